@@ -1,4 +1,4 @@
-# The image of Guestlist: gateway and service in one process. docs/deploy.md says how to run it.
+# The image of Guestlist: gateway and service in one process. docs/how-to/deploy.md says how to run it.
 # A mirror, another release of Node, or a digest: --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:...
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
@@ -8,6 +8,11 @@ COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY build.mjs tsconfig.json tsconfig.build.json ./
 COPY src src
+# The pages that the service shows at /docs.
+COPY README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
+COPY test/bench/RESULTS.md test/bench/
+COPY docs docs
+COPY config config
 RUN node build.mjs --quiet
 
 # The packages that the product needs at run time, and the list of them (SBOM, CycloneDX).

@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleElements } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const quiet = process.argv.includes('--quiet');
@@ -25,10 +26,15 @@ const builtAt = () => {
   return found === undefined ? 0 : found.mtimeMs;
 };
 
+/** What the documentation is made of, beside the pages in docs/. */
+const documentSources = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/bench/RESULTS.md'];
+
 const sources = () =>
   Math.max(
-    newestIn(join(root, 'src')),
-    ...['package-lock.json', 'tsconfig.json', 'build.mjs'].map((file) => statSync(join(root, file)).mtimeMs),
+    ...['src', 'docs', 'config'].map((folder) => newestIn(join(root, folder))),
+    ...['package-lock.json', 'tsconfig.json', 'build.mjs', 'web-bundle.mjs', ...documentSources].map(
+      (file) => statSync(join(root, file)).mtimeMs,
+    ),
   );
 
 /** Packages that bring binaries, workers or files of their own, and those that are loaded only where they are used. */
@@ -68,8 +74,40 @@ const buildCommandLine = async () => {
 };
 
 const buildWeb = async () => {
-  await Promise.all(['elements', 'demo'].map(bundle));
+  await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo')]);
   for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web/demo', file), join(root, 'dist/web', file));
+};
+
+const bundleText = async (file) => {
+  const { rolldown } = await import('rolldown');
+  const bundled = await rolldown({ input: join(root, file), platform: 'browser', cwd: root });
+  const { output } = await bundled.generate({ format: 'esm', minify: true, codeSplitting: false });
+  await bundled.close();
+  return output[0].code;
+};
+
+/** The operations of the interface, for the search: the reference itself is written by the running service. */
+const operationEntries = async () => {
+  const load = (file) => import(pathToFileURL(join(root, 'dist', file)).href);
+  const [{ operations }, { slug }] = await Promise.all([load('compose/operations.js'), load('http/html.js')]);
+  return Object.values(operations).map(({ name, summary, description = '', bindings }) => ({
+    id: `/docs/api#${slug(name)}`,
+    url: `/docs/api#${slug(name)}`,
+    title: 'API reference',
+    heading: summary,
+    text: [description, name, ...bindings.map(({ method, path }) => `${method} ${path}`)].join(' '),
+    excerpt: bindings.map(({ method, path }) => `${method} ${path}`)[0] ?? '',
+  }));
+};
+
+/** The pages at /docs. Needs the server's modules, whose operations the search finds. */
+const buildDocuments = async () => {
+  const { renderSite } = await import('./src/web/docs/render.mjs');
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file.replaceAll('\\', '/')}`);
+  const [operations, browser] = await Promise.all([operationEntries(), bundleText('src/web/docs/docs.ts')]);
+  renderSite({ root, folder: join(root, 'dist/web/docs'), pages, operations, browser });
 };
 
 if (builtAt() < sources()) {
@@ -77,6 +115,7 @@ if (builtAt() < sources()) {
   mkdirSync(join(root, 'dist/web'), { recursive: true });
   const started = performance.now();
   await Promise.all([buildServer(), buildCommandLine(), buildWeb()]);
+  await buildDocuments();
   writeFileSync(stamp, '');
   say(`built dist/ in ${Math.round(performance.now() - started)} ms`);
 } else {

@@ -20,6 +20,7 @@ const long = [
   'test/fault/torn-files.test.ts',
   'test/gateway/rollout.test.ts',
   'test/gateway/rollout-many.test.ts',
+  'test/packages/installed-examples.test.ts',
   'test/packages/installed.test.ts',
   'test/platform/database.test.ts',
   'test/product/conformance.test.ts',

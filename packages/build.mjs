@@ -16,6 +16,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { bundleElements } from '../web-bundle.mjs';
 import { rollUpTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -100,6 +101,7 @@ const buildGateway = async () => {
   writeNotices(chunks, join(packages, 'gateway/dist'));
   mkdirSync(join(dist, 'web'));
   cpSync(join(root, 'dist/web/elements.js'), join(dist, 'web/elements.js'));
+  cpSync(join(root, 'dist/web/charts'), join(dist, 'web/charts'), { recursive: true });
   cpSync(libraryTypes(), join(dist, 'gateway/gateway.d.ts'));
 };
 
@@ -118,11 +120,7 @@ const serverElements = () => {
 
 const buildElements = async () => {
   const dist = emptyFolder('elements');
-  const chunks = await bundle(
-    { input: join(root, 'src/web/elements/elements.ts'), platform: 'browser', cwd: root },
-    { file: join(dist, 'elements.js'), format: 'esm', minify: true, codeSplitting: false },
-  );
-  writeNotices(chunks, dist);
+  writeNotices(await bundleElements(dist), dist);
   writeFileSync(join(dist, 'server.js'), serverElements());
 };
 

@@ -1,4 +1,6 @@
-/** Load config, compose, listen, close. The only reader of the process's environment. */
+/**
+ * Loads the configuration, composes the servers, listens and closes. Only this file reads the process's environment.
+ */
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,13 +11,20 @@ import { PolicyFaults } from './gateway/policy/source.js';
 import type { Handle } from './http/in-turn.js';
 import { createHttpServer } from './http/server.js';
 import { answerStarting } from './http/starting.js';
+import { closeAll } from './platform/close-all.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
 import { createDrain, createProbes, type Probes } from './platform/drain.js';
+import { isFoundInFolder, withLocalFiles } from './platform/environment-file.js';
 import { bufferedOutput, createLog, type Log } from './platform/log.js';
+import { describeUnknown } from './platform/unknown-variables.js';
 
-// Both paths hold for src/, for dist/ and for the bundled command line: this file stays at the root of each.
+// These relative paths are valid from src/, from dist/ and from the bundled command line, since this file is at the
+// root of each.
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
 const webFolder = fileURLToPath(new URL('web', import.meta.url));
+
+/** The process's environment, with the files of the folder that it was started in. */
+const environment = () => withLocalFiles(process.env, process.cwd());
 
 const readVersion = (): string => {
   const { version }: { version: string } = JSON.parse(
@@ -24,25 +33,25 @@ const readVersion = (): string => {
   return version;
 };
 
-/** Path of the policies that the configuration names. Throws ConfigError. */
+/** Returns the path of the configured policies. Throws ConfigError. */
 export const configuredPolicies = (): string => {
-  const config = loadConfig(process.env, shippedConfig, { runsGateway: false, runsService: false });
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
   return resolve(config.folder, config.settings.gateway.policies);
 };
 
 export type Running = {
   readonly url: string;
-  /** Of the management port; null: there is none. */
+  /** URL of the management port; null if there is none. */
   readonly managementUrl: string | null;
-  /** Ends within `shutdown.graceSeconds`, but for what keeps a database from being closed. */
+  /** Stops serving within `shutdown.graceSeconds`. Closing a database may take longer. */
   readonly close: () => Promise<void>;
-  /** Cuts the requests that still run, so that `close` need not wait for them. */
+  /** Aborts the running requests, so that `close` does not wait for them. */
   readonly hurry: () => void;
 };
 
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
-/** Rejects with an Error that says what to mend. */
+/** Rejects with an Error that says how to fix the cause. */
 const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
     server.once('error', (cause) => {
@@ -57,7 +66,7 @@ const listen = (server: Server, port: number, host: string): Promise<AddressInfo
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const secondMs = 1_000;
-/** Of the time that a stop may take: for what is closed after the last answer. */
+/** The part of the grace period that is reserved for closing databases after the last answer, in milliseconds. */
 const closingMs = (graceMs: number): number => Math.min(2_000, graceMs / 4);
 
 const beginDrain = (server: Server, { settings }: Config, log: Log, probes: Probes) => {
@@ -66,7 +75,7 @@ const beginDrain = (server: Server, { settings }: Config, log: Log, probes: Prob
   return createDrain(server, { noticeMs: settings.shutdown.noticeSeconds * secondMs, cutAfterMs, log, probes });
 };
 
-/** A port that answers that the product is starting, until it serves. */
+/** Opens the port. Until the servers are composed, it answers that the product is starting. */
 const openDoor = async (
   config: Config,
   log: Log,
@@ -92,7 +101,7 @@ const openDoor = async (
 
 type Door = Awaited<ReturnType<typeof openDoor>>;
 
-/** Starts the halves: listens at once, so that probes are answered, then composes what they serve. */
+/** Starts the chosen halves. Listens before composing, so that probes are answered at once. */
 export const start = async (config: Config, halves: Halves): Promise<Running> => {
   const { host, port } = config.settings.server;
   const log = createLog({ level: config.settings.logLevel, destination: bufferedOutput() });
@@ -110,12 +119,12 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
       management.port === null ? null : await openDoor(config, log, probes, { ...management, port: management.port });
     if (managed !== null) doors.push(managed);
     const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, log });
+    // Now the policy is loaded, and the variables that it names are known.
+    for (const unknown of config.findUnknownVariables())
+      log.warn({ event: 'setting.unknown', ...unknown }, describeUnknown(unknown));
     main.serve(product.handle);
     managed?.serve(product.manage);
-    const close = async (): Promise<void> => {
-      await stop();
-      await product.close();
-    };
+    const close = () => closeAll([async () => void (await stop()), product.close]);
     return { url: main.url, managementUrl: managed?.url ?? null, hurry, close };
   } catch (error) {
     hurry();
@@ -124,7 +133,18 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
   }
 };
 
-/** Where metrics and the reference are, and who may read them there. */
+/**
+ * Starts the service alone on a free port of this machine, with the configuration `file` and without log lines. For commands that
+ * write to the folder of that configuration. Throws ConfigError.
+ */
+export const startLocalService = (file: string): Promise<Running> => {
+  const own = { GUESTLIST_CONFIG: file, HOST: '127.0.0.1', PORT: '0', GUESTLIST_LOG_LEVEL: 'silent' };
+  const env = withLocalFiles({ ...process.env, ...own, GUESTLIST_MANAGEMENT_PORT: '' }, process.cwd());
+  const config = loadConfig(env, shippedConfig, { runsGateway: false, runsService: true });
+  return start(config, { gateway: false, service: true });
+};
+
+/** Prints the URLs of the metrics and the API reference, and who may read them. */
 const announceDoors = ({ url, managementUrl }: Running, { isProduction }: Config): readonly string[] => {
   if (managementUrl !== null) {
     return [
@@ -138,12 +158,21 @@ const announceDoors = ({ url, managementUrl }: Running, { isProduction }: Config
   ];
 };
 
-const announce = (running: Running, config: Config): void => {
+/** Which pages of other origins may call the gateway. */
+const announceOrigins = ({ settings, allowsLocalPages }: Config): readonly string[] => {
+  const named = settings.gateway.allowedOrigins;
+  const local = allowsLocalPages ? ['pages of this machine with a Bearer session (not in production)'] : [];
+  const allowed = [...named, ...local];
+  return [`  origins    ${allowed.length === 0 ? 'no other: set GUESTLIST_ALLOWED_ORIGINS' : allowed.join(', ')}`];
+};
+
+const announce = (running: Running, config: Config, halves: Halves): void => {
   const { url } = running;
   const lines = [
     `Guestlist is up at ${url}`,
     ...(config.isDemo ? [`  demo       ${url}/demo`] : []),
     ...announceDoors(running, config),
+    ...(halves.gateway ? announceOrigins(config) : []),
     `  health     ${url}/readyz`,
     ...(config.isDemo ? [`  keys       ${config.settings.dataDir}/credentials.json (readable by you alone)`] : []),
   ];
@@ -153,8 +182,8 @@ const announce = (running: Running, config: Config): void => {
 const stopSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
 /**
- * Lets a signal end the process while it starts, until the returned function is called. The first process of a container
- * needs this: the kernel drops a signal that such a process has no handler for.
+ * Makes SIGTERM and SIGINT end the process while it starts, until the returned function is called. The first process of
+ * a container needs this, because the kernel ignores a signal that it has no handler for.
  */
 const endWhileStarting = (): (() => void) => {
   const end = (_: NodeJS.Signals, code: number): never => process.exit(128 + code);
@@ -164,7 +193,10 @@ const endWhileStarting = (): (() => void) => {
   };
 };
 
-/** The first signal stops; one more cuts what still runs. The process ends within `graceMs`, whatever hangs. */
+/**
+ * The first signal closes the servers; a second one also aborts running requests. The process ends within `graceMs`,
+ * even if closing hangs.
+ */
 const closeOnSignal = (running: Running, graceMs: number): void => {
   let isClosing = false;
   const close = async (): Promise<void> => {
@@ -184,14 +216,15 @@ const closeOnSignal = (running: Running, graceMs: number): void => {
   for (const signal of stopSignals) process.on(signal, () => void close().catch(failed));
 };
 
-/** Where the product is and who may operate it, as the configuration says. Throws ConfigError. */
+/** Returns the service's address and the operator's credentials from the configuration. Throws ConfigError. */
 export const readOperatorSettings = () => {
-  const { settings, secrets } = loadConfig(process.env, shippedConfig, { runsGateway: false, runsService: false });
+  const { settings, secrets } = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
   const { server, management } = settings;
-  const { gatewayToken, serviceToken } = secrets;
+  const { apiKey, gatewayToken, serviceToken } = secrets;
   const url = urlOf(server.host, server.port);
   const gatewayUrl = management.port === null ? url : urlOf(management.host, management.port);
-  return { url, gatewayUrl, gatewayToken, serviceToken, dataDir: settings.dataDir };
+  const isConfigFound = isFoundInFolder(process.env, process.cwd());
+  return { url, gatewayUrl, apiKey, gatewayToken, serviceToken, dataDir: settings.dataDir, isConfigFound };
 };
 
 const causesOf = (error: unknown): readonly string[] => {
@@ -199,7 +232,7 @@ const causesOf = (error: unknown): readonly string[] => {
   return [error.message, ...causesOf(error.cause)];
 };
 
-/** Says why the start failed, and ends the process: nothing of it listens or holds a lock any more. */
+/** Prints why the start failed, and ends the process. By then, it must not listen on a port or hold a lock. */
 const failStart = (error: unknown): never => {
   if (error instanceof ConfigError || error instanceof PolicyFaults) {
     const what = error instanceof ConfigError ? 'configuration' : 'policy';
@@ -211,18 +244,25 @@ const failStart = (error: unknown): never => {
   return process.exit(1);
 };
 
-/** Runs until SIGTERM or SIGINT, then finishes what runs and exits 0. A faulty configuration exits 2 with every fault, any other failure 1. */
+/**
+ * Serves until SIGTERM or SIGINT, then finishes running requests and exits with 0. Exits with 2 after printing every
+ * fault if the configuration is faulty, and with 1 on any other failure.
+ */
 export const serve = async (halves: Halves): Promise<void> => {
-  // Files that are made belong to their owner alone, whatever the shell says.
+  // Files that the process creates are readable only by their owner, whatever umask the shell sets.
   process.umask(0o077);
   const keepStarted = endWhileStarting();
   try {
-    const config = loadConfig(process.env, shippedConfig, { runsGateway: halves.gateway, runsService: halves.service });
+    const config = loadConfig(environment(), shippedConfig, {
+      runsGateway: halves.gateway,
+      runsService: halves.service,
+    });
     const running = await start(config, halves);
-    // Before it says that it is up: a signal that comes with those words would end it at once, without a last mark.
+    // Handle signals before printing that the product is up. A signal that follows that line at once would otherwise
+    // end the process without writing the last mark.
     closeOnSignal(running, config.settings.shutdown.graceSeconds * secondMs);
     keepStarted();
-    announce(running, config);
+    announce(running, config, halves);
   } catch (error) {
     failStart(error);
   }

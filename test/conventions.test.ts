@@ -1,4 +1,4 @@
-/** The rules of the house, as checks: a rule without a check decays. */
+/** Rules of this project as tests, so that they are kept. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
     return { file, folder, text, imports };
   });
 
-/** What each folder may import of the others, and which packages. `root` is what lies beside the folders. */
+/** The other folders and the packages that each folder may import. `root`: files directly in src. */
 const mayImport: Readonly<
   Record<string, { readonly folders: readonly string[]; readonly packages: readonly RegExp[] }>
 > = {
@@ -77,16 +77,16 @@ const mayImport: Readonly<
       /^node:/,
     ],
   },
-  // Offline: tests, plans and explanations of policies.
+  // Runs offline: tests, plans and explanations of policies.
   'policy-tools': {
     folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
     packages: [/^yaml$/, /^zod$/, /^@marcbachmann\/cel-js$/, /^node:/],
   },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
-  // It judges servers, ours too: what it shared with ours would hide a common mistake.
+  // Must not share code with the product: a common mistake would stay hidden.
   conformance: { folders: [], packages: [/^node:/] },
-  web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/] },
+  web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/] },
   cli: {
     folders: [
       'root',
@@ -127,7 +127,7 @@ const mayImport: Readonly<
   },
 };
 
-/** Types may cross one border more: the browser knows the shapes of the wire. */
+/** Folders from which types may be imported in addition: the browser uses the types of the interface. */
 const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain'] };
 
 const folderOf = (path: string): string => {
@@ -176,10 +176,13 @@ describe('the layer table', () => {
   });
 });
 
-/** Circles that are still to be removed. Remove an entry with its circle; never add one. */
+/** Known circles of imports. Remove an entry together with its circle; never add one. */
 const knownCircles: readonly string[] = [];
 
-/** Pairs of folders that still import each other (`.` is src itself). Remove an entry with its last import; never add one. */
+/**
+ * Known pairs of folders that import each other (`.` is src itself). Remove an entry together with its last import;
+ * never add one.
+ */
 const knownPairs: readonly string[] = [];
 
 describe('imports run one way', () => {
@@ -233,7 +236,7 @@ describe('the table of operations', () => {
   });
 
   test('every error that one declares is provoked by a test: `<operation> <code>`, as `refused` of test/spec takes it', () => {
-    // What no request can bring about is provoked beneath HTTP.
+    // Errors that no request can cause are tested without HTTP.
     const texts = [join(root, 'test/spec'), join(root, 'test/usecases')].flatMap((folder) =>
       readdirSync(folder)
         .filter((file) => file.endsWith('.test.ts'))
@@ -242,7 +245,8 @@ describe('the table of operations', () => {
     expect(texts.filter((text) => /\.(skip|todo|only|fails)\b/.test(text))).toEqual([]);
     const pairs = Object.values(operations).flatMap(({ name, errors }) =>
       Object.keys(errors)
-        // Nobody can ask for the one, and the other comes before any operation: test/http/admission.test.ts provokes it of each.
+        // INTERNAL_SERVER_ERROR cannot be provoked by a request, and RATE_LIMITED occurs before any operation:
+        // test/http/admission.test.ts tests it for each one.
         .filter((code) => code !== 'INTERNAL_SERVER_ERROR' && code !== 'RATE_LIMITED')
         .map((code) => `${name} ${code}`),
     );

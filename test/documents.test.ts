@@ -1,8 +1,9 @@
-/** The documents agree with the repository: named files exist, links lead somewhere, prose wraps at 100 characters. */
+/** The documents agree with the repository: named files exist, links work, prose wraps at 100 characters. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { blocks, blocksOfKind, checkers, type Kind, kindOf, nameOf, readPage, userPages } from './documents/blocks.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -11,10 +12,11 @@ const pages: readonly string[] = [
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
+  ...userPages.filter((page) => /^(?:packages|examples)\//.test(page)),
 ];
 const read = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** The lines of a page outside of code blocks. */
+/** Returns the lines of a page outside of code blocks. */
 const proseOf = (text: string): readonly string[] => {
   const lines: string[] = [];
   let isCode = false;
@@ -25,7 +27,7 @@ const proseOf = (text: string): readonly string[] => {
   return lines;
 };
 
-/** Anchors of a page, as GitHub makes them from headings. */
+/** Returns the anchors that GitHub makes from a page's headings. */
 const anchorsOf = (text: string): readonly string[] =>
   proseOf(text)
     .filter((line) => line.startsWith('#'))
@@ -37,11 +39,51 @@ const anchorsOf = (text: string): readonly string[] =>
         .replaceAll(/\s/g, '-'),
     );
 
-/** Paths in the text that begin with a folder of this repository; a path with `<name>` or `*` is a pattern and is skipped. */
+/**
+ * Returns the paths in the text that start with a folder of this repository. Paths with `<name>` or `*` are patterns
+ * and are left out.
+ */
 const pathsIn = (text: string): readonly string[] =>
   [...text.matchAll(/(?<![\w./-])(?:src|test|docs|config|bin|\.ci)\/[\w./*<>{},-]*/g)]
     .map(([path]) => path.replace(/[.,]+$/, ''))
     .filter((path) => !/[*<>{}]/.test(path));
+
+describe('the code blocks', () => {
+  test('each has a check, or says why it cannot be run', () => {
+    expect(blocks.length).toBeGreaterThan(40);
+    expect(blocks.filter((block) => kindOf(block) === undefined).map(nameOf)).toEqual([]);
+  });
+
+  test('few are not run', () => {
+    const notRun = blocksOfKind('not run');
+    expect(notRun.map(({ page }) => page).filter((page) => page !== 'docs/how-to/deploy.md')).toEqual([]);
+    expect(notRun.filter(({ notRun: reason = '' }) => reason.length < 10)).toEqual([]);
+  });
+
+  test('the test of each kind is there', () => {
+    const missing = Object.entries(checkers).filter(
+      ([kind, file]) => blocksOfKind(kind as Kind).length > 0 && !existsSync(join(root, file)),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('measured numbers', () => {
+  const marked = userPages.flatMap((page) =>
+    [...readPage(page).matchAll(/<!-- numbers of (\S+) -->\n([\s\S]*?)(?:\n\n|$)/g)].map(
+      ([, source = '', text = '']) => ({ page, source, text }),
+    ),
+  );
+
+  test.each(marked)('those of $page are in $source', ({ source, text }) => {
+    const measured = new Set(readPage(source).match(/\d+(?:[.,]\d+)*/g));
+    const shown = text.match(/\d+(?:[.,]\d+)*/g) ?? [];
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.filter((number) => !measured.has(number))).toEqual([]);
+  });
+
+  test('some are marked', () => expect(marked.length).toBeGreaterThan(0));
+});
 
 describe('the documents', () => {
   test.each(pages)('%s names only files and folders that exist', (page) => {
@@ -65,7 +107,18 @@ describe('the documents', () => {
 
   test('every page of docs/ is listed in docs/README.md', () => {
     const index = read('docs/README.md');
-    const own = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md');
-    expect(own.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
+    const own = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/decisions/'));
+    expect(
+      own.filter((page) => page !== 'docs/README.md' && !index.includes(`(${page.slice('docs/'.length)})`)),
+    ).toEqual([]);
+  });
+
+  test('every page of docs/ is a tutorial, a how-to guide, a reference, an explanation or a decision', () => {
+    const folders = new Set(pages.filter((page) => page.startsWith('docs/')).map((page) => dirname(page)));
+    expect([...folders].sort()).toEqual([
+      'docs',
+      ...['decisions', 'explanation', 'how-to', 'reference', 'tutorials'].map((kind) => `docs/${kind}`),
+    ]);
+    expect(pages.filter((page) => dirname(page) === 'docs')).toEqual(['docs/README.md']);
   });
 });

@@ -1,4 +1,7 @@
-/** A place for the demo's data that all files of one run share: to load three million flights for each product takes most of a run. */
+/**
+ * Loads the demo's data once for all files of a run, since loading three million flights for each product would take
+ * most of the run.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

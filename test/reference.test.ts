@@ -1,22 +1,31 @@
-/** The generated files are up to date: `npm run docs` writes them. */
+/** The generated files are up to date. `npm run docs` writes them. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
+  renderCommandsPage,
   renderConfigurationPage,
   renderLoggingPage,
   renderSettingsFile,
   renderVariables,
 } from '../src/cli/reference.js';
 import { logChapters } from '../src/domain/log-events.js';
+import { type Manifest, renderElementsPage } from './elements-page.js';
+
+const elements = JSON.parse(
+  readFileSync(new URL('../packages/elements/custom-elements.json', import.meta.url), 'utf8'),
+) as Manifest;
 
 test.each([
   ['config/guestlist.yaml', renderSettingsFile],
-  ['docs/configuration.md', renderConfigurationPage],
-  ['docs/logging.md', renderLoggingPage],
+  ['docs/reference/configuration.md', renderConfigurationPage],
+  ['docs/reference/logging.md', renderLoggingPage],
+  ['docs/reference/cli.md', renderCommandsPage],
+  ['docs/reference/elements.md', () => renderElementsPage(elements)],
 ])('%s is what `npm run docs` writes', async (file, render) => {
   await expect(render()).toMatchFileSnapshot(`../${file}`);
 });
 
-test('every setting of docs/configuration.md has a meaning', () => {
+test('every setting of docs/reference/configuration.md has a meaning', () => {
   expect(
     renderConfigurationPage()
       .split('\n')

@@ -1,6 +1,6 @@
 /** The command line as an operator of a running product: commands go through the gateway's `/gateway/admin`, or the service's `/api/v2`. */
 import { readFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { networkInterfaces, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { operatorHeader } from '../gateway/http/admin.js';
@@ -27,7 +27,8 @@ const halves = {
 } as const;
 type Half = keyof typeof halves;
 
-const storedToken = async (dataDir: string, half: Half): Promise<string> => {
+/** The token that the first start of a half created in its data folder. Throws OperatorError. */
+export const storedToken = async (dataDir: string, half: Half): Promise<string> => {
   const file = join(dataDir, 'credentials.json');
   const { credential, words, variable } = halves[half];
   try {
@@ -39,6 +40,27 @@ const storedToken = async (dataDir: string, half: Half): Promise<string> => {
       { cause },
     );
   }
+};
+
+/** Whether the host is this machine, under any of its addresses. */
+const isThisMachine = (host: string): boolean => {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  return ['localhost', '0.0.0.0', '::', '::1', ...own].includes(bare) || /^127\.\d+\.\d+\.\d+$/.test(bare);
+};
+
+/**
+ * The address of a half: `url`, or where the configuration says that it listens. A configuration that was only found in
+ * the folder must not send the operator's token to another machine. Throws OperatorError.
+ */
+export const addressOf = (half: Half, url: string | undefined): string => {
+  if (url !== undefined) return url.replace(/\/+$/, '');
+  const settings = readOperatorSettings();
+  const base = half === 'gateway' ? settings.gatewayUrl : settings.url;
+  if (!settings.isConfigFound || isThisMachine(new URL(base).hostname)) return base;
+  throw new OperatorError(
+    `guestlist.yaml of this folder names the server ${base}, which is not this machine. To send your token there, add --url ${base}.`,
+  );
 };
 
 type Sent = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown };
@@ -59,7 +81,7 @@ const namedOperator = (): Readonly<Record<string, string>> => {
 /** Throws OperatorError, and WrongCall for input that the server refuses. */
 const callServer = async (half: Half, { method, path, body }: Sent, url: string | undefined): Promise<unknown> => {
   const settings = readOperatorSettings();
-  const base = (url ?? (half === 'gateway' ? settings.gatewayUrl : settings.url)).replace(/\/+$/, '');
+  const base = addressOf(half, url);
   const token = settings[halves[half].credential] ?? (await storedToken(settings.dataDir, half));
   let response: Response;
   try {

@@ -5,15 +5,17 @@ import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { decodeBody } from '../gateway/common/wire.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
+import type { UnknownName } from '../gateway/policy/names.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { ConfigError } from '../platform/config.js';
 import { explainGrant } from '../policy-tools/explain.js';
 import { writeExplanation } from '../policy-tools/explain-text.js';
 import { isFolder, listTestFiles, loadEach, loadPolicies, readInput } from '../policy-tools/files.js';
 import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../policy-tools/json-schema.js';
+import { unknownNamesOf, writeUnknownNames } from '../policy-tools/name-report.js';
 import { type FailOn, failConditions, isStopped, pairPolicies, planPolicies, writePlan } from '../policy-tools/plan.js';
 import { readSample } from '../policy-tools/sample.js';
-import { countFailed, runPolicyTests, writeTestReport } from '../policy-tools/test.js';
+import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../policy-tools/test.js';
 import { loadPolicyTestFile } from '../policy-tools/test-file.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -30,6 +32,8 @@ export const policyUsage = `guestlist policy: try, explain and compare policies
   guestlist policy test [FILE|FOLDER ...]    run tests, such as flights.test.yaml beside flights.yaml;
                                              left out: those beside the configured policy
     --cover                                  fail also where a rule or restriction matches in no test
+    --url URL                                the gateway whose service must have the names of filters, metrics, templates
+                                             and embeds; left out: the configured one, and a warning if none answers
     --json
 
   guestlist policy explain --as CLAIMS.json  what a session with these claims gets, and which line is the reason
@@ -53,7 +57,7 @@ export const policyUsage = `guestlist policy: try, explain and compare policies
   guestlist policy schema [--tenant-files]   the JSON Schema of a policy, or of a file of tenants' overrides, for editors
 
 CLAIMS.json and SAMPLE.jsonl may be "-", the standard input.
-Ends with 0; with 1 where a test fails, there is no test, or --fail-on finds what it names; with 2 where a file is faulty or it was
+Ends with 0; with 1 where a test fails, there is no test, the service lacks a name, or --fail-on finds what it names; with 2 where a file is faulty or it was
 called wrongly. "explain" ends with 0 for a denial too: that is an explanation.`;
 
 /** As the caller would write it. */
@@ -74,11 +78,29 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 type Run = (args: readonly string[], output: Output, options: PolicyCommandOptions) => Promise<number>;
 
-const runTests: Run = async (args, output, { configuredPolicies }) => {
+type Names = { readonly unknown: readonly UnknownName[] } | { readonly unchecked: string };
+
+/** Without `--url`, tests also run where no gateway does: then the names are not checked, and a warning says so. */
+const checkNames = async (
+  { policies }: TestReport,
+  { callGateway }: PolicyCommandOptions,
+  url: string | undefined,
+): Promise<Names> => {
+  try {
+    const ask = (command: string, input: unknown) => callGateway(command, input, url);
+    return { unknown: await unknownNamesOf(policies.values(), ask) };
+  } catch (error) {
+    if (url !== undefined || !(error instanceof Error)) throw error;
+    return { unchecked: error.message };
+  }
+};
+
+const runTests: Run = async (args, output, options) => {
+  const { configuredPolicies } = options;
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { cover: { type: 'boolean' }, json: { type: 'boolean' } },
+    options: { cover: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },
   });
   const beside = (): string => {
     const policies = shown(configuredPolicies());
@@ -91,9 +113,15 @@ const runTests: Run = async (args, output, { configuredPolicies }) => {
     return 1;
   }
   const report = await runPolicyTests(files);
-  output.log(values.json === true ? json(report) : writeTestReport(report));
+  const names = await checkNames(report, options, values.url);
+  const { policies: _, ...results } = report;
+  output.log(values.json === true ? json({ ...results, names }) : writeTestReport(report));
+  if ('unchecked' in names)
+    output.error(`guestlist: the names of filters, metrics, templates and embeds were not checked: ${names.unchecked}`);
+  const unknown = 'unknown' in names ? names.unknown : [];
+  if (unknown.length > 0 && values.json !== true) output.log(`\n${writeUnknownNames(unknown)}`);
   const isUncovered = values.cover === true && report.untried.length > 0;
-  return countFailed(report) > 0 || isUncovered ? 1 : 0;
+  return countFailed(report) > 0 || isUncovered || unknown.length > 0 ? 1 : 0;
 };
 
 const readClaims = (path: string): Readonly<Record<string, unknown>> => {

@@ -8,12 +8,14 @@ import { conflicts, writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';
 
 export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how far the content of each tenant's copy is from the template, and what a
-                                             roll-out would do. Access settings are not compared: see docs/dashboards.md
+                                             roll-out would do. Access settings are not compared: see docs/how-to/dashboards.md
   guestlist tenants apply TEMPLATE [--canary A,B] [--steps 10,50,100] [--max-failures N] [--version V]
-                         [--on-conflict leave|keep-tenant] [--adopt] [--label NAME]
+                         [--on-conflict leave|keep-tenant] [--adopt] [--label NAME] [--pause]
                                              bring the template to the tenants, cohort by cohort. --version: only what
-                                             was planned. --adopt: copies of unknown origin that equal a known version
-  guestlist tenants apply --resume ID        go on with one that was stopped or interrupted
+                                             was planned. --adopt: copies of unknown origin that equal a known version.
+                                             --pause: wait after each step until it is resumed. Before anything is
+                                             written, changed metrics are run for the canary tenants
+  guestlist tenants apply --resume ID        go on with one that was paused, stopped or interrupted
   guestlist tenants rollback ID              give back exactly what was there before, but for what was edited since
   guestlist tenants rollouts [ID]            which there were; how one stands`;
 
@@ -64,12 +66,12 @@ const write = (last: Status, isJson: boolean): number => {
     ]);
     if (rows.length > 0) console.log(writeTable([['STATE', 'TENANT', 'COHORT', 'WHY'], ...rows]));
     console.log(`${last.id} ${isInterrupted ? 'was interrupted; ' : ''}${progress(last)}`);
-    if (isInterrupted || last.state.endsWith('stopped')) {
+    if (isInterrupted || last.state === 'paused' || last.state.endsWith('stopped')) {
       const again = last.state.startsWith('roll') ? 'rollback' : 'apply --resume';
       console.log(`To go on: guestlist tenants ${again} ${last.id}`);
     }
   }
-  return last.state === 'finished' || last.state === 'rolled-back' ? 0 : 1;
+  return ['finished', 'paused', 'rolled-back'].includes(last.state) ? 0 : 1;
 };
 
 const pollMs = 500;
@@ -102,6 +104,7 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
       'max-failures': { type: 'string', default: '0' },
       'on-conflict': { type: 'string', default: 'leave' },
       adopt: { type: 'boolean', default: false },
+      pause: { type: 'boolean', default: false },
       version: { type: 'string' },
       label: { type: 'string' },
       resume: { type: 'string' },
@@ -119,6 +122,7 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
     maxFailures: readCount('--max-failures', values['max-failures']),
     onConflict: values['on-conflict'],
     isAdopting: values.adopt,
+    isPausing: values.pause,
     ...(version === undefined ? {} : { version }),
     ...(label === undefined ? {} : { label }),
   };

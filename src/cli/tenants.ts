@@ -3,6 +3,7 @@ import { tenantsList } from './tenants-list.js';
 import { tenantsPlan } from './tenants-plan.js';
 import { tenantsProvision } from './tenants-provision.js';
 import { rolloutUsage, tenantsApply, tenantsRollback, tenantsRollouts } from './tenants-rollout.js';
+import { stateUsage, tenantsErase, tenantsResume, tenantsSuspend } from './tenants-state.js';
 import { WrongCall } from './wrong-call.js';
 
 export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
@@ -18,6 +19,7 @@ export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
                                              that nobody has heard of yet. Ends with a summary, and 1 where one is not
                                              complete. Safe to repeat
 ${rolloutUsage}
+${stateUsage}
 All take --json, and --url, where the gateway is.`;
 
 /** Each answers the exit code. */
@@ -28,6 +30,9 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
   apply: tenantsApply,
   rollback: tenantsRollback,
   rollouts: tenantsRollouts,
+  suspend: tenantsSuspend,
+  resume: tenantsResume,
+  erase: tenantsErase,
 };
 
 /** Runs one of them. Answers the exit code; throws WrongCall. */

@@ -7,8 +7,10 @@ import { prepareFlightsData } from '../demo/flights-data.js';
 import type { Clock } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { ResultCacheOptions } from '../engine/cache/result-cache.js';
-import { createEngine, type EngineOptions } from '../engine/engine.js';
+import { engineLimits } from '../engine/connections/limits.js';
+import { createEngine } from '../engine/engine.js';
 import type { SharedCache } from '../platform/cache-redis.js';
+import { closeAll } from '../platform/close-all.js';
 import type { Config, Settings } from '../platform/config.js';
 import type { Log } from '../platform/log.js';
 import { createReach } from '../platform/reach.js';
@@ -17,7 +19,7 @@ import { createEngineMetrics } from './metrics.js';
 
 export type OpenedEngine = {
   readonly engine: Engine;
-  /** Makes the demo's data; queries of the demo wait for it. Does nothing without the demo. */
+  /** Creates the demo's data; queries of the demo wait for it. Does nothing without the demo. */
   readonly prepare: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -25,7 +27,7 @@ export type OpenedEngine = {
 type EngineParts = {
   readonly config: Config;
   readonly bundle: DemoBundle | null;
-  /** 32 bytes in base64, the same for all replicas. */
+  /** 32 bytes as base64. All replicas need the same key. */
   readonly encryptionKey: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,13 +36,13 @@ type EngineParts = {
 
 const mebibyte = 1_048_576;
 
-/** `runsService`: only a service shares answers with other replicas. */
+/** `runsService`: true if this process runs a service. Only a service shares answers with other replicas. */
 export const openEngine = async (parts: EngineParts, runsService: boolean): Promise<OpenedEngine> => {
   const { config, bundle, log, registry } = parts;
   const { settings, folder } = config;
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
-  const { allowedHosts, duckdbFolders, ...connections } = settings.datasources;
+  const { allowedHosts, duckdbFolders } = settings.datasources;
   const { assertReachable } = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
@@ -52,18 +54,12 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
   const engine = createEngine({
     log,
     assertReachable,
-    ...connections,
     cache: cacheOptions(parts, rows),
     metrics: createEngineMetrics(registry),
-    ...queryLimits(settings.queries),
+    ...engineLimits(settings),
   });
-  const close = async (): Promise<void> => {
-    await engine.close();
-    await rows?.close();
-  };
-  return flights === null
-    ? { engine, prepare: async () => {}, close }
-    : { ...prepareFlightsData(engine, flights), close };
+  const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
+  return { ...opened, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
 };
 
 const commandTimeoutMs = 500;
@@ -73,7 +69,7 @@ const openSharedRows = async ({ redisUrl: url, queries }: Settings, log: Log): P
   if (url === null) return null;
   // Loaded where it is used: the import of Redis's client would slow every start.
   const { createRedisCache } = await import('../platform/cache-redis.js');
-  // A query that waits for another replica waits no longer than a query may run.
+  // A query must not wait for another replica longer than a query may run.
   const sharingLimits = { commandTimeoutMs, maxWaitMs: queries.timeoutSeconds * 1000 };
   return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });
 };
@@ -91,18 +87,3 @@ const cacheOptions = ({ config, encryptionKey, clock }: EngineParts, rows: Share
     shared: rows === null ? null : { sharing: rows.sharing, cache: rows, sealer: createSealer(keyFor('kept rows')) },
   };
 };
-
-/** The settings of `queries` in the engine's units: milliseconds and bytes. */
-const queryLimits = (
-  queries: Settings['queries'],
-): Pick<EngineOptions, 'timeoutMs' | 'streamMs' | 'limits' | 'queue'> => ({
-  timeoutMs: queries.timeoutSeconds * 1000,
-  streamMs: queries.downloadSeconds * 1000,
-  limits: { answerRows: queries.answerRows, answerBytes: queries.answerMegabytes * mebibyte },
-  queue: {
-    runningPerClient: queries.runningPerClient,
-    waitingPerClient: queries.waitingPerClient,
-    waiting: queries.waiting,
-    waitMs: queries.waitSeconds * 1000,
-  },
-});

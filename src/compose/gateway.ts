@@ -1,9 +1,9 @@
 /**
- * The composition of one gateway: `openGateway` opens what it keeps (ledger, audit, policies), `composeGateway` builds its
- * steps straight down, each once. The product and the library use it; it decides nothing about a request.
+ * Composes one gateway. `openGateway` opens its ledger, audit and policies; `composeGateway` builds its steps, each
+ * once and in order of dependence. The product and the library use it. No code here decides about a request.
  */
 import { hash, randomUUID } from 'node:crypto';
-import type { Call } from '../contract/client.js';
+import type { Call, Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
@@ -34,7 +34,9 @@ import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
 import { type Policies, policyReload } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
+import { PolicyFaults } from '../gateway/policy/source.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
+import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
@@ -57,6 +59,7 @@ import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabi
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Cache } from '../platform/cache.js';
+import { type Closers, closeAll, createClosers } from '../platform/close-all.js';
 import type { Database } from '../platform/database.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
@@ -68,21 +71,21 @@ import { createPolicyExplainCommand, loadLoggedRequest } from '../policy-tools/e
 /** Sessions are signed tokens. */
 export type SignedSessions = {
   readonly issuers: readonly JwtIssuer[];
-  /** The host's session cookie that holds the JWT; null: only `Authorization: Bearer` is read. */
+  /** Name of the host's session cookie with the JWT; null: only `Authorization: Bearer` is read. */
   readonly cookieName: string | null;
   readonly identify?: undefined;
 };
 
-/** The gateway is mounted in the host application's process, which says who is logged in. */
+/** The gateway is mounted in the host application's process, which identifies the user. */
 export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeoutMs'> & {
   readonly issuers?: undefined;
 };
 
-/** No host may send hooks. */
+/** Hooks are off: no secret is valid. */
 const noHooks: HookSettings = { secrets: [], toleranceSeconds: 0 };
 
 export type HookSettings = {
-  /** Any of them may sign. Empty: hooks are off. */
+  /** Secrets that may sign hooks. Empty: hooks are off. */
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
 };
@@ -93,27 +96,29 @@ type CommonOptions = Origins & {
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
-  /** The Bearer token of operators at `/gateway/admin`; null: nobody may enter. */
+  /** The operators' Bearer token for `/gateway/admin`; null: all requests there are refused. */
   readonly gatewayToken: string | null;
-  /** Whether only the router `admin` serves `/gateway/admin`; false where left out. */
+  /** True: only the router `admin` serves `/gateway/admin`. Default: false. */
   readonly isAdminApart?: boolean;
   readonly upstream: GatewayUpstream;
-  /** Where the elements reach the service; part of every answer. Null: at the address that the caller used. */
+  /** The service's URL for the elements; part of every answer. Null: the address that the caller used. */
   readonly serviceUrl: string | null;
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Log;
   /** Reads the secrets that the policy names. */
   readonly readVariable?: SecretSource['readVariable'];
-  /** Whether such a secret must be hard to guess, as in production. Left out: false. */
+  /** Whether these secrets must be hard to guess, as in production. Default: false. */
   readonly strongSecrets?: SecretSource['strongSecrets'];
-  /** Left out: nothing is counted. */
+  /** Left out: nothing is measured. */
   readonly metrics?: GatewayMetrics | undefined;
-  /** Left out: no limits. */
+  /** Left out: no limits apply. */
   readonly limits?: Omit<LimitsOptions, 'scope' | 'clock' | 'log'> | undefined;
-  /** Milliseconds for which every answered token stays valid at least; left out: a fifth of its expiry. */
+  /** Minimum milliseconds for which every answered token is still valid. Default: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
-  /** Bytes of the decision cache; 1: nothing is cached. Left out: room for as many decisions as sessions are remembered. */
+  /** Whether the policy's names are checked against the service in the background. Default: false. */
+  readonly isCheckingNames?: boolean | undefined;
+  /** Maximum bytes of the decision cache; 1 disables it. Default: enough for the decisions of all cached sessions. */
   readonly decisionCacheBytes?: number | undefined;
 };
 
@@ -127,13 +132,13 @@ export type OpenGatewayOptions = (SignedSessions | HostSessions) &
     readonly database: Database;
     /** Path of the policy file. */
     readonly policyPath: string;
-    /** Days for which the decision of a request is kept for `policy explain --request`. */
+    /** Days for which the decision of a request is stored for `policy explain --request`. */
     readonly explanationDays: number;
-    /** Audit entries to write before any other. */
+    /** Audit entries to write before all others. */
     readonly firstEvents?: readonly AuditEvent[];
   };
 
-/** Rejects if the policy, the options or the database could not work. */
+/** Rejects if the policy, the options or the database does not work. */
 export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGateway> => {
   const { database, clock, log, metrics } = options;
   const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
@@ -144,22 +149,25 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
     return watchPolicies(options.policyPath, { audit, log, keep, metrics });
   };
   const policies = await begin().catch(async (error: unknown) => {
-    await audit.close();
+    await closeFailedStart(audit.close, log);
     throw error;
   });
   const stopForgetting = startForgettingExplanations(ledger, options);
-  const router = composeGateway({ ...options, ledger, audit, policies });
-  const closeRouter = router.close;
-  return {
-    router,
-    close: async () => {
-      policies.close();
-      await closeRouter();
-      await stopForgetting();
-      await audit.close();
-    },
-  };
+  const closers = createClosers();
+  const close = () => closeAll([policies.close, closers.close, stopForgetting, audit.close]);
+  try {
+    return { router: composeGateway({ ...options, ledger, audit, policies, isCheckingNames: true }, closers), close };
+  } catch (error) {
+    await closeFailedStart(close, log);
+    throw error;
+  }
 };
+
+/** Closes what a failed start has opened. The start's own error is the one to report, so a failure is only logged. */
+const closeFailedStart = (close: () => Promise<void>, log: Log): Promise<void> =>
+  close().catch((err: unknown) =>
+    log.error({ event: 'start.cleanup_failed', err }, 'failed to close what a failed start had opened'),
+  );
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -187,20 +195,26 @@ const startForgettingExplanations = (
   };
 };
 
-/** Builds the gateway's router, ready to be called or mounted. Throws TypeError for options that could not work. */
-export const composeGateway = (options: GatewayOptions): Gateway => {
+/**
+ * Builds the gateway's router, ready to be called or mounted. Throws TypeError for invalid options; then `closers` ends
+ * the background work that was already started.
+ */
+export const composeGateway = (options: GatewayOptions, closers: Closers = createClosers()): Gateway => {
   assertOrigins(options);
-  return createRouter(createHandlers(options), options);
+  return createRouter(createHandlers(options, closers), options);
 };
 
-/** Builds everything, in the order of dependence. The policy tells its subscribers of a change in the same order. */
-export const createHandlers = (options: GatewayOptions): GatewayHandlers => {
+const fixApiKey =
+  'The service refuses the API key of this gateway (GUESTLIST_API_KEY). Make a key of the data app that the policy names with POST /api/v2/data-app/api-tokens at the service, set it, and restart the gateway.';
+
+/** Builds everything, in order of dependence. Subscribers of the policy are called in the same order. */
+const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandlers => {
   const { policies, ledger, clock, log } = options;
-  // Names the API key in the keys of cached tokens and of counters.
+  // Identifies the API key in the keys of cached tokens and counters, without containing it.
   const keyId = hash('sha256', options.upstream.apiKey, 'hex');
   const limits =
     options.limits === undefined ? noLimits : createLimits({ ...options.limits, scope: keyId, clock, log });
-  const foundation = createFoundation(options);
+  const foundation = createFoundation(options, closers);
   const provisioning = createProvisioning(options, foundation, keyId);
   const deciding = createDeciding(options, foundation);
   const tokens = createTokens(options, { foundation, provisioning, deciding, keyId });
@@ -210,15 +224,17 @@ export const createHandlers = (options: GatewayOptions): GatewayHandlers => {
   const memories = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens].map(({ forget }) => forget);
   const life = createTenantLife(options, foundation, provisioning, memories);
   const finish = [revocation.revocations.retry, life.finishOwed, provisioning.rollout.takeOver];
-  const takeover = createTakeover({ ...options, finish });
+  closers.add(createTakeover({ ...options, finish }).close);
+  closers.add(startCheckingNames(options, foundation));
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache }),
     answerHook: guardHooks(life.answerHook, limits.guards.hook),
     guards: limits.guards,
     commands: [
       ...auditCommands(ledger),
-      createExplain(options, deciding),
+      createExplain(options, deciding, foundation),
       policyReload(policies),
+      policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
       ...revocationCommands(revocation.revocations, policies),
       ...life.commands,
@@ -227,18 +243,18 @@ export const createHandlers = (options: GatewayOptions): GatewayHandlers => {
     checks: [
       { name: 'ledger', run: foundation.assertReady },
       { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
-      { name: 'api-key', run: createApiKeyCheck(foundation.direct) },
+      { name: 'api-key', run: createApiKeyCheck(foundation.direct), fix: fixApiKey },
     ],
-    close: () => takeover.close().then(revocation.close),
+    close: closers.close,
   };
 };
 
-/** The upstream, revocation, and what is known of tenants: everything else builds on these. */
-const createFoundation = (options: GatewayOptions) => {
+/** Builds the upstream, revocation, and the status of tenants. All other parts use these. */
+const createFoundation = (options: GatewayOptions, closers: Closers) => {
   const { ledger, clock, metrics } = options;
-  const { transport, apiKey, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
-  const direct = createUpstream(transport, apiKey, { resilience, metrics });
-  const revocation = createRevocation(options, direct, capabilities);
+  const { apiKey, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const direct = createUpstream(connect(options), apiKey, { resilience, metrics });
+  const revocation = createRevocation(options, { upstream: direct, capabilities, closers });
   const tenantRecords = createTenantRecords(ledger, clock);
   const leases = createTenantLeases(ledger, clock);
   return {
@@ -247,9 +263,9 @@ const createFoundation = (options: GatewayOptions) => {
     tenantRecords,
     leases,
     access: createTenantAccess({ ...revocation, tenants: tenantRecords }),
-    /** Calls the service as the gateway itself: revocation and erasure use it. */
+    /** Calls the service without a lease; revocation and erasure use it. */
     direct,
-    /** Makes nothing for a tenant that is suspended or deleted. */
+    /** Calls the service only while the tenant is active: never for a suspended or deleted one. */
     upstream: leaseUpstream(direct, leases),
     assertReady: async (): Promise<void> => void (await revocation.epochs.latest()),
   };
@@ -257,31 +273,52 @@ const createFoundation = (options: GatewayOptions) => {
 
 type Foundation = ReturnType<typeof createFoundation>;
 
+/**
+ * The transport to the upstream. One that is made for a data app stays at it, as an API key would: tokens that were minted in it can then be
+ * revoked after the policy changed. A policy of another data app is refused until a restart.
+ */
+const connect = ({ upstream: { transport }, policies }: GatewayOptions): Transport => {
+  if (typeof transport === 'function') return transport;
+  const { dataApp } = policies.current();
+  policies.subscribe({
+    prepare: (next) => {
+      if (next.dataApp === dataApp) return;
+      const message = `is now ${JSON.stringify(next.dataApp)}, and this process works for ${JSON.stringify(dataApp)}: restart it to change the data app`;
+      throw new PolicyFaults([{ at: 'dataApp', message }]);
+    },
+  });
+  return transport.ofDataApp(dataApp);
+};
+
 const revocationRetryMs = 2_000;
 
-/** Knows what was revoked, revokes, and retries what the service could not be told. */
-const createRevocation = (options: GatewayOptions, upstream: Call, capabilities: Capabilities) => {
+/** Builds revocation. It also retries revocations that could not reach the service. */
+const createRevocation = (
+  options: GatewayOptions,
+  {
+    upstream,
+    capabilities,
+    closers,
+  }: { readonly upstream: Call; readonly capabilities: Capabilities; readonly closers: Closers },
+) => {
   const { ledger, log, cache } = options;
   const sharing = cache.sharing ?? createLocalSharing(cache);
   const scopes = createScopes(ledger);
   const epochs = createEpochs({ ledger, sharing, log });
+  closers.add(epochs.close);
   options.metrics?.watch('epochsAgeMs', epochs.ageMs);
   const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
   const revocations = createRevocations({ ...options, epochs, scopes, tokens });
-  const stopRetrying = repeat(systemTiming, revocationRetryMs, () =>
+  const retry = () =>
     revocations.retry().then(
       () => {},
       (err: unknown) => log.warn({ event: 'revocation.retry_failed', err }, 'failed to retry pending revocations'),
-    ),
-  );
-  const close = async (): Promise<void> => {
-    stopRetrying();
-    epochs.close();
-  };
-  return { sharing, scopes, epochs, discard: tokens.discard, revocations, close };
+    );
+  closers.add(repeat(systemTiming, revocationRetryMs, retry));
+  return { sharing, scopes, epochs, discard: tokens.discard, revocations };
 };
 
-/** Makes dashboards for tenants from templates, and rolls out changed templates. */
+/** Builds provisioning of dashboards from templates, and roll-outs of changed templates. */
 const createProvisioning = (options: GatewayOptions, { upstream, capabilities }: Foundation, keyId: string) => {
   const { ledger, clock } = options;
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
@@ -300,7 +337,7 @@ const createProvisioning = (options: GatewayOptions, { upstream, capabilities }:
 
 type Provisioning = ReturnType<typeof createProvisioning>;
 
-/** Decides what a session may see: its tenant, its grant by the policy, and the embeds and metrics of the grant. */
+/** Builds the decision: the session's tenant, its grant by the policy, and the embeds and metrics of the grant. */
 const createDeciding = (options: GatewayOptions, { upstream }: Foundation) => {
   const { clock } = options;
   return {
@@ -332,7 +369,7 @@ type TokenParts = {
 
 type Tokens = Pick<EmbedTokenSteps, 'token' | 'remember'> & { readonly forget: ForgetClient };
 
-/** Finds or mints tokens, and ends the tokens that a changed policy no longer grants. */
+/** Builds the minting of tokens, and the revocation of tokens that a changed policy no longer grants. */
 const createTokens = (options: GatewayOptions, parts: TokenParts): Tokens => {
   const { foundation, provisioning } = parts;
   const { sharing } = foundation.revocation;
@@ -345,7 +382,7 @@ const createTokens = (options: GatewayOptions, parts: TokenParts): Tokens => {
       try {
         return await findToken({ ...of, dataApp: policy.dataApp }, policy, audit);
       } catch (error) {
-        // The service may have lost a dashboard that was verified earlier: verify again at the next request.
+        // The service may have lost a dashboard that was verified earlier, so verify it again at the next request.
         if (isRefusedByUpstream(error)) await provisioning.provision.forget(of.dashboards, of.clientId);
         throw error;
       }
@@ -376,7 +413,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
       }),
   });
 
-/** Follows the policy from now on. */
+/** Starts revoking the tokens that a changed policy no longer grants. */
 const startRevokingUngranted = (options: GatewayOptions, { foundation, deciding }: TokenParts): RevokeUngranted => {
   const { policies, ledger, clock, log } = options;
   const { tenants, decide } = deciding;
@@ -395,7 +432,7 @@ const startRevokingUngranted = (options: GatewayOptions, { foundation, deciding 
   return ungranted;
 };
 
-/** Through a revocation: it is kept in the ledger until the service could be told. The users stay logged in. */
+/** Ends tokens by a revocation, which the ledger keeps until the service has confirmed it. The users stay logged in. */
 const revokeThrough =
   ({ revoke }: Pick<Revocations, 'revoke'>): Revoke =>
   async (what) => {
@@ -404,7 +441,11 @@ const revokeThrough =
     else await revoke({ by: 'user', userIdentifier: what.userIdentifier, clientId: what.clientId }, options);
   };
 
-/** The decision cache; a changed policy clears it. */
+/** Starts the check of the policy's names if the options ask for it. Returns a function that stops it. */
+const startCheckingNames = (options: GatewayOptions, { direct, capabilities }: Foundation): (() => void) =>
+  options.isCheckingNames === true ? startNameCheck({ ...options, capabilities, upstream: direct }).close : () => {};
+
+/** Opens the decision cache. A changed policy clears it. */
 const openDecisionCache = ({ policies, decisionCacheBytes }: GatewayOptions): DecisionCache => {
   const cache = createDecisionCache(decisionCacheBytes);
   policies.subscribe({ changed: async () => cache.clear() });
@@ -439,9 +480,14 @@ const createSteps = (
   serviceUrl: createServiceUrl(options.serviceUrl),
 });
 
-const createExplain = ({ policies, ledger, clock }: GatewayOptions, { tenants, findEmbeds, metricLists }: Deciding) =>
+const createExplain = (
+  { policies, ledger, clock }: GatewayOptions,
+  { tenants, findEmbeds, metricLists }: Deciding,
+  { access }: Foundation,
+) =>
   createPolicyExplainCommand({
     policies,
+    assertTenant: access.assertTenant,
     tenantOf: tenants.of,
     findEmbeds,
     clock,
@@ -449,7 +495,10 @@ const createExplain = ({ policies, ledger, clock }: GatewayOptions, { tenants, f
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
 
-/** What the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. `memories` forget one tenant in this process. */
+/**
+ * Builds what the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. `memories` are
+ * the caches of this process that must forget the tenant.
+ */
 const createTenantLife = (
   options: GatewayOptions,
   { revocation, tenantRecords, leases, direct, capabilities }: Foundation,
@@ -459,7 +508,7 @@ const createTenantLife = (
   const { ledger, clock, cache, hooks = noHooks } = options;
   const { requireCapability } = capabilities;
   const tokens = createTenantRevocation(revocation.revocations);
-  // In this order: tokens end before the dashboards that they open are deleted, and the audit is erased last.
+  // The order matters: tokens are revoked before their dashboards are deleted, and the audit is erased last.
   const erasers = [
     createRevocationEraser(ledger, tokens),
     createUpstreamEraser({ upstream: direct, requireCapability }),

@@ -1,73 +1,80 @@
-/** The options of `createGateway` for hosts, and their check: one error names all faults, before anything is opened. */
+/** The options of `createGateway` and their check. One error names all faults, before anything is opened. */
 import { existsSync } from 'node:fs';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
+import { nearestName } from '../domain/nearest-name.js';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { UpstreamSettings } from '../gateway/upstream/http-upstream.js';
 import type { Cache } from '../platform/cache.js';
 import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
 import type { Limiters } from '../platform/limiter.js';
-import { isOrigin, originMend } from '../platform/origin.js';
+import { isOrigin, originFault, originMend } from '../platform/origin.js';
 
-/** Takes the gateway's log lines. A logger of pino is one. */
+/** Receives the gateway's log lines. A pino logger fits. */
 export type HostLog = {
   debug(line: object, message: string): void;
   info(line: object, message: string): void;
   warn(line: object, message: string): void;
   error(line: object, message: string): void;
-  /** `redact`: no field of the child's lines is hidden. */
+  /** `redact`: fields to hide in the child's lines; empty: none. */
   child(bindings: Record<string, unknown>, options?: { redact?: string[] }): HostLog;
 };
 
 export type LibraryOptions = {
-  /** Who is logged in: claims as the policy declares them, `sub` at least; null: nobody. Asked at every request. */
+  /**
+   * Returns the claims of the logged-in user as the policy declares them, with at least `sub`; null if nobody is logged
+   * in. Called at every request.
+   */
   readonly identify: Identify<Request>;
-  /** How long it may take; ten seconds where left out. */
+  /** Maximum milliseconds for `identify`. Default: 10,000. */
   readonly identifyTimeoutMs?: number;
-  /** Path of the policy file, which is followed while the gateway runs. */
+  /** Path of the policy file. Changes of the file take effect while the gateway runs. */
   readonly policies: string;
-  /** The service that mints the tokens, the API key of the policy's data app there, and how it is spared: see `gateway.upstream`. */
+  /**
+   * The service that mints the tokens, the API key of the policy's data app, and limits of the calls: see
+   * `gateway.upstream`.
+   */
   readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;
-  /** Where browsers reach the service; `service.url` where left out. */
+  /** URL of the service for browsers. Default: `service.url`. */
   readonly publicServiceUrl?: string;
-  /** Origins beside the host's own whose pages may ask with their cookies; none where left out. */
+  /** Further origins whose pages may send requests with cookies. Default: none. */
   readonly allowedOrigins?: readonly string[];
-  /** The host's own origin as browsers see it; needed where a proxy in front changes the Host header. */
+  /** The host's own origin as browsers see it. Needed if a proxy in front changes the Host header. */
   readonly publicOrigin?: string;
-  /** PostgreSQL for what the gateway remembers for good; needed for several replicas. */
+  /** URL of a PostgreSQL database for the gateway's ledger. Needed for several replicas. */
   readonly databaseUrl?: string;
-  /** Folder of the embedded database where there is no `databaseUrl`; `./data` where left out. One process may use it. */
+  /** Folder of the embedded database, if there is no `databaseUrl`. Only one process may use it. Default: `./data`. */
   readonly dataDir?: string;
-  /** Whether each write of the embedded database is on the disk before it is acknowledged; true where left out. */
+  /** Whether the embedded database writes to disk before it acknowledges a write. Default: true. */
   readonly flush?: boolean;
-  /** Goes on without what the embedded database lost, once an error said that it lost something. */
+  /** Continues although the embedded database has lost writes. Set it only after an error has reported the loss. */
   readonly acceptLoss?: boolean;
-  /** Lets operators and the command line in at `/gateway/admin`; nobody where left out. */
+  /** The operators' token for `/gateway/admin` and the command line. Default: nobody has access. */
   readonly gatewayToken?: string;
-  /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
+  /** Days for which decisions are stored for `policy explain --request`. Default: 30. */
   readonly explanationDays?: number;
-  /** Secrets that the host's hooks may be signed with, `whsec_...`; hooks are off where left out. */
+  /** Secrets (`whsec_...`) that may sign the host's hooks. Default: hooks are off. */
   readonly hookSecrets?: readonly string[];
-  /** How far the clock of the hooks' sender may be off; five minutes where left out. */
+  /** Maximum difference between the clocks of sender and gateway, in seconds. Default: 300. */
   readonly hookToleranceSeconds?: number;
-  /** Memory of this process where left out; `openRedisCache` for several. */
+  /** Default: the memory of this process. For several replicas, use `openRedisCache`. */
   readonly cache?: Cache;
-  /** Requests in a minute, of one user and of one tenant; 300 and 12,000 where left out, none where null. */
+  /** Requests per minute of one user and of one tenant. Default: 300 and 12,000; null: no limit. */
   readonly limits?: { readonly userPerMinute?: number | null; readonly tenantPerMinute?: number | null };
-  /** Where they are counted: in this process where left out; `openRedisLimiters` for several. */
+  /** The counters of the limits. Default: in this process. For several replicas, use `openRedisLimiters`. */
   readonly limiters?: Limiters;
-  /** Environment variables, for the secrets that the policy names. */
+  /** Environment variables with the secrets that the policy names. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Receives one line for each request; JSON on standard output where left out. */
+  /** Receives one line for each request. Default: JSON on standard output. */
   readonly log?: HostLog;
 };
 
-/** `createGateway` was called with options that could not work. `message` names every fault and how to fix it. */
+/** The options of `createGateway` are invalid. `message` names every fault and how to fix it. */
 export class InvalidOptions extends TypeError {
   override readonly name = 'InvalidOptions';
   constructor(
-    /** One line for each fault: the path of the option, and what was expected. */
+    /** One line for each fault: the path of the option and what was expected. */
     readonly faults: readonly string[],
   ) {
     super(
@@ -91,7 +98,7 @@ const isPart =
 const given = (error: string) => z.string({ error }).min(1, error);
 const checked = (isValid: (value: unknown) => boolean, error: string) => z.custom<unknown>(isValid, { error });
 const httpUrl = checked(isUrlOf('http:', 'https:'), 'expected a URL such as https://analytics.example.com');
-const origin = z.string({ error: originMend }).refine(isOrigin, { error: originMend });
+const origin = z.string({ error: originMend }).refine(isOrigin, { error: ({ input }) => originFault(input) });
 const flag = z.boolean({ error: 'expected true or false' });
 const numberFrom = (least: number) => {
   const error = `expected a whole number, ${least} or more`;
@@ -168,27 +175,9 @@ const knownIn = ([of]: readonly PropertyKey[]): readonly string[] => {
   return Object.keys(of === 'limits' ? limitOptions : libraryOptions);
 };
 
-/** How many letters have to be added, removed or replaced to make one word of the other. */
-const distance = (from: string, to: string): number => {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (const [at, other] of [...to].entries()) {
-      const replaced = (row[at] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-};
-
 const suggest = (key: string, known: readonly string[]): string => {
-  const near = known
-    .map((name) => ({ name, far: distance(key.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ far }) => far <= 3)
-    .sort((left, right) => left.far - right.far);
-  const [best] = near;
-  return best === undefined ? `the options are ${known.join(', ')}` : `did you mean ${best.name}?`;
+  const near = nearestName(key, known);
+  return near === undefined ? `the options are ${known.join(', ')}` : `did you mean ${near}?`;
 };
 
 const linesOf = ({ path, ...issue }: z.core.$ZodIssue): readonly string[] => {

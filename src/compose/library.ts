@@ -1,6 +1,6 @@
 /**
- * The gateway as a library: an Express router that a host application mounts in its own process, behind its own session,
- * in front of a Guestlist service or any other service of the interface.
+ * The gateway as a library: an Express router for the process of a host application. It uses the host's session, and
+ * works with a Guestlist service or any other service of the interface.
  */
 import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { Gateway } from '../gateway/router.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
-import { loadAssets, serveAssets } from '../http/assets.js';
+import { elementFiles, loadAssets, serveAssets } from '../http/assets.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
+import { closeAll } from '../platform/close-all.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
 import { createLog } from '../platform/log.js';
 import { defaultSettings } from '../platform/settings.js';
@@ -25,42 +26,37 @@ export type { Cache } from '../platform/cache.js';
 export type { Limiters } from '../platform/limiter.js';
 export { type HostLog, InvalidOptions, type LibraryOptions } from './library-options.js';
 
-/** A cache that several replicas share. While Redis is down, tokens are minted anew. */
+/** Opens a cache that several replicas share. While Redis is unavailable, every token is minted anew. */
 export const openRedisCache = async (url: string, log: HostLog = createLog()): Promise<Cache> => {
-  // Loaded where it is used: its client's import would slow every start.
+  // Imported here because the import of Redis's client would slow every start.
   const { createRedisCache } = await import('../platform/cache-redis.js');
   return createRedisCache({ url, log });
 };
 
-/** Limits that several replicas share. While Redis is down, each counts for itself. */
+/** Opens limits that several replicas share. While Redis is unavailable, each replica counts by itself. */
 export const openRedisLimiters = (url: string, log: HostLog = createLog()): Promise<Limiters> =>
   createRedisLimiters({ url, log });
 
-/** A router to mount, and its end: what it remembers is in a database that has to be closed. */
+/** A router to mount, and `close`, which closes its database. */
 export type MountedGateway = Gateway;
 
-/** Where browsers load the elements from: `<mount>/elements.js`. */
-const elementsPath = '/elements.js';
-
-/** The file is beside this one in every package, and in dist/ where the sources run. */
-const elementsFile = (): string => {
-  const [packaged = '', ofSources = ''] = ['../web/elements.js', '../../dist/web/elements.js'].map((path) =>
+/**
+ * The folder of what browsers load, `<mount>/elements.js` and `<mount>/charts/`: beside this file in a package, and in
+ * dist/ when the sources run.
+ */
+const webFolder = (): string => {
+  const [packaged = '', ofSources = ''] = ['../web', '../../dist/web'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   );
-  return existsSync(packaged) ? packaged : ofSources;
+  return existsSync(join(packaged, 'elements.js')) ? packaged : ofSources;
 };
 
 type Handle = ReturnType<typeof serveAssets>;
 
-/** The file is read at the first request for it, so that a start does not wait for it. */
+/** Serves the elements. They are read at the first request, to keep the start fast. */
 const serveElements = () => {
   let loaded: Promise<Handle> | undefined;
-  const load = async (): Promise<Handle> =>
-    serveAssets(
-      await loadAssets({
-        [elementsPath]: { file: elementsFile(), contentType: 'text/javascript; charset=utf-8', isPublic: true },
-      }),
-    );
+  const load = async (): Promise<Handle> => serveAssets(await loadAssets(await elementFiles(webFolder())));
   return async (request: IncomingMessage, response: ServerResponse, next: () => void): Promise<void> => {
     loaded ??= load();
     (await loaded)(request, response, next);
@@ -89,8 +85,8 @@ const upstreamOf = (
 ) => createHttpUpstream({ baseUrl: url, apiKey, settings: { ...defaults.upstream, ...settings }, ...surroundings });
 
 /**
- * Rejects with InvalidOptions, which names all faults of the options, before anything is opened; and with an Error if the policy file or the
- * database does not work.
+ * Creates the gateway. Rejects with InvalidOptions, which names all faults, before anything is opened; or with an Error
+ * if the policy file or the database does not work.
  */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   assertLibraryOptions(options);
@@ -100,7 +96,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
   const clock = { now: () => new Date() };
   try {
     const { router, close } = await openGateway({
-      // Mounted in an Express app, the request is Express's.
+      // The gateway is mounted in an Express app, so the request is Express's.
       identify: identify as Identify,
       identifyTimeoutMs: options.identifyTimeoutMs,
       allowedOrigins: options.allowedOrigins ?? [],
@@ -126,12 +122,11 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       log,
     });
     startMarking();
-    router.all(elementsPath, serveElements());
+    const elements = serveElements();
+    router.all('/elements.js', elements);
+    router.all('/charts/:chunk', elements);
     return Object.assign(router, {
-      close: async () => {
-        await close();
-        await database.close();
-      },
+      close: () => closeAll([close, database.close]),
     });
   } catch (error) {
     await database.close();

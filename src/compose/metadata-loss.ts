@@ -1,4 +1,4 @@
-/** What the embedded database lacks of what its high-water mark says. */
+/** Finds writes that the embedded database has lost, by comparing it with its high-water mark. */
 import { readdir } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import type { AuditEvent } from '../gateway/audit/audit.js';
@@ -7,12 +7,15 @@ import { type LedgerTables, schemaName } from '../gateway/ledger/tables.js';
 import type { Database } from '../platform/database.js';
 import { bytesOf, type HighWaterMark } from '../platform/high-water-mark.js';
 
-/** What is missing, as the audit puts it down. */
+/** What is missing, as it is written to the audit. */
 export type Loss = NonNullable<AuditEvent['detail']>;
 
 type Db = Kysely<LedgerTables>;
 
-/** Null where there is no audit. Kysely's own SELECTs do not count as writes. */
+/**
+ * Returns the last entry of the audit chain; null if there is no audit. Must read through Kysely, whose SELECTs are not
+ * counted as writes.
+ */
 export const findHead = async (db: Db): Promise<ChainHead | null> => {
   const { isThere } = await db
     .selectNoFrom(sql<boolean>`to_regclass(${`${schemaName}.audit_head`}) is not null`.as('isThere'))
@@ -27,13 +30,16 @@ const findHash = async (db: Db, seq: number): Promise<string | undefined> => {
   return (await events.select('hash').where('seq', '=', seq).executeTakeFirst())?.hash;
 };
 
-/** The end of the log as the start found it: what the start itself wrote comes after. */
+/**
+ * Returns the position of the last checkpoint. The database wrote it before this start, so later writes are not
+ * included.
+ */
 const loadFoundLsn = async (db: Db): Promise<string> => {
   const found = sql<string>`(select redo_lsn::text from pg_control_checkpoint())`.as('lsn');
   return (await db.selectNoFrom(found).executeTakeFirstOrThrow()).lsn;
 };
 
-/** What is flushed is in the files: a kill cannot take it back. */
+/** Returns the position up to which writes are on disk. A killed process does not lose these. */
 export const loadWrittenLsn = async (db: Db): Promise<string> => {
   const written = sql<string>`pg_current_wal_flush_lsn()::text`.as('lsn');
   return (await db.selectNoFrom(written).executeTakeFirstOrThrow()).lsn;
@@ -45,10 +51,10 @@ const auditLoss = async (db: Db, marked: ChainHead | null): Promise<Loss | null>
   const seq = head?.seq ?? 0;
   if (seq < marked.seq) return { why: 'audit entries are missing', firstEntry: seq + 1, lastEntry: marked.seq };
   if ((await findHash(db, marked.seq)) === marked.hash) return null;
-  return { why: 'the audit is not the one that there was', lastEntry: marked.seq };
+  return { why: 'the audit is not the recorded one', lastEntry: marked.seq };
 };
 
-/** What the database lacks of what the mark says; null: nothing. */
+/** Returns what the database lacks compared to the mark; null if nothing is missing. */
 export const findLoss = async (database: Database, mark: HighWaterMark): Promise<Loss | null> => {
   const db = database.connect<LedgerTables>();
   const missing = bytesOf(mark.lsn) - bytesOf(await loadFoundLsn(db));
@@ -56,19 +62,19 @@ export const findLoss = async (database: Database, mark: HighWaterMark): Promise
   const audit = await auditLoss(db, mark.audit);
   if (audit !== null) return { ...audit, ...bytes, markedAt: mark.at };
   if (missing > 0n) return { why: 'the end of the write-ahead log is missing', ...bytes, markedAt: mark.at };
-  return mark.isBehind ? { why: 'an earlier start found that something is missing', markedAt: mark.at } : null;
+  return mark.isBehind ? { why: 'an earlier start found missing data', markedAt: mark.at } : null;
 };
 
 const isEmpty = async (folder: string): Promise<boolean> => {
   try {
     return (await readdir(folder)).length === 0;
   } catch (error) {
-    // Any other fault is told by the one who opens the folder.
+    // Any other error occurs again when the folder is opened, and is reported there.
     return error instanceof Error && 'code' in error && error.code === 'ENOENT';
   }
 };
 
-/** What the files tell before the database is opened. */
+/** Finds losses in the files, before the database is opened. */
 export const findLossInFiles = async (folder: string, mark: HighWaterMark | undefined): Promise<Loss | null> =>
   mark !== undefined && (await isEmpty(folder))
     ? {

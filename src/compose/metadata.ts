@@ -1,10 +1,11 @@
 /**
- * Opens the metadata's database and, where it is the embedded one, holds it against its high-water mark: a database that lost what it had
- * acknowledged is refused, until an operator accepts the loss.
+ * Opens the metadata database. The embedded one is compared with its high-water mark: if it lost acknowledged writes,
+ * the start is refused until an operator accepts the loss.
  */
 import { join, resolve } from 'node:path';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
+import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../platform/database.js';
 import {
@@ -20,28 +21,31 @@ import type { Log } from '../platform/log.js';
 import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
-  /** Null: the mark is not sealed. */
+  /** Key that signs the mark; null: the mark is not signed. */
   readonly markKey: MarkKey;
-  /** Whether an operator has said to go on without what is missing. */
+  /** Whether an operator has accepted the loss. */
   readonly acceptsLoss: boolean;
   readonly log: Log;
 };
 
 export type Metadata = {
-  /** Its `close` writes the last mark. */
+  /** Its `close` writes the mark for the last time. */
   readonly database: Database;
-  /** What was accepted as lost; null: nothing. */
+  /** The loss that was accepted; null if there was none. */
   readonly loss: Loss | null;
-  /** Lets the mark follow the database from now on. Call it after the accepted loss is in the audit: until then the earlier mark stays. */
+  /**
+   * Starts updating the mark. Call it after the accepted loss is in the audit: until then, the old mark must stay, so
+   * that a crash does not hide the loss.
+   */
   readonly startMarking: () => void;
 };
 
-/** The database is behind its mark. `message` says what is missing and what to do. */
+/** The database has lost writes. `message` says what is missing and what to do. */
 export class LossFound extends Error {
   override readonly name = 'LossFound';
 }
 
-/** How often the mark follows what was written. A loss of what is younger than that is not noticed. */
+/** Interval in milliseconds at which the mark is updated. A loss of writes younger than this is not noticed. */
 const markEveryMs = 250;
 
 const entriesOf = ({ firstEntry, lastEntry }: Loss): string =>
@@ -51,8 +55,8 @@ const refuse = (folder: string, loss: Loss): LossFound => {
   const when = typeof loss.markedAt === 'string' ? `, which was written at ${loss.markedAt}` : '';
   return new LossFound(
     `The embedded database in ${folder} is behind its high-water mark ${markFileOf(folder)}${when}: ${String(loss.why)}${entriesOf(loss)}. ` +
-      'Files were cut, are gone, or were replaced by older ones, and what was acknowledged after them is lost. ' +
-      'Restore the folder and its mark together from a backup; or go on without what is missing by `guestlist serve --accept-loss`, which the audit puts down.',
+      'Files were cut, deleted or replaced by older ones, and later acknowledged writes are lost. ' +
+      'Restore the folder and its mark together from a backup; or continue without the missing data by `guestlist serve --accept-loss`, which the audit records.',
   );
 };
 
@@ -77,7 +81,7 @@ const createMarks = (database: Database, folder: string, { markKey, isFlushed = 
   };
 };
 
-/** Follows the writes of the database, and says once when it cannot. */
+/** Updates the mark after writes, and logs once if that fails. */
 const follow = ({ writes }: Database, marks: Marks, log: Log) => {
   let marked = -1;
   let running = Promise.resolve();
@@ -112,10 +116,7 @@ const withMarks = (database: Database, marks: Marks, loss: Loss | null, log: Log
   return {
     database: {
       ...database,
-      close: async () => {
-        await end?.();
-        await database.close();
-      },
+      close: () => closeAll([async () => end?.(), database.close]),
     },
     loss,
     startMarking: () => {
@@ -132,7 +133,7 @@ const tryReadMark = async (folder: string, { markKey, acceptsLoss }: MetadataOpt
     const loss: Loss = { why: error.message };
     if (acceptsLoss) return { mark: undefined, unreadable: loss };
     throw new LossFound(
-      `${error.message}: whether the embedded database in ${folder} is whole cannot be told. Restore the file or the key; or go on by \`guestlist serve --accept-loss\`, which the audit puts down.`,
+      `${error.message}: whether the embedded database in ${folder} is complete cannot be determined. Restore the file or the key; or continue by \`guestlist serve --accept-loss\`, which the audit records.`,
       { cause: error },
     );
   }
@@ -165,17 +166,22 @@ const openEmbedded = async (folder: string, options: MetadataOptions): Promise<M
   }
 };
 
-/** Opens the metadata database. Throws LossFound if acknowledged writes are missing, and what `openDatabase` throws. */
+/**
+ * Opens the metadata database. Throws LossFound if acknowledged writes are missing, and every error of `openDatabase`.
+ */
 export const openMetadata = async (options: MetadataOptions): Promise<Metadata> => {
   if (options.databaseUrl === null && options.folder !== null) return openEmbedded(resolve(options.folder), options);
   return { database: await openDatabase(options), loss: null, startMarking: () => {} };
 };
 
-/** The entry of the audit that says what was accepted. */
+/** Returns the audit entry for an accepted loss. */
 export const lossEvents = (loss: Loss | null): readonly AuditEvent[] =>
   loss === null ? [] : [{ kind: 'admin', code: 'LOSS_ACCEPTED', detail: loss }];
 
-/** Which folder and which key the configuration says; `sealingKey` is that of datasources' credentials, in base64. */
+/**
+ * Opens the database by the configuration. `sealingKey` is the key that encrypts the credentials of datasources, as
+ * base64.
+ */
 export const openConfiguredMetadata = async (
   { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
   halves: { readonly service: boolean; readonly acceptsLoss?: boolean },

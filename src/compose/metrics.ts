@@ -1,9 +1,11 @@
-/** The metrics of the gateway and of the engine for Prometheus: docs/monitoring.md lists them. No label names a tenant or a user. */
+/**
+ * Prometheus metrics of the gateway and the engine. docs/how-to/monitoring.md lists them. No label names a tenant or a user.
+ */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EngineMetrics } from '../engine/rows.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';
 
-/** Beside what the gateway tells: whether what it goes on without is away. */
+/** The gateway's metrics, and whether dependencies that it can do without are available. */
 export type ProductMetrics = GatewayMetrics & {
   readonly redisChanged: (of: 'cache' | 'limits', isDown: boolean) => void;
 };
@@ -13,7 +15,7 @@ const createCounters =
   <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => {
     const counter = new Counter({ name, help, labelNames, registers: [registry] });
     const bound = new Map<string, { readonly inc: (count?: number) => void }>();
-    /** Its labels are looked up once for all their values: it is counted at every request. */
+    /** The label set is looked up once, since the counter is increased at every request. */
     return (count: number, ...values: readonly string[]): void => {
       const key = values.join(' ');
       const child = bound.get(key) ?? counter.labels(...values);
@@ -23,8 +25,8 @@ const createCounters =
   };
 
 /**
- * Counts of one label, kept in plain numbers and handed over when the metrics are read: one is counted at every request. Its
- * values are few and the gateway's own words.
+ * Counts by one label. The counts are plain numbers, copied to the registry when the metrics are read, since they
+ * increase at every request. The label has few values, all defined by the gateway.
  */
 const createTally = (registry: Registry, name: string, help: string, label: string) => {
   const counts = new Map<string, number>();
@@ -48,12 +50,12 @@ const mintBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20
 const gatewayGauges = {
   auditWaiting: {
     name: 'guestlist_gateway_audit_waiting',
-    help: 'Entries of the audit that wait to be written.',
+    help: 'Number of audit entries that wait to be written.',
     per: 1,
   },
   epochsAgeMs: {
     name: 'guestlist_gateway_epochs_age_seconds',
-    help: 'How old is what the gateway knows of revocations; beyond 1 it asks before it answers. 0 where nobody else writes.',
+    help: "Age in seconds of the gateway's copy of the revocation epochs. Above 1, it reads the ledger before it answers. 0 if no other process writes.",
     per: 1000,
   },
 } as const;
@@ -62,11 +64,11 @@ const createCounts = (registry: Registry) => {
   const counter = createCounters(registry);
   const name = (what: string): string => `guestlist_gateway_${what}_total`;
   return {
-    answers: createTally(registry, name('answers'), 'Requests for a token, by what was answered.', 'outcome'),
-    limited: counter(name('limited'), 'Requests that were refused by a limit.', ['limit']),
+    answers: createTally(registry, name('answers'), 'Requests for a token, by outcome.', 'outcome'),
+    limited: counter(name('limited'), 'Requests refused by a limit.', ['limit']),
     calls: counter(name('upstream_calls'), 'Calls to the service.', ['operation', 'outcome']),
-    loads: counter(name('policy_loads'), 'Policies that were taken or refused.', ['outcome']),
-    entries: counter(name('audit_entries'), 'Entries of the audit.', ['outcome']),
+    loads: counter(name('policy_loads'), 'Changed policies that were loaded or refused.', ['outcome']),
+    entries: counter(name('audit_entries'), 'Audit entries written.', ['outcome']),
   };
 };
 
@@ -74,20 +76,20 @@ const createStates = (registry: Registry) => {
   const gauge = (what: string, help: string, labelNames: readonly string[] = []): Gauge =>
     new Gauge({ name: `guestlist_gateway_${what}`, help, labelNames, registers: [registry] });
   return {
-    circuit: gauge('circuit_open', '1 while the service is not asked, as it failed too often in a row.'),
-    loaded: gauge('policy_loaded_timestamp_seconds', 'When the policy in force was taken.'),
-    refused: gauge('policy_refused', '1 while the policy files hold faults, and an earlier policy is in force.'),
-    redis: gauge('redis_down', '1 while Redis cannot be reached, and the gateway goes on without.', ['of']),
+    circuit: gauge('circuit_open', '1 while the service is not called because it failed too often in a row.'),
+    loaded: gauge('policy_loaded_timestamp_seconds', 'Time at which the current policy was loaded.'),
+    refused: gauge('policy_refused', '1 while the policy files have faults and an earlier policy applies.'),
+    redis: gauge('redis_down', '1 while Redis is unavailable and the gateway works without it.', ['of']),
   };
 };
 
-/** One for each registry. */
+/** Call it once for each registry. */
 export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
   const { circuit, loaded, refused, redis } = createStates(registry);
   const mints = new Histogram({
     name: 'guestlist_gateway_mint_duration_seconds',
-    help: 'Time that the service took to mint a token.',
+    help: 'Time the service took to mint a token.',
     buckets: mintBuckets,
     registers: [registry],
   });
@@ -113,27 +115,27 @@ export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
 };
 
 const engineGauges = {
-  cacheBytes: { name: 'guestlist_query_cache_bytes', help: 'What kept answers take in this process.' },
-  waiting: { name: 'guestlist_queries_waiting', help: 'Queries that wait for their turn at a datasource.' },
+  cacheBytes: { name: 'guestlist_query_cache_bytes', help: 'Memory that cached answers use in this process.' },
+  waiting: { name: 'guestlist_queries_waiting', help: 'Queries that wait in the fair queue of a datasource.' },
 } as const;
 
-/** The engine's metrics; no label names a tenant. One for each registry. */
+/** Creates the engine's metrics. Call it once for each registry. No label names a tenant. */
 export const createEngineMetrics = (registry: Registry): EngineMetrics => {
   const registers = [registry];
   const answers = new Counter({
     name: 'guestlist_query_answers_total',
-    help: 'Questions to the engine, by where the rows came from.',
+    help: 'Queries, by the source of their rows.',
     labelNames: ['from'],
     registers,
   });
   const evictions = new Counter({
     name: 'guestlist_query_cache_evictions_total',
-    help: 'Kept answers that had to make room for others.',
+    help: 'Cached answers that were evicted to make room.',
     registers,
   });
   const refusals = new Counter({
     name: 'guestlist_queries_refused_total',
-    help: 'Queries that found the line of their datasource full, or waited in it for too long.',
+    help: 'Queries refused because the queue was full or the wait was too long.',
     labelNames: ['why'],
     registers,
   });

@@ -1,9 +1,9 @@
 /**
- * The table of operations: for each, what the wire declares and the use case that serves it. Routing, validation, the OpenAPI document
- * and the conformance suite are made from it.
+ * The table of operations: for each, its declaration and its use case. Routing, validation, the OpenAPI document and
+ * the conformance suite are derived from it.
  *
- * To add an operation: declare it in src/contract, write its use case, and add one row here. An operation that is declared and has no row
- * does not compile, nor does a row whose use case does not fit the declaration.
+ * To add an operation: declare it in src/contract, write its use case, and add one row here. A declared operation
+ * without a row does not compile, nor does a use case that does not fit its declaration.
  */
 import * as apiKeys from '../contract/api-keys.js';
 import * as clientErasure from '../contract/client-erasure.js';
@@ -14,10 +14,12 @@ import * as dataApps from '../contract/data-apps.js';
 import * as datamartTenancy from '../contract/datamart-tenancy.js';
 import * as datamartWrites from '../contract/datamart-writes.js';
 import * as datamarts from '../contract/datamarts.js';
+import * as datasourceTables from '../contract/datasource-tables.js';
 import * as datasources from '../contract/datasources.js';
 import * as embedSettings from '../contract/embed-settings.js';
 import * as embeds from '../contract/embeds.js';
 import * as guestBoards from '../contract/guest-boards.js';
+import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
@@ -42,14 +44,18 @@ import {
   rotateServiceToken,
 } from '../usecases/credentials/service-tokens.js';
 import { getDashboardContent, replaceDashboardContent } from '../usecases/dashboards/content.js';
+import { deleteTemplate } from '../usecases/dashboards/delete-template.js';
 import { createDashboardEmbed } from '../usecases/dashboards/embeds.js';
 import { updateWorkspaceDashboards } from '../usecases/dashboards/gallery.js';
 import { exportDashboard, exportEmbed, importDashboard } from '../usecases/dashboards/transfer.js';
+import { tryDashboardContent } from '../usecases/dashboards/try-content.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from '../usecases/data-apps.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '../usecases/datamarts/datamarts.js';
 import {
   createDatasource,
+  deleteDatasource,
   listDatasources,
+  listDatasourceTables,
   syncDatasource,
   updateDatasource,
 } from '../usecases/datamarts/datasources.js';
@@ -63,6 +69,7 @@ import { getDatamartTenancy } from '../usecases/datamarts/tenancy.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from '../usecases/embeds/embeds.js';
 import { queryMetric } from '../usecases/embeds/query.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
+import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
 import { saveGuestLayout } from '../usecases/guest/layouts.js';
 import {
   archiveGuestMetric,
@@ -83,6 +90,7 @@ import {
 import { createGuestView, deleteGuestView, listGuestViews } from '../usecases/guest/views.js';
 import {
   createWorkspace,
+  deleteWorkspace,
   listDashboardMetrics,
   listDashboards,
   listMetrics,
@@ -105,7 +113,7 @@ const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseD
   createHandler,
 });
 
-/** In the order of the API reference. */
+/** Rows are in the order of the API reference. */
 const table = {
   createGuestToken: serve(guestTokens.createGuestToken, createGuestToken),
   listGuestTokens: serve(guestTokenAdmin.listGuestTokens, listGuestTokens),
@@ -118,16 +126,20 @@ const table = {
   listEmbeds: serve(embeds.listEmbeds, listEmbeds),
   listEmbedMetrics: serve(embeds.listEmbedMetrics, listEmbedMetrics),
   exportEmbed: serve(dashboards.exportEmbed, exportEmbed),
+  deleteTemplate: serve(dashboards.deleteTemplate, deleteTemplate),
   deleteDashboard: serve(dashboards.deleteDashboard, deleteDashboard),
   exportDashboard: serve(dashboards.exportDashboard, exportDashboard),
   importDashboard: serve(dashboards.importDashboard, importDashboard),
   getDashboardContent: serve(dashboardContent.getDashboardContent, getDashboardContent),
   replaceDashboardContent: serve(dashboardContent.replaceDashboardContent, replaceDashboardContent),
+  tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),
   updateDatasource: serve(datasources.updateDatasource, updateDatasource),
+  deleteDatasource: serve(datasources.deleteDatasource, deleteDatasource),
   listDatasources: serve(datasources.listDatasources, listDatasources),
   syncDatasource: serve(datasources.syncDatasource, syncDatasource),
+  listDatasourceTables: serve(datasourceTables.listDatasourceTables, listDatasourceTables),
   listDatamarts: serve(datamarts.listDatamarts, listDatamarts),
   createDatamart: serve(datamartWrites.createDatamart, createDatamart),
   updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),
@@ -151,6 +163,7 @@ const table = {
   rotateServiceToken: serve(serviceTokens.rotateServiceToken, rotateServiceToken),
   createWorkspace: serve(workspaces.createWorkspace, createWorkspace),
   updateWorkspace: serve(workspaces.updateWorkspace, updateWorkspace),
+  deleteWorkspace: serve(workspaces.deleteWorkspace, deleteWorkspace),
   listWorkspaces: serve(workspaces.listWorkspaces, listWorkspaces),
   listDashboards: serve(workspaceDashboards.listDashboards, listDashboards),
   listMetrics: serve(workspaceDashboards.listMetrics, listMetrics),
@@ -160,6 +173,7 @@ const table = {
   getGuestDashboard: serve(guestReads.getGuestDashboard, getGuestDashboard),
   getGuestMetric: serve(guestReads.getGuestMetric, getGuestMetric),
   queryGuestMetric: serve(guestReads.queryGuestMetric, queryGuestMetric),
+  queryGuestDashboard: serve(guestDashboardQuery.queryGuestDashboard, queryGuestDashboard),
   listGuestUnderlying: serve(guestReads.listGuestUnderlying, listGuestUnderlying),
   downloadGuestCsv: serve(guestReads.downloadGuestCsv, downloadGuestCsv),
   listGuestFilterOptions: serve(guestReads.listGuestFilterOptions, listGuestFilterOptions),
@@ -185,10 +199,12 @@ type Declared =
   | typeof datamartTenancy
   | typeof datamartWrites
   | typeof datamarts
+  | typeof datasourceTables
   | typeof datasources
   | typeof embedSettings
   | typeof embeds
   | typeof guestBoards
+  | typeof guestDashboardQuery
   | typeof guestMetrics
   | typeof guestReads
   | typeof guestTokenAdmin
@@ -199,7 +215,7 @@ type Declared =
   | typeof workspaceDashboards
   | typeof workspaces;
 
-/** The names of the operations among what the modules export. */
+/** The names of all exported operations. */
 type DeclaredName = Declared extends infer Module
   ? Module extends unknown
     ? {

@@ -1,6 +1,6 @@
 /**
- * The composition of the product: `compose` builds every object once, straight down. A shutdown closes what was built
- * in the opposite order. Nothing in this folder decides about a request; only main.ts and the command line import it.
+ * Composes the product. `compose` builds every object once, in order of dependence; a shutdown closes them in the
+ * opposite order. No code here decides about a request. Only main.ts and the command line may import it.
  */
 import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
@@ -11,21 +11,18 @@ import { createOpenApi } from '../contract/openapi.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
-import { capabilityNames } from '../domain/capability.js';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
-import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import type { Authenticate } from '../http/admission.js';
 import { createApp, createManagementApp } from '../http/app.js';
-import { type AssetFile, loadAssets } from '../http/assets.js';
-import type { Dispatch } from '../http/bind.js';
+import { type AssetFile, elementFiles, loadAssets } from '../http/assets.js';
 import { type Doors, openDoors } from '../http/doors.js';
 import { createGuestFront } from '../http/guest-front.js';
-import { inProcessTransport } from '../http/in-process.js';
 import { type Handle, inTurn } from '../http/in-turn.js';
+import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type Credentials, loadCredentials } from '../platform/credentials.js';
 import type { Database } from '../platform/database.js';
@@ -38,11 +35,12 @@ import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
+import { createOwnService, type OwnService } from './own-service.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
 
-/** Which halves this process runs. */
+/** Which halves run in this process. */
 export type Halves = {
   readonly gateway: boolean;
   readonly service: boolean;
@@ -50,9 +48,9 @@ export type Halves = {
   readonly acceptsLoss?: boolean;
 };
 
-/** What the composition needs to know of the process that it runs in. */
+/** What the composition needs to know about its process. */
 export type ProcessContext = {
-  /** Where callers reach this process. */
+  /** The URL at which callers reach this process. */
   readonly url: string;
   readonly version: string;
   /** Folder of the built browser files. */
@@ -62,7 +60,7 @@ export type ProcessContext = {
 
 export type Product = {
   readonly handle: Handle;
-  /** Answers on the management port. */
+  /** Answers requests on the management port. */
   readonly manage: Handle;
   readonly close: () => Promise<void>;
 };
@@ -71,7 +69,7 @@ const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
-/** Rejects if a part cannot be opened; the parts that were opened by then are closed again. */
+/** Rejects if a part cannot be opened, after closing the parts that were already opened. */
 export const compose = async (config: Config, halves: Halves, context: ProcessContext): Promise<Product> => {
   const resources = createResources();
   try {
@@ -111,32 +109,37 @@ const composeInOrder = async (
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
-    loadAssets(assetFiles(context.webFolder, config.isDemo)),
+    assetFiles(context.webFolder, config.isDemo).then(loadAssets),
   ]);
-  const parts = { config, credentials, dispatch: service?.dispatch ?? null, shared, metadata, context };
+  const parts = { config, credentials, service, shared, metadata, context };
   const gateway = shared.gateway === null ? null : await resources.add(openConfiguredGateway(parts, shared.gateway));
   metadata.startMarking();
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
   const readiness = createReadiness(readinessChecks(config, database, [service, gateway?.router]), log);
-  const operated = { service: api, log, metrics, ready: readiness.failed };
+  const documents = join(context.webFolder, 'docs');
+  const operated = { service: api, log, metrics, ready: readiness.failed, fixOf: readiness.fixOf, documents };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   const app = createApp({ ...operated, assets, doors, routers: demoHost === null ? [] : [demoHost] });
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
   return {
-    // The paths of tokens and of guests come before Express's app, whose own cost is most of such a request.
+    // The paths of tokens and guests come before the Express app, because Express would cost more time than the rest of
+    // such a request.
     handle: inTurn([guestFront, gateway?.router ?? null], app),
     manage: createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] }),
     close: resources.closeAll,
   };
 };
 
-/** What was opened so far, in the order of opening. */
+/** The resources that were opened, in order. */
 type Resources = {
-  /** Remembers to close what `opening` resolves to. */
+  /** Registers the result of `opening` to be closed. */
   readonly add: <T extends { readonly close: () => Promise<void> }>(opening: Promise<T>) => Promise<T>;
-  /** Waits for what is still being opened, then closes everything, last opened first. Rejects with the first failure, after the rest. */
+  /**
+   * Waits for resources that are still being opened, then closes all, the last opened first. Rejects as the function
+   * `closeAll` does.
+   */
   readonly closeAll: () => Promise<void>;
 };
 
@@ -149,12 +152,7 @@ const createResources = (): Resources => {
     },
     closeAll: async () => {
       const opened = await Promise.allSettled(openings);
-      const failures: unknown[] = [];
-      for (const outcome of opened.toReversed()) {
-        if (outcome.status === 'rejected') continue;
-        await outcome.value.close().catch((error: unknown) => failures.push(error));
-      }
-      if (failures.length > 0) throw failures[0];
+      await closeAll(opened.toReversed().flatMap((one) => (one.status === 'fulfilled' ? [one.value.close] : [])));
     },
   };
 };
@@ -177,12 +175,12 @@ const openDemo = async (
 
 const script = 'text/javascript; charset=utf-8';
 
-/** The demo's host page runs its own scripts, and calls its own origin. */
+/** Content security policy of the demo's host page: it runs its own scripts and calls its own origin. */
 const demoPolicy =
   "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:";
 
-/** The browser's files, by the paths they are served at: the elements, and the host page of the demo if the demo runs. */
-const assetFiles = (webFolder: string, isDemo: boolean): Readonly<Record<string, AssetFile>> => {
+/** Returns the browser's files by the paths at which they are served: the elements and, in the demo, its host page. */
+const assetFiles = async (webFolder: string, isDemo: boolean): Promise<Readonly<Record<string, AssetFile>>> => {
   const web = (file: string): string => join(webFolder, file);
   const demo = {
     '/demo': { file: web('demo.html'), contentType: 'text/html; charset=utf-8', contentSecurityPolicy: demoPolicy },
@@ -190,7 +188,7 @@ const assetFiles = (webFolder: string, isDemo: boolean): Readonly<Record<string,
     '/demo.css': { file: web('demo.css'), contentType: 'text/css; charset=utf-8' },
   };
   return {
-    '/elements.js': { file: web('elements.js'), contentType: script, isPublic: true },
+    ...(await elementFiles(webFolder)),
     ...(isDemo ? demo : {}),
   };
 };
@@ -198,7 +196,8 @@ const assetFiles = (webFolder: string, isDemo: boolean): Readonly<Record<string,
 type PartsOfGateway = {
   readonly config: Config;
   readonly credentials: Credentials;
-  readonly dispatch: Dispatch | null;
+  /** Null: it runs in another process. */
+  readonly service: OwnService | null;
   readonly shared: Shared;
   readonly metadata: Metadata;
   readonly context: ProcessContext;
@@ -214,6 +213,7 @@ const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: Shared
     issuers: createIssuers(config, credentials, { clock, log: context.log }),
     cookieName: session.cookie,
     allowedOrigins,
+    allowsLocalPages: config.allowsLocalPages,
     publicOrigin,
     policyPath: resolve(config.folder, policies),
     database: metadata.database,
@@ -235,32 +235,29 @@ const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: Shared
 };
 
 const upstreamOf = (
-  { config, credentials, dispatch, context }: PartsOfGateway,
+  { config, credentials, service, context }: PartsOfGateway,
   metrics: SharedOfGateway['metrics'],
 ): GatewayOptions['upstream'] => {
   const { serviceUrl, ...settings } = config.settings.gateway.upstream;
-  const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null)
-    return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: context.log, metrics });
-  if (dispatch === null)
-    throw new Error('a gateway without a service in its process needs gateway.upstream.serviceUrl');
-  const capabilities = fixedCapabilities(capabilityNames);
-  // A fixed name, not an address: replicas of both halves share one database, and what one of them verified holds for all.
-  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
+  const apiKey = config.secrets.apiKey ?? (config.isDemo ? credentials.demoApiKey : null);
+  if (serviceUrl === null && service !== null) return createOwnService(service, { ...credentials, apiKey });
+  if (serviceUrl === null || apiKey === null)
+    throw new Error('a gateway without a service in its process needs gateway.upstream.serviceUrl and an API key');
+  return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: context.log, metrics });
 };
 
-/** Whether the process listens at every address of the machine; its own URL then says nothing to callers. */
+/** Whether the process listens on all addresses of the machine. Its own URL is then of no use to callers. */
 const isAnyAddress = ({ settings }: Config): boolean => ['0.0.0.0', '::'].includes(settings.server.host);
 
 type Checked = { readonly checks: readonly Check[] } | null | undefined;
 
-/** Everything that `/readyz` of this process asks. */
+/** The checks of `/readyz`. */
 const readinessChecks = ({ settings }: Config, database: Database, parts: readonly Checked[]): readonly Check[] => [
   ...parts.flatMap((part) => part?.checks ?? []),
   {
     name: 'data-folder',
     run: async () => {
-      // Credentials and the demo's data are in the data folder, wherever the metadata is.
+      // The data folder holds credentials and the demo's data, even if the metadata is elsewhere.
       await access(settings.dataDir);
       await database.assertFolder();
     },
@@ -268,8 +265,8 @@ const readinessChecks = ({ settings }: Config, database: Database, parts: readon
 ];
 
 /**
- * Who may read metrics, the API reference and the names of failed readiness checks on the port that everybody reaches.
- * `authenticate` is null if this process runs no service: it then has no reference.
+ * Decides who may read metrics, the API reference and failed readiness checks on the public port. `authenticate` is
+ * null if this process runs no service, which also means that it has no reference.
  */
 const createDoors = (
   { settings, secrets, isProduction }: Pick<Config, 'settings' | 'secrets' | 'isProduction'>,
@@ -282,7 +279,7 @@ const createDoors = (
   return {
     strangers: hasManagementPort ? 'not-found' : 'refused',
     isOperator: (bearer) => bearer !== undefined && hashes.some((hash) => isSameHash(hash, hashToken(bearer))),
-    // A gateway in another process reads in the OpenAPI document what this service can do.
+    // A gateway in another process reads the OpenAPI document to learn what this service can do.
     isIntegrator: async (bearer) => bearer !== undefined && authenticate !== null && isCredential(authenticate, bearer),
   };
 };
@@ -301,12 +298,15 @@ type BackgroundParts = {
   /** Null: this process runs no service. */
   readonly store: Store | null;
   readonly engine: Engine;
-  /** Makes the demo's data. Queries of the demo wait for it. */
+  /** Creates the demo's data. Queries of the demo wait for it. */
   readonly prepare: () => Promise<void>;
   readonly log: Log;
 };
 
-/** Starts what a start begins and no request waits for. `close` stops the check of stored datamarts, and waits for the datamart being checked. */
+/**
+ * Starts jobs that no request waits for. `close` stops the check of stored datamarts, after the datamart that is being
+ * checked.
+ */
 const startBackground = ({ store, engine, prepare, log }: BackgroundParts) => {
   prepare().catch((err: unknown) =>
     log.error({ event: 'demo.failed', err }, 'failed to make the demo data: charts of the demo will fail'),

@@ -27,7 +27,7 @@ export type Service = {
   readonly store: Store;
   readonly checks: readonly Check[];
   readonly authenticate: Authenticate;
-  /** Ends the background jobs; they write the last uses of credentials once more. */
+  /** Ends the background jobs, after they have stored the last uses of credentials once more. */
   readonly close: () => Promise<void>;
 };
 
@@ -66,7 +66,10 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
   };
 };
 
-/** Stores the service token that this installation starts with, unless the store knows it: a revoked or rotated token stays revoked. */
+/**
+ * Stores the initial service token of this installation, unless the store has it: a revoked or replaced token must stay
+ * invalid.
+ */
 const seedServiceToken = async (store: Store, { credentials, clock, ids, tokens }: ServiceParts): Promise<void> => {
   const { serviceToken } = credentials;
   const hashed = tokens.hash(serviceToken);
@@ -87,7 +90,10 @@ const hourMs = 60 * minuteMs;
 
 type JobParts = Pick<ServiceParts, 'clock' | 'log'> & { readonly store: Store; readonly lastUses: LastUses };
 
-/** Writes last uses every minute and at its close, and removes long expired guest tokens now and every hour. Keeps no process alive. */
+/**
+ * Writes last uses every minute and on close. Removes guest tokens that expired long ago, at the start and every hour.
+ * Its timers do not keep the process alive.
+ */
 const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { readonly close: () => Promise<void> } => {
   let running: Promise<unknown> = Promise.resolve();
   /** Jobs run one after the other, so that `close` waits for the running one. */

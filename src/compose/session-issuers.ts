@@ -1,4 +1,6 @@
-/** Whose sessions this installation accepts: the demo's while it runs, the simple settings' one, and those of the list. */
+/**
+ * The accepted issuers of sessions: the demo's while it runs, the one of the simple settings, and those of the list.
+ */
 import { demoIssuer } from '../demo/host.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
@@ -19,7 +21,7 @@ const secretIssuer = (issuer: string | null, secret: string, clockToleranceSecon
 const keysOf = ({ keys }: ConfiguredIssuer, surroundings: Surroundings): JwtKeys =>
   'jwksUrl' in keys ? createJwks({ ...surroundings, url: keys.jwksUrl }) : fixedKeys(keys);
 
-/** The issuers of a configuration. A JWKS is fetched when the first session asks for a key of it. */
+/** Returns the issuers of a configuration. A JWKS is fetched when a session first needs one of its keys. */
 export const createIssuers = (
   { settings, secrets, issuers, isDemo }: Pick<Config, 'settings' | 'secrets' | 'issuers' | 'isDemo'>,
   { demoJwtSecret }: Pick<Credentials, 'demoJwtSecret'>,

@@ -1,4 +1,4 @@
-/** Opens what the replicas of an installation share: the counters of limits, and the gateway's cache. */
+/** Opens what the replicas of an installation share: the counters of limits and the gateway's cache. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../domain/ports.js';
 import { type AddressOf, createAddresses } from '../http/address.js';
@@ -6,6 +6,7 @@ import type { AdmissionLimits } from '../http/admission.js';
 import { type BudgetName, createBudget } from '../platform/budget.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
+import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../platform/credential-guard.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
@@ -25,7 +26,7 @@ export type SharedOfGateway = { readonly cache: Cache; readonly metrics: Product
 export type Shared = {
   readonly limiters: Limiters;
   readonly admission: Admission;
-  /** Null: no gateway runs in this process. */
+  /** Null: this process runs no gateway. */
   readonly gateway: SharedOfGateway | null;
   readonly close: () => Promise<void>;
 };
@@ -39,10 +40,7 @@ export const openShared = async (options: SharedOptions, runsGateway: boolean): 
     limiters,
     admission: createAdmission(options, limiters),
     gateway,
-    close: async () => {
-      await gateway?.cache.close();
-      limiters.close();
-    },
+    close: () => closeAll([async () => gateway?.cache.close(), limiters.close]),
   };
 };
 
@@ -60,9 +58,9 @@ const openLimiters = async ({ config, log }: SharedOptions, metrics: ProductMetr
   return createRedisLimiters({ url, log, onOutage: (isDown) => metrics?.redisChanged('limits', isDown) });
 };
 
-/** What each request of the service is admitted by. One for each process. */
+/** The limits that every request of the service passes. One object for each process. */
 export type Admission = {
-  /** Address that a request is counted by. */
+  /** Returns the address by which a request is counted. */
   readonly addressOf: AddressOf;
   readonly limits: AdmissionLimits;
   /** Counts and logs failed credentials; other guards of the process report to it too. */
@@ -73,7 +71,7 @@ const createAdmission = ({ config, clock, log, registry }: SharedOptions, limite
   const { limits: settings, gateway } = config.settings;
   const proxies = new Gauge({
     name: 'guestlist_proxy_not_trusted',
-    help: '1 where X-Forwarded-For arrives and gateway.limits.trustedProxies is 0: everybody behind the proxy is one address.',
+    help: '1 if X-Forwarded-For arrives while gateway.limits.trustedProxies is 0: all callers behind the proxy count as one address.',
     registers: [registry],
   });
   const { trustedProxies } = gateway.limits;
@@ -100,12 +98,12 @@ const createAdmission = ({ config, clock, log, registry }: SharedOptions, limite
   };
 };
 
-/** Neither a credential nor a part of one is in the log or in a label. */
+/** Counts and logs failed credentials. Neither the log nor a label contains any part of a credential. */
 const createNote = (registry: Registry, log: Log): NoteFailures => {
   const counter = (name: string, help: string) =>
     new Counter({ name: `guestlist_${name}_total`, help, labelNames: ['kind'], registers: [registry] });
-  const failed = counter('failed_credentials', 'Credentials that were wrong, by their kind.');
-  const limited = counter('limited_credentials', 'Credentials that were refused for earlier failures, by their kind.');
+  const failed = counter('failed_credentials', 'Wrong credentials, by kind.');
+  const limited = counter('limited_credentials', 'Wrong credentials refused because of earlier failures, by kind.');
   return {
     failed: (kind) => failed.inc({ kind }),
     limited: (kind) => limited.inc({ kind }),

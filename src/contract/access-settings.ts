@@ -1,14 +1,14 @@
-/** The interface's "Access settings", which both kinds of embed creation take. */
+/** Access settings of embeds. Both ways to create an embed take them. */
 import { z } from 'zod';
 import type { AccessSettings } from '../domain/dashboard/embed.js';
 import { filterColumns, identifier, list } from './fields.js';
 
 const flag = z.boolean().optional();
 
-/** The interface's "Access settings". */
+/** The "Access settings" of the interface specification. */
 export const accessSettings = z
   .strictObject({
-    datamartName: identifier.optional().describe('Datamart used in the embed; required for dashboards.'),
+    datamartName: identifier.optional().describe('The datamart that the embed reads. Required for dashboards.'),
     isAllowAiPilot: flag,
     isAllowEmailReports: z.boolean(),
     isAllowManageMetrics: z.boolean(),
@@ -16,9 +16,9 @@ export const accessSettings = z
     isAllowEndUserDashboardFilter: flag,
     dashboardFilterColumns: list(filterColumns)
       .optional()
-      .describe('Columns that the end user may filter dashboards by.'),
+      .describe('Columns by which the end user may filter dashboards.'),
     isAllowEndUserMetricFilter: flag,
-    metricFilterColumns: list(filterColumns).optional().describe('Columns that the end user may filter metrics by.'),
+    metricFilterColumns: list(filterColumns).optional().describe('Columns by which the end user may filter metrics.'),
     isAllowMetricCreation: z.boolean(),
     isAllowMetricDeletion: z.boolean(),
     isAllowMetricLayoutChange: z.boolean(),
@@ -27,14 +27,16 @@ export const accessSettings = z
     joinModel: z
       .enum(['single', 'multi'])
       .optional()
-      .describe('`single`: tables joined into one worksheet; `multi`: joins resolved for each chart.'),
-    isIncrementalJoin: flag.describe('Legacy; prefer `joinModel`.'),
+      .describe(
+        '`single`: all tables are joined into one worksheet. `multi`: each chart joins the tables that it needs.',
+      ),
+    isIncrementalJoin: flag.describe('Deprecated. Use `joinModel`.'),
     metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']),
     tableTenancySettings: list(z.strictObject({ name: identifier, clientColumn: identifier })).optional(),
   })
   .meta({ id: 'AccessSettings' }) satisfies z.ZodType<AccessSettings>;
 
-/** Dashboards need a datamart in their settings; single metrics bring their own. */
+/** A dashboard's settings must name a datamart; a metric brings its own. */
 export const dashboardAccessSettings = accessSettings
   .required({ datamartName: true })
   .meta({ id: 'DashboardAccessSettings' });

@@ -1,17 +1,19 @@
-/** API keys of data apps. A key is shown once, in the answer that makes it. */
+/** API keys of data apps. A key is sent only in the answer that creates it. */
 import { z } from 'zod';
 import type { StoredApiKey } from '../domain/store/credentials.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { asIs, operation } from './operation.js';
 
-export const newCredential = z.object({ key: z.string().describe('Shown once; only its hash is kept.') });
+export const newCredential = z.object({
+  key: z.string().describe('Sent only in this answer; the service stores only its hash.'),
+});
 
-/** How a credential is listed. */
+/** A credential as lists show it. */
 export const listedCredential = {
   name: z.string(),
   createdAt: z.iso.datetime(),
-  lastUsedAt: z.iso.datetime().nullable().describe('To about a minute.'),
-  keyHint: z.string().nullable().describe('Its last characters; null where they are not known.'),
+  lastUsedAt: z.iso.datetime().nullable().describe('Accurate to about one minute.'),
+  keyHint: z.string().nullable().describe('The last characters of the credential; null if they were not stored.'),
 };
 
 type Listed = Pick<StoredApiKey, 'name' | 'createdAt' | 'lastUsedAt' | 'keyHint'>;
@@ -23,25 +25,25 @@ export const encodeCredential = ({ name, createdAt, lastUsedAt, keyHint }: Liste
   keyHint,
 });
 
-/** spec-gap: a credential that is rotated lives on for 30 days at most. */
+/** spec-gap: the old credential stays valid for at most 30 days after a rotation. */
 export const rotation = z.strictObject({
   expireAt: z
     .number()
     .int()
     .min(0)
     .max(limits.graceSeconds)
-    .describe('For how many seconds from now the old one still works; 0 ends it at once.'),
+    .describe('Seconds for which the old credential stays valid; 0 ends it at once.'),
 });
 
 export const createApiKey = operation({
   name: 'createApiKey',
   section: 'facts',
   resource: 'Keys',
-  summary: 'Make an API key of a data app',
+  summary: 'Create an API key of a data app',
   credentials: ['serviceToken'],
   input: z.strictObject({
     dataAppName: identifier,
-    name: identifier.describe('Unique among the data app’s keys.'),
+    name: identifier.describe('Unique among the API keys of the data app.'),
     description: text.optional(),
   }),
   output: newCredential,
@@ -49,7 +51,7 @@ export const createApiKey = operation({
   errors: { AUTHENTICATION_ERROR: 401, DATA_APP_NOT_FOUND: 400, API_KEY_ALREADY_EXISTS: 400 },
   bindings: [{ method: 'POST', path: '/api/v2/data-app/api-tokens', from: 'body' }],
   example: {
-    input: { dataAppName: 'flights', name: 'backend', description: 'Of the host’s backend' },
+    input: { dataAppName: 'flights', name: 'backend', description: 'Used by the host’s backend' },
     output: { key: '5b9c1f5e-58a8-4d2b-9a3f-0c4d5e6f7a8b' },
   },
 });
@@ -61,7 +63,8 @@ export const listApiKeys = operation({
   section: 'facts',
   resource: 'Keys',
   summary: 'List the API keys of a data app',
-  description: 'By name, and never the keys themselves. One that was replaced by rotation is not listed.',
+  description:
+    'Ordered by name; the keys themselves are never listed. A key that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
   input: listInput,
   output: z.object({ data: z.array(z.object({ ...listedCredential, description: z.string().nullable() })) }),
@@ -85,7 +88,7 @@ export const listApiKeys = operation({
       data: [
         {
           name: 'backend',
-          description: 'Of the host’s backend',
+          description: 'Used by the host’s backend',
           createdAt: '2026-01-02T03:04:05.000Z',
           lastUsedAt: null,
           keyHint: '7a8b',
@@ -100,7 +103,7 @@ export const deleteApiKey = operation({
   section: 'facts',
   resource: 'Keys',
   summary: 'Revoke an API key',
-  description: 'It ends at once, with what is left of keys that it replaced. Cannot be undone.',
+  description: 'The key becomes invalid at once, and so do keys that it replaced. This cannot be undone.',
   credentials: ['serviceToken'],
   input: z.strictObject({ dataAppName: identifier, name: identifier }),
   output: z.object({ name: z.string() }),
@@ -114,8 +117,9 @@ export const rotateApiKey = operation({
   name: 'rotateApiKey',
   section: 'facts',
   resource: 'Keys',
-  summary: 'Replace the API key that makes the call by a new one',
-  description: 'The new key has the old one’s name. The old one works until its grace has passed, and rotates no more.',
+  summary: 'Replace the API key of this request by a new one',
+  description:
+    'The new key has the same name. The old key stays valid until its grace period ends, and cannot be rotated again.',
   credentials: ['apiKey'],
   input: rotation,
   output: newCredential,

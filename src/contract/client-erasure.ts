@@ -1,4 +1,4 @@
-/** Erasing a client: ours, in the interface's style. */
+/** Erases a client. An operation of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { ErasedClient } from '../domain/store/organization.js';
 import { identifier } from './fields.js';
@@ -12,7 +12,7 @@ export const eraseClient = operation({
   resource: 'Data apps',
   summary: 'Erase a client of the data app',
   description:
-    'Its dashboards, their embeds and metrics, what its guests made, arranged and saved on any dashboard, its guest tokens and every note of it; rows of the customer’s databases are not touched. Asked again, it finds nothing. Cannot be undone.',
+    'Deletes its dashboards with their embeds and metrics, everything that its guests created and saved on any dashboard, its guest tokens, and every other record of it. Rows of the customer’s databases are not changed. A second call finds nothing and succeeds. This cannot be undone.',
   credentials: ['apiKey'],
   input: z.strictObject({ clientId: identifier }),
   output: z.object({
@@ -26,7 +26,7 @@ export const eraseClient = operation({
         guestViews: count,
         guestTokens: count,
       })
-      .describe('How many of each were erased.'),
+      .describe('Number of deleted items of each kind.'),
     error: noError,
   }),
   encode: (erased: ErasedClient) => ({ data: { ...erased }, error: null }),

@@ -1,10 +1,10 @@
-/** A typed client of the interface, made from the operations: the gateway calls its upstream with it. */
+/** A typed client of the interface, generated from the declared operations. The gateway calls the service with it. */
 import type { z } from 'zod';
 import { errorBody, type Method, type Operation } from './operation.js';
 
 export type WireRequest = {
   readonly method: Method;
-  /** With its parameters filled in and percent-encoded. */
+  /** The path with its parameters filled in and percent-encoded. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -12,16 +12,16 @@ export type WireRequest = {
 };
 export type WireResponse = {
   readonly status: number;
-  /** Parsed; undefined where the answer was not JSON. */
+  /** The parsed JSON; undefined if the answer was not JSON. */
   readonly body: unknown;
-  /** How long the service asked to be left alone (`Retry-After`), where it said so. */
+  /** The wait that the service asked for (`Retry-After`), in milliseconds; undefined if it asked for none. */
   readonly retryAfterMs?: number | undefined;
 };
 
-/** Carries one request: over HTTP, or in-process through the same binding. Rejects when no answer came. */
+/** Sends one request, over HTTP or in the same process through the same binding. Rejects if no answer arrives. */
 export type Transport = (request: WireRequest, signal?: AbortSignal) => Promise<WireResponse>;
 
-/** The upstream answered with an error of the interface, or with something that is not the interface. */
+/** The service answered with an error of the interface, or with something that is not valid in the interface. */
 export class UpstreamRefusal extends Error {
   override readonly name = 'UpstreamRefusal';
   readonly #answer: Partial<WireResponse>;
@@ -35,13 +35,13 @@ export class UpstreamRefusal extends Error {
     this.#answer = answer;
   }
 
-  /** The whole answer, of whatever shape. It may repeat what was sent, so that no log that prints errors may print it. */
+  /** The complete answer, possibly in an unknown shape. It may contain parts of the request, so never log it. */
   get answer(): Partial<WireResponse> {
     return this.#answer;
   }
 }
 
-/** An operation as its caller writes it; the answer is the operation's output. */
+/** Calls an operation with its input; returns its output. */
 export type Call = <O extends Operation>(
   operation: O,
   input: z.input<O['input']>,
@@ -52,12 +52,15 @@ const fill = (path: string, fields: Map<string, unknown>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(fields.get(name) ?? '');
     fields.delete(name);
-    // Addresses swallow empty and dotted segments: the request would reach another path.
+    // URL parsers drop empty and dot segments, so the request would reach another path.
     if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} cannot be sent in a path: ${JSON.stringify(value)}`);
     return encodeURIComponent(value);
   });
 
-/** Calls operations by their first binding. Throws UpstreamRefusal for every answer but a good one. */
+/**
+ * Creates a client that calls each operation by its first binding. A call throws UpstreamRefusal for every answer
+ * except success.
+ */
 export const createClient =
   (transport: Transport, bearer: string): Call =>
   async (operation, input, signal) => {
@@ -80,10 +83,11 @@ export const createClient =
       const failure = errorBody.safeParse(body);
       const { code, message } = failure.success
         ? failure.data.error
-        : { code: 'UNKNOWN', message: 'no error envelope' };
+        : { code: 'UNKNOWN', message: 'the answer has no error envelope' };
       throw new UpstreamRefusal(status, code, message, answered);
     }
     const output = operation.output.safeParse(body);
-    if (!output.success) throw new UpstreamRefusal(status, 'UNKNOWN', 'the answer is not of the interface', answered);
+    if (!output.success)
+      throw new UpstreamRefusal(status, 'UNKNOWN', 'the answer does not fit the interface', answered);
     return output.data as z.output<(typeof operation)['output']>;
   };

@@ -1,11 +1,11 @@
 import type { AnswerColumn, Cell, MetricStream } from '../domain/query/engine.js';
 
-/** Characters at which a spreadsheet takes a cell for a formula. */
+/** A spreadsheet takes a cell that starts with one of these characters for a formula. */
 const formula = /^[=+\-@\t\r]/;
 
 const quote = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
-/** Text from the data must not run in the reader's spreadsheet; numbers keep their sign. */
+/** Prefixes text that a spreadsheet would execute as a formula. Numbers keep their sign. */
 const defuse = (cell: string): string => (formula.test(cell) ? `'${cell}` : cell);
 
 const write = (cell: Cell | undefined, column: AnswerColumn): string => {
@@ -15,7 +15,9 @@ const write = (cell: Cell | undefined, column: AnswerColumn): string => {
 
 const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 
-/** The rows as CSV after RFC 4180, with a header line; empty cells are NULL. Each piece is some whole lines. */
+/**
+ * Writes the rows as CSV (RFC 4180) with a header line; NULL is an empty cell. Each piece ends at the end of a line.
+ */
 export async function* toCsv({ columns, batches }: MetricStream): AsyncGenerator<string> {
   yield line(columns.map(({ name }) => quote(defuse(name))));
   for await (const rows of batches) {

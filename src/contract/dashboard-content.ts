@@ -1,6 +1,9 @@
-/** A dashboard's content read and replaced where it stands: ids of dashboard, embeds and metrics stay, and with them whatever names them. */
+/**
+ * Reads and replaces the content of a dashboard. The ids of dashboard, embeds and metrics stay the same, so all
+ * references to them stay valid.
+ */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Dashboard, TriedMetric } from '../domain/dashboard/dashboard.js';
 import { dashboardExport, type ExportedDashboard, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
 import { identifier, limits } from './fields.js';
@@ -9,8 +12,8 @@ import { noError, operation } from './operation.js';
 const digest = z
   .string()
   .max(64)
-  .regex(/^[0-9a-f]{64}$/, 'a digest as getDashboardContent answers it')
-  .describe('SHA-256 of the content: it changes with everything that the export shows under `data`.');
+  .regex(/^[0-9a-f]{64}$/, 'a digest from getDashboardContent')
+  .describe('SHA-256 of the content. It changes if anything under `data` of the export changes.');
 
 const exampleDigest = '3f0a1d5c8b7e6f4a9c2d1e0f3b5a7c9d8e6f4a2b1c3d5e7f9a0b2c4d6e8f0a1b';
 const exampleData = { version: 3, layout: [], filters: [], metrics: [], gridMargin: [8, 8] } as const;
@@ -23,9 +26,9 @@ export const getDashboardContent = operation({
   name: 'getDashboardContent',
   section: 'facts',
   resource: 'Dashboards',
-  summary: "Read a dashboard's content with its digest",
+  summary: 'Read a dashboard’s content with its digest',
   description:
-    "The export, with the digest that a replacement names. An API key reads its clients' dashboards and the organization's.",
+    'Returns the export and the digest that a replacement must name. An API key can read dashboards of its own clients and of the organization.',
   credentials: ['apiKey', 'serviceToken'],
   input: z.strictObject(target),
   output: dashboardExport.extend({ digest }),
@@ -46,9 +49,9 @@ export const replaceDashboardContent = operation({
   name: 'replaceDashboardContent',
   section: 'facts',
   resource: 'Dashboards',
-  summary: "Replace a dashboard's content where it stands",
+  summary: 'Replace a dashboard’s content',
   description:
-    'All or nothing, and only while the content is still the one of `expectedDigest`. A metric of the content is the one on the dashboard that has its id, or the copy made from it; one that an earlier replacement took away is taken up again; any other is made as a copy, under a new id. What the content does not name leaves the dashboard and is kept aside. Metadata and `isAllowPrivateMetricsByDefault` stay where they are left out; what guests made stays as it is. An API key replaces its clients’ dashboards; those of the organization (templates) need a service token.',
+    'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
   input: z.strictObject({
@@ -78,5 +81,47 @@ export const replaceDashboardContent = operation({
       expectedDigest: exampleDigest,
     },
     output: { id: 'delays--LAX', digest: exampleDigest, error: null },
+  },
+});
+
+export const tryDashboardContent = operation({
+  name: 'tryDashboardContent',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'Run metrics for the client of a dashboard, before they are written to it',
+  description:
+    'Runs each metric of the content with the tenant scope of the client that owns the dashboard, and answers whether it can be answered, never its rows. RLS variables of columns have no values here; a metric whose SQL compares with one is not tried. Writes nothing.',
+  bodyBytes: limits.bodyBytes,
+  credentials: ['apiKey'],
+  input: z.strictObject({
+    ...target,
+    content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
+  }),
+  output: z.object({
+    data: z.array(
+      z.object({
+        metricId: z.string(),
+        name: z.string(),
+        outcome: z.enum(['answered', 'failed', 'untried']),
+        message: z.string().nullable().describe('Why it failed, or was not tried.'),
+      }),
+    ),
+    error: noError,
+  }),
+  encode: (tried: readonly TriedMetric[]) => ({ data: [...tried], error: null }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    WORKSPACE_ID_ERROR: 400,
+    INVALID_DASHBOARD_ID: 400,
+    INVALID_DASHBOARD_DATA: 400,
+    CLIENT_ID_ERROR: 400,
+  },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/content/try', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', workspaceName: 'flights', content: structuredClone(exampleData) },
+    output: {
+      data: [{ metricId: 'busiest-routes', name: 'Busiest routes', outcome: 'answered', message: null }],
+      error: null,
+    },
   },
 });

@@ -1,4 +1,4 @@
-/** Operation 4: a dashboard of one client with its embed, as JSON or as a form with a file. */
+/** Operation 4: creates a dashboard of one client with its embed. The request is JSON, or a form with a file. */
 import { z } from 'zod';
 import type { Embed } from '../domain/dashboard/embed.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
@@ -7,7 +7,10 @@ import { schemaPairs } from './dashboards.js';
 import { identifier, limits, metadata, text } from './fields.js';
 import { type Multipart, noError, operation } from './operation.js';
 
-/** The export as an uploaded file; objects, booleans and lists beside it are JSON strings. */
+/**
+ * The export as an uploaded file. The other fields of the form are text, so objects, booleans and lists are JSON
+ * strings.
+ */
 const importUpload: Multipart = {
   jsonFields: [
     'accessSettings',
@@ -16,7 +19,7 @@ const importUpload: Multipart = {
     'isImportMetrics',
     'isRenameDashboard',
     'schemaPairs',
-    // spec-gap: not in the specification's list, but no boolean can be sent otherwise.
+    // spec-gap: the specification does not list this field here, but a form has no other way to send a boolean.
     'isAllowPrivateMetricsByDefault',
   ],
   file: {
@@ -48,28 +51,35 @@ export const createDashboardEmbed = operation({
   input: z.strictObject({
     dashboardId: identifier.describe('Unique within the data app.'),
     workspaceName: identifier,
-    clientId: identifier.describe('The owner: it opens for this client alone.'),
+    clientId: identifier.describe('The owner. Only this client can open the dashboard.'),
     accessSettings: dashboardAccessSettings,
-    templateDashboardId: identifier.optional().describe('Filters, grid margins and layout are cloned from it.'),
-    metadata: metadata.optional().describe('Kept as it is. Left out: what the import says.'),
-    isAllowPrivateMetricsByDefault: z.boolean().optional().describe('Left out: what the import says, else false.'),
+    templateDashboardId: identifier
+      .optional()
+      .describe('The template. Its filters, grid margins and layout are copied.'),
+    metadata: metadata.optional().describe('Stored unchanged. If missing, the value in the import is used.'),
+    isAllowPrivateMetricsByDefault: z
+      .boolean()
+      .optional()
+      .describe('If missing, the value in the import is used, else false.'),
     name: identifier.optional().describe('Name of the embed; defaults to `dashboardId`.'),
     embedDescription: text.optional(),
-    isImportMetrics: z.boolean().default(false).describe('With a template: its metrics are imported.'),
+    isImportMetrics: z.boolean().default(false).describe('True: also copy the metrics of the template.'),
     metricImportMode: z
       .enum(['GALLERY', 'METRIC'])
       .optional()
-      .describe('Where imported metrics go: at hand, or on the board.'),
+      .describe('Where copied metrics are placed: in the gallery, or on the board.'),
     importDashboardData: importedData
       .optional()
       .describe(
-        'The `data` object of a dashboard export, or the whole export; the template’s metrics are then left alone.',
+        'The `data` object of a dashboard export, or the complete export. The metrics of the template are then not copied.',
       ),
     isRenameDashboard: z
       .boolean()
       .default(false)
-      .describe('True with a `name`: that is the display name. Otherwise it is `{dashboardId}_{clientId}`.'),
-    schemaPairs: schemaPairs.optional().describe('Schema names of the import and what they become.'),
+      .describe(
+        'True: `name` is the display name. Otherwise, or without `name`, the display name is `{dashboardId}_{clientId}`.',
+      ),
+    schemaPairs: schemaPairs.optional().describe('Schema names in the import, and the names that replace them.'),
   }),
   output: z.object({ id: z.string(), error: noError, name: z.string() }),
   encode: (embed: Embed) => ({ id: embed.embedId, error: null, name: embed.name }),

@@ -1,6 +1,6 @@
 /**
- * The dashboard export: `{_meta, data}`. The envelope is the interface's; the inner items are ours and versioned in
- * `_meta.version`. Templates are written in it, and `importDashboardData` takes its `data`.
+ * The dashboard export `{_meta, data}`. The interface defines the envelope; this project defines the inner items, with
+ * their version in `_meta.version`. Templates are files in this format, and `importDashboardData` takes its `data`.
  */
 import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../domain/dashboard/dashboard.js';
@@ -8,7 +8,7 @@ import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } fro
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
-/** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
+/** Version of the inner items. A reader upgrades older versions and refuses newer ones. */
 export const exportVersion = 3;
 
 const predicate = predicateOf(limits.filterValues);
@@ -69,7 +69,9 @@ const sqlDefinition = z.strictObject({
     .string()
     .min(1)
     .max(limits.sqlLength)
-    .describe('One SELECT over the datamart’s tables. `client_id_variable` and `<name>_variable` are bound values.'),
+    .describe(
+      'One SELECT over the datamart’s tables. `client_id_variable` and `<name>_variable` become bound parameters.',
+    ),
   dimensions: list(sqlOutput).default([]),
   measures: list(sqlOutput).default([]),
   filters,
@@ -103,26 +105,29 @@ const board = {
   gridMargin: list(z.number().min(0).max(1000), 12),
 };
 
-/** As version 1 wrote it. A metric without a card is in the gallery. */
+/** Data of version 1. A metric without a card is in the gallery. */
 export const dashboardDataV1 = z.strictObject({ ...board, metrics: list(metric) });
 
 const placedMetric = metric.extend({
-  lineage: list(identifier, maxLineage).describe('Ids of the metrics it was copied from, nearest first.'),
-  placement: z.enum(['METRIC', 'GALLERY']).describe('On the board, or at hand for it.'),
+  lineage: list(identifier, maxLineage).describe('Ids of the metrics that it was copied from, nearest first.'),
+  placement: z.enum(['METRIC', 'GALLERY']).describe('On the board, or in the gallery.'),
 });
 
 const data = z.strictObject({
-  version: z.literal(exportVersion).optional().describe('Left out: the oldest version that fits.'),
+  version: z
+    .literal(exportVersion)
+    .optional()
+    .describe('Version of the data. If missing, the oldest version that fits is assumed.'),
   ...board,
   metrics: list(placedMetric),
   isAllowPrivateMetricsByDefault: z.boolean().optional(),
   metadata: metadata.nullable().optional(),
 });
 
-/** The `data` object: metrics by their ids here, the layout's cards naming them. */
+/** The `data` object: the metrics, and the layout, whose cards refer to the metrics by id. */
 export const dashboardData = data.meta({ id: 'DashboardData' });
 
-/** A dashboard with what is on it, for a file. */
+/** A dashboard with its content, for an export. */
 export type ExportedDashboard = {
   readonly dashboardId: string;
   readonly name: string;
@@ -131,13 +136,13 @@ export type ExportedDashboard = {
 
 export const dashboardExport = z.strictObject({
   _meta: z.strictObject({ version: z.literal(exportVersion), dashboardId: z.string(), name: z.string() }),
-  // What is read has defaults, what is written has values: two schemas, and so two names.
+  // Input has defaults and output has none, so these are two schemas, which need two names.
   data: data.meta({ id: 'ExportedDashboardData' }),
 });
 export type DashboardExport = z.output<typeof dashboardExport>;
 
 export const encodeExport = ({ dashboardId, name, content }: ExportedDashboard): z.input<typeof dashboardExport> => ({
   _meta: { version: exportVersion, dashboardId, name },
-  // The domain's lists are read-only; what is written here is not changed any more.
+  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
   data: { version: exportVersion, ...content } as z.input<typeof data>,
 });

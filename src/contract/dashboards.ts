@@ -1,4 +1,4 @@
-/** A dashboard as a whole: deleted, taken out as a file, brought in as one. */
+/** Deletes, exports and imports dashboards. */
 import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { dashboardExport, encodeExport } from './dashboard-export.js';
@@ -6,7 +6,7 @@ import { importedData } from './dashboard-versions.js';
 import { identifier, limits, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
-/** Schema names of an import and what they become. */
+/** Schema names in an import, and the names that replace them. */
 export const schemaPairs = list(z.strictObject({ replaceSchema: identifier, targetSchema: identifier }));
 
 export const deleteDashboard = operation({
@@ -15,7 +15,7 @@ export const deleteDashboard = operation({
   resource: 'Dashboards',
   summary: "Delete a client's dashboard with its embeds",
   description:
-    'With its embeds, the metrics that only it holds, and the guest tokens that name nothing else. Dashboards of the organization and of other data apps are not deleted. Cannot be undone.',
+    'Deletes the dashboard, its embeds, the metrics that are on no other dashboard, and the guest tokens that name no other embed. Dashboards of the organization and of other data apps cannot be deleted. This cannot be undone.',
   credentials: ['apiKey'],
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
@@ -23,6 +23,22 @@ export const deleteDashboard = operation({
   errors: { AUTHENTICATION_ERROR: 401, INVALID_DASHBOARD_ID: 400 },
   bindings: [{ method: 'DELETE', path: '/api/v2/data-app/dashboards', from: 'query' }],
   example: { input: { dashboardId: 'delays--LAX' }, output: { id: 'delays--LAX', error: null } },
+});
+
+export const deleteTemplate = operation({
+  name: 'deleteTemplate',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'Delete a dashboard of the organization, such as a template',
+  description:
+    'With the metrics that only it holds. Refused while copies or embeds of it exist; the message names some. Dashboards of clients are deleted by the API key of their data app. Cannot be undone.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
+  output: z.object({ id: z.string(), error: noError }),
+  encode: (dashboard: Dashboard) => ({ id: dashboard.externalDashboardId, error: null }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400, STILL_IN_USE: 409 },
+  bindings: [{ method: 'DELETE', path: '/api/v2/workspace/dashboards', from: 'query' }],
+  example: { input: { workspaceName: 'flights', dashboardId: 'delays' }, output: { id: 'delays', error: null } },
 });
 
 const exampleExport = {
@@ -34,9 +50,9 @@ export const exportEmbed = operation({
   name: 'exportEmbed',
   section: 'facts',
   resource: 'Dashboards',
-  summary: 'Take the dashboard of an embed out as a file',
+  summary: 'Export the dashboard of an embed',
   description:
-    'With the metrics that the host made; of a dashboard of the organization, those of the organization. An embed of one metric exports that metric.',
+    'The export of an organization’s dashboard contains only metrics of the organization; metrics of guests are never exported. For an embed of one metric, the export contains that metric.',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier }),
   output: dashboardExport,
@@ -50,8 +66,9 @@ export const exportDashboard = operation({
   name: 'exportDashboard',
   section: 'facts',
   resource: 'Dashboards',
-  summary: 'Take a dashboard out as a file',
-  description: "The organization's, or a client's where no other data app has one of that id in the workspace.",
+  summary: 'Export a dashboard',
+  description:
+    'Exports the organization’s dashboard of that id, else a client’s, if only one data app has a dashboard of that id in the workspace.',
   credentials: ['serviceToken'],
   input: z.strictObject({ dashboardId: identifier, workspaceName: identifier }),
   output: dashboardExport,
@@ -68,17 +85,17 @@ export const importDashboard = operation({
   name: 'importDashboard',
   section: 'facts',
   resource: 'Dashboards',
-  summary: 'Bring a file in as a dashboard of the organization: a template',
+  summary: 'Import a dashboard as a template',
   description:
-    'Its metrics get new ids and remember those in the file: settings of guest tokens that name these bind the copies.',
+    'Creates a dashboard of the organization. Its metrics get new ids but keep the ids of the file as their origin, so settings of guest tokens that name those ids also restrict the copies.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
     workspaceName: identifier,
-    importDashboardData: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
-    dashboardId: identifier.optional().describe('Left out: a new id.'),
-    dashboardName: identifier.optional().describe('Left out: the id.'),
-    schemaPairs: schemaPairs.optional().describe('Schema names of the import and what they become.'),
+    importDashboardData: importedData.describe('The `data` object of a dashboard export, or the complete export.'),
+    dashboardId: identifier.optional().describe('If missing, a new id is created.'),
+    dashboardName: identifier.optional().describe('Defaults to the dashboard’s id.'),
+    schemaPairs: schemaPairs.optional().describe('Schema names in the import, and the names that replace them.'),
   }),
   output: z.object({
     data: z.object({

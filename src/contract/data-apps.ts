@@ -1,4 +1,4 @@
-/** Operations 5, 6 and 7, and the listing: data apps. */
+/** Operations 5, 6 and 7, and the list of data apps. */
 import { z } from 'zod';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { DataApp } from '../domain/organization.js';
@@ -29,8 +29,8 @@ export const updateDataApp = operation({
   summary: 'Rename a data app',
   credentials: ['serviceToken'],
   input: z.strictObject({
-    name: identifier.describe('Its current name.'),
-    updateName: identifier.describe('Its new name.'),
+    name: identifier.describe('The current name.'),
+    updateName: identifier.describe('The new name.'),
   }),
   output: named,
   encode,
@@ -43,8 +43,8 @@ export const deleteDataApp = operation({
   name: 'deleteDataApp',
   section: '7',
   resource: 'Data apps',
-  summary: 'Delete a data app with everything that belongs to it',
-  description: 'Cannot be undone.',
+  summary: 'Delete a data app and everything that belongs to it',
+  description: 'This cannot be undone.',
   credentials: ['serviceToken'],
   input: z.strictObject({ name: identifier }),
   output: named,
@@ -54,7 +54,7 @@ export const deleteDataApp = operation({
   example: { input: { name: 'flights' }, output: { name: 'flights' } },
 });
 
-/** A data app as listed, with its embeds. */
+/** A data app in a list, with its embeds. */
 export type ListedDataApp = { readonly dataApp: DataApp; readonly embeds: readonly Embed[] };
 
 const timestamps = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
@@ -67,7 +67,7 @@ const listedDataApp = z.object({
   embeds: z.array(z.object({ name: z.string(), embedId: z.string(), ...timestamps })),
 });
 
-/** spec-gap: nothing says when an embed was last changed; it is given as the moment that it was made. */
+/** spec-gap: embeds have no time of their last update, so `updatedAt` is the time of creation. */
 const encodeListed = ({ dataApp, embeds }: ListedDataApp): z.input<typeof listedDataApp> => ({
   name: dataApp.name,
   type: 'embedded',

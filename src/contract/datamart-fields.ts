@@ -1,11 +1,11 @@
-/** What a datamart is made of, as callers write it. */
+/** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
 import { identifier, limits, list, text } from './fields.js';
 
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
 
-/** Of a custom column. What computes it parses it first, and never runs the text itself. */
+/** The expression of a custom column. The engine parses it and never runs the text itself. */
 const expression = z
   .string()
   .max(limits.sqlLength)
@@ -17,39 +17,41 @@ const column = z
     alias: text.optional(),
     label: text.optional(),
     isHide: z.boolean().default(false),
-    isCustomColumn: z.boolean().optional().describe('True: `sql` is required.'),
+    isCustomColumn: z.boolean().optional().describe('True for a custom column, which requires `sql`.'),
     sql: expression
       .optional()
-      .describe('An expression over columns of the same table, in the datasource’s own SQL; of a custom column only.'),
-    isAggregate: z.boolean().optional().describe('Marks the AGGREGATE drop type.'),
-    allowAggregate: z.boolean().optional().describe('Use `defaultAggregation` when it is added as a measure.'),
-    defaultAggregation: identifier.nullish().describe('Such as `SUM` or `COUNT_DISTINCT`.'),
-    isApplyTimezone: z.boolean().optional().describe('Convert by the timezone of the guest token.'),
-    defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or left out clears it.'),
+      .describe(
+        'Only for a custom column: an expression over columns of the same table, in the SQL of the datasource.',
+      ),
+    isAggregate: z.boolean().optional().describe('True: measures on this column get the drop type AGGREGATE.'),
+    allowAggregate: z.boolean().optional().describe('True: a measure on this column uses `defaultAggregation`.'),
+    defaultAggregation: identifier.nullish().describe('For example `SUM` or `COUNT_DISTINCT`.'),
+    isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
+    defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
   })
   .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql.trim() !== ''), {
     path: ['sql'],
     message: 'an expression, since isCustomColumn is true',
   })
-  // spec-gap: to drop the expression in silence would leave a plain column that the caller takes for a custom one.
+  // spec-gap: dropping the expression silently would leave a plain column that the caller takes for a custom one.
   .refine(({ isCustomColumn, sql }) => isCustomColumn === true || sql === undefined || sql === '', {
     path: ['sql'],
     message: 'nothing or an empty text, unless isCustomColumn is true',
   });
 
 export const table = z.strictObject({
-  name: identifier.describe('A table of the datasource; case counts.'),
-  schemaName: identifier.optional().describe("Left out: the datasource's default schema."),
-  clientColumn: identifier.nullish().describe('The column that holds the client, for TABLE tenancy.'),
+  name: identifier.describe('Name of a table of the datasource; case-sensitive.'),
+  schemaName: identifier.optional().describe('Defaults to the datasource’s default schema.'),
+  clientColumn: identifier.nullish().describe('For TABLE tenancy: the column that holds the clientId.'),
   tenancyPath: identifier
     .nullish()
     .describe(
-      'The `relationshipName` to follow to the table whose tenant owns the rows. For TABLE tenancy, of a table without `clientColumn`, where there are several ways.',
+      'For TABLE tenancy, in a table without `clientColumn` that has several paths to a tenant’s table: the `relationshipName` to follow.',
     ),
   isHide: z.boolean().optional(),
   label: text.optional(),
-  wildcard: identifier.nullish().describe('Index pattern; OpenSearch only.'),
-  columns: list(column, limits.columns).min(1).describe('Columns of the datasource, or custom ones.'),
+  wildcard: identifier.nullish().describe('Index pattern, for OpenSearch only.'),
+  columns: list(column, limits.columns).min(1).describe('Columns of the datasource, and custom columns.'),
 });
 
 const tableTenancyFields = [
@@ -63,15 +65,18 @@ const tableTenancyFields = [
 const level = z.enum(['TABLE', 'DATABASE', 'MULTI_DATABASE']);
 
 const tenancyFields = {
-  clientColumnType: z.enum(['NUMBER', 'STRING']).optional().describe('Required for TABLE, as the next four.'),
+  clientColumnType: z
+    .enum(['NUMBER', 'STRING'])
+    .optional()
+    .describe('Required for TABLE, as are the next four fields.'),
   schemaName: identifier.optional(),
-  tableName: identifier.optional().describe('The table of clients.'),
-  tableClientNameColumn: identifier.optional().describe('Its column of their names.'),
-  tablePrimaryKeyColumn: identifier.optional().describe('Its column of client ids.'),
+  tableName: identifier.optional().describe('The client master table: one row for each client.'),
+  tableClientNameColumn: identifier.optional().describe('Its column with the clients’ names.'),
+  tablePrimaryKeyColumn: identifier.optional().describe('Its column with the client ids.'),
   primaryDatabase: identifier
     .nullish()
     .describe(
-      'For DATABASE and MULTI_DATABASE: never a client’s. Under MULTI_DATABASE its tables are for all clients, and each is listed in `sharedTables`.',
+      'For DATABASE and MULTI_DATABASE: the database that belongs to no client. With MULTI_DATABASE, its tables are shared by all clients, and each must be listed in `sharedTables`.',
     ),
 };
 
@@ -87,25 +92,28 @@ const checkTableTenancy = (settings: Settings, context: z.RefinementCtx): void =
 };
 
 export const tenancySettings = z
-  .strictObject({ tenancyLevel: level.optional().describe('Kept if left out.'), ...tenancyFields })
+  .strictObject({ tenancyLevel: level.optional().describe('If missing, the stored level is kept.'), ...tenancyFields })
   .superRefine(checkTableTenancy);
 
-/** Of a new datamart, which has no level to keep. */
+/** Settings of a new datamart. The tenancy level is required, since there is no stored one to keep. */
 export const newTenancySettings = z
   .strictObject({ tenancyLevel: level, ...tenancyFields })
   .superRefine(checkTableTenancy);
 
 export const relationship = z.strictObject({
-  parentTableName: identifier.describe('`schema.table`, or the name alone where that means one table.'),
+  parentTableName: identifier.describe('`schema.table`, or only the table name if it is unique.'),
   parentColumnName: identifier,
   childTableName: identifier,
   childColumnName: identifier,
   relationshipName: identifier,
   cardinality: cardinality.nullish(),
-  join: join.nullish().describe('Left out: LEFT JOIN.'),
+  join: join.nullish().describe('Defaults to LEFT JOIN.'),
 });
 
-/** A day: what was erased or revoked is out of reach at once, and what was kept of it is gone after that. */
+/**
+ * One day, in seconds. Revoked and erased rows are unreachable at once; they leave the cache after this time at the
+ * latest.
+ */
 export const maxCacheTtlSeconds = 86_400;
 
 export const cacheTtlSeconds = z
@@ -114,10 +122,8 @@ export const cacheTtlSeconds = z
   .min(0)
   .max(maxCacheTtlSeconds)
   .nullish()
-  .describe(
-    'For how long an answer may be given again to the same client; 0: never. Null: as the server is configured.',
-  );
+  .describe('Seconds for which an answer is cached for the same client; 0: never. Null: the server’s setting applies.');
 
 export const sharedTables = list(identifier).describe(
-  'Tables whose rows are for all tenants, each by name; `*` is refused. Any other table needs a `clientColumn`, or a relationship to a tenant’s table.',
+  'Names of the tables whose rows all tenants may read; `*` is refused. Every other table needs a `clientColumn`, or a relationship to a tenant’s table.',
 );

@@ -1,4 +1,4 @@
-/** Ours: whose the rows of each table of a datamart are, and why. */
+/** An operation of this project: which client the rows of each table of a datamart belong to, and why. */
 import { z } from 'zod';
 import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
 import type { TableOwnership } from '../domain/datamart/table-ownership.js';
@@ -18,15 +18,17 @@ const tableTenancy = z.object({
   kind: z
     .enum(['column', 'master', 'path', 'shared', 'database', 'none', 'unreadable'])
     .describe(
-      '`column`: the client column of the table. `master`: the key of the table of clients. `path`: relationships to a table with a client column. `shared`: all clients read every row. `database`: all rows are of the client whose database it is. `none`: the datamart has no clients. `unreadable`: each query of the table is refused.',
+      'How rows belong to clients. `column`: by the client column of the table. `master`: by the key of the client master table. `path`: by relationships to a table with a client column. `shared`: all clients read every row. `database`: all rows belong to the client whose database it is. `none`: the datamart has no clients. `unreadable`: every query of the table is refused.',
     ),
   clientColumn: z
     .object({ table: z.string(), column: z.string() })
     .nullable()
-    .describe('The column that holds the client: of this table, or of the one at the end of the path.'),
-  path: z.array(step).describe('From this table to that of `clientColumn`; empty unless `kind` is `path`.'),
-  reason: z.string().nullable().describe('Of an unreadable table: a stable word.'),
-  message: z.string().nullable().describe('Of an unreadable table: what is missing, and how to mend it.'),
+    .describe('The column that holds the clientId, in this table or in the last table of the path.'),
+  path: z
+    .array(step)
+    .describe('The relationships from this table to the table of `clientColumn`. Empty unless `kind` is `path`.'),
+  reason: z.string().nullable().describe('For an unreadable table: the reason, as a stable code.'),
+  message: z.string().nullable().describe('For an unreadable table: what is missing, and how to fix it.'),
 });
 
 type Written = z.input<typeof tableTenancy>;
@@ -56,26 +58,26 @@ const encodeTable = (ownership: TableOwnership): Written => {
   };
 };
 
-/** Beside the answers of datamart writes: tables that no query may read. Left out where there are none. */
+/** Warnings in the answers of datamart writes: tables that no query may read. Absent if there are none. */
 export const tenancyWarnings = z
   .array(z.object({ table: z.string().describe('`schema.table`'), message: z.string() }))
   .optional()
-  .describe('Tables that every query is refused, with how to mend each; left out where there are none.');
+  .describe('Tables on which every query is refused, each with how to fix it. Absent if there are none.');
 
 export const getDatamartTenancy = operation({
   name: 'getDatamartTenancy',
   section: 'facts',
   resource: 'Datamarts',
-  summary: 'Say whose rows a datamart’s tables hold',
+  summary: 'Show which client the rows of each table belong to',
   description:
-    'Table by table: why a row belongs to a client, or why no query may read the table. The keys of the datasource are read anew.',
+    'For each table: why its rows belong to a client, or why no query may read the table. Reads the current keys of the datasource.',
   credentials: ['serviceToken'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({
     data: z.object({
       datamartName: z.string(),
       tenancyLevel: z.string().nullable().describe('Null: no tenancy is configured.'),
-      tables: z.array(tableTenancy).describe('In the order of the datamart.'),
+      tables: z.array(tableTenancy).describe('In the order of the datamart’s tables.'),
     }),
     error: noError,
   }),

@@ -1,4 +1,4 @@
-/** The operations that create a datamart, and update one (operation 9 of the specification). */
+/** Creates a datamart, and updates one (operation 9 of the specification). */
 import { z } from 'zod';
 import type { Datamart } from '../domain/datamart/datamart.js';
 import type { TenancyWarning } from '../domain/datamart/table-ownership.js';
@@ -22,7 +22,7 @@ const exampleTables: z.input<typeof table>[] = [
 
 type Written = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
 
-/** The specified answer has no warnings: they are there only where there is one. */
+/** The specified answer has no `warnings`, so the field is absent if there are none. */
 const writeWarnings = ({ warnings }: Written): { readonly warnings?: TenancyWarning[] } =>
   warnings.length === 0 ? {} : { warnings: [...warnings] };
 
@@ -31,14 +31,16 @@ export const createDatamart = operation({
   section: 'facts',
   resource: 'Datamarts',
   summary: 'Create a datamart',
-  description: 'Tables, columns and their datatypes are looked up in the datasource.',
+  description: 'The tables, columns and datatypes are read from the datasource.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
     name: identifier.describe('Unique in the organization.'),
     datasourceName: identifier,
     tableList: list(table, limits.columns),
-    tenancySettings: newTenancySettings.optional().describe('Left out: no tenancy, and the only clientId is `None`.'),
+    tenancySettings: newTenancySettings
+      .optional()
+      .describe('If missing, there is no tenancy, and the only clientId is `None`.'),
     relationships: list(relationship).default([]),
     sharedTables: sharedTables.default([]),
     cacheTtlSeconds,
@@ -66,11 +68,11 @@ export const updateDatamart = operation({
   section: '9',
   resource: 'Datamarts',
   summary: 'Update a datamart',
-  description: 'What is left out stays; `tableList` and `relationships` replace all that was there.',
+  description: 'Missing fields keep their values; `tableList` and `relationships` replace the stored lists.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
-    datamartName: identifier.describe('Case-sensitive; cannot be changed.'),
+    datamartName: identifier.describe('The datamart’s name, case-sensitive. It cannot be changed.'),
     tableList: list(table, limits.columns).optional(),
     tenancySettings: tenancySettings.optional(),
     relationships: list(relationship).optional(),

@@ -1,4 +1,4 @@
-/** Operations 8 and 10: datamarts, listed and deleted. */
+/** Operations 8 and 10: list and delete datamarts. */
 import { z } from 'zod';
 import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
@@ -63,7 +63,7 @@ const listedDatamart = z.object({
   datamartTables: z.array(listedTable).optional(),
   datamartRelationships: z.array(listedRelationship).optional(),
   sharedTables: z.array(z.string()).optional(),
-  cacheTtlSeconds: z.number().nullable().optional().describe('Null: as the server is configured.'),
+  cacheTtlSeconds: z.number().nullable().optional().describe('Null: the server’s setting applies.'),
 });
 
 const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => ({
@@ -121,7 +121,7 @@ const encodeListing = ({ items, expandDetails }: Listing): z.input<typeof listOu
 
 const listInput = z.strictObject({
   ...pagination,
-  expandDetails: z.boolean().default(true).describe('False leaves out tables and relationships.'),
+  expandDetails: z.boolean().default(true).describe('False: tables and relationships are left out.'),
 });
 
 const listQuery = z
@@ -178,7 +178,7 @@ export const deleteDatamart = operation({
   resource: 'Datamarts',
   summary: 'Delete a datamart',
   description:
-    'Cannot be undone. Its semantic layer, the embeds over it and the guest tokens that read nothing else go with it; workspaces connected to it stay, without a datamart.',
+    'Also deletes its semantic layer, its embeds, and the guest tokens that read nothing else. Workspaces that are connected to it stay, without a datamart. This cannot be undone.',
   credentials: ['serviceToken'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({ id: z.string(), error: noError }),

@@ -1,6 +1,8 @@
-/** Datasources: the databases that hold the customers' rows. Their credentials go in and never come out. */
+/** Datasources: the databases that hold the customers' rows. No answer contains their credentials. */
+
 import { z } from 'zod';
 import { readHost } from '../domain/host.js';
+import { isRecord } from '../domain/is-record.js';
 import type { Datasource, DatasourceSummary } from '../domain/organization.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { operation } from './operation.js';
@@ -10,13 +12,13 @@ const host = z
   .min(1)
   .max(limits.nameLength)
   .refine((value) => readHost(value) !== undefined, 'a host name or an address, without scheme, port, path or socket')
-  .describe('One that the operator allows: `datasources.allowedHosts` of the configuration.');
+  .describe('Must be allowed by the operator, in `datasources.allowedHosts` of the configuration.');
 
 const serverFields = {
   name: identifier.describe('Unique; identifies the datasource.'),
   host,
   username: identifier,
-  password: text.describe('May be empty. Encrypted at rest, and in no answer.'),
+  password: text.describe('May be empty. It is encrypted at rest, and no answer contains it.'),
   database: identifier,
   isSsl: z.boolean().default(false),
 };
@@ -29,7 +31,7 @@ const duckDb = z.strictObject({
     path: text
       .min(1)
       .describe(
-        'Absolute path of a file in one of the folders that the operator allows: `datasources.duckdbFolders` of the configuration.',
+        'Absolute path of a file in a folder that the operator allows, in `datasources.duckdbFolders` of the configuration.',
       ),
   }),
 });
@@ -39,12 +41,12 @@ const postgres = z.strictObject({
   credentials: z.strictObject({
     ...serverFields,
     port: portOf(5432),
-    schema: identifier.optional().describe('Of tables that name none; the server’s default where left out.'),
+    schema: identifier.optional().describe('Schema of tables that name none. Defaults to the server’s default schema.'),
   }),
 });
 
 const mysql = z.strictObject({
-  datasourceType: z.literal('MYSQL').describe('`MARIADB` is another name of it.'),
+  datasourceType: z.literal('MYSQL').describe('`MARIADB` is accepted as another name.'),
   credentials: z
     .strictObject({ ...serverFields, port: portOf(3306), schema: identifier.optional() })
     .refine(({ schema, database }) => schema === undefined || schema === database, {
@@ -53,7 +55,7 @@ const mysql = z.strictObject({
     }),
 });
 
-/** ClickHouse speaks HTTP on one port and HTTPS on another. */
+/** ClickHouse uses different ports for HTTP and HTTPS. */
 const clickhouse = z.strictObject({
   datasourceType: z.literal('CLICKHOUSE'),
   credentials: z
@@ -65,7 +67,7 @@ const clickhouse = z.strictObject({
         .min(1)
         .max(65_535)
         .optional()
-        .describe('Of its HTTP interface: 8123 where left out, and 8443 with isSsl.'),
+        .describe('Port of the HTTP interface. Defaults to 8123, and to 8443 with `isSsl`.'),
       schema: identifier.optional(),
     })
     .refine(({ schema, database }) => schema === undefined || schema === database, {
@@ -77,19 +79,16 @@ const clickhouse = z.strictObject({
 
 const datasource = z.discriminatedUnion('datasourceType', [duckDb, postgres, mysql, clickhouse]);
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const spellType = (type: unknown): unknown => {
   if (typeof type !== 'string' || type.length > limits.nameLength) return type;
   const known = type.toUpperCase();
   return known === 'MARIADB' ? 'MYSQL' : known;
 };
 
-/** Types are read without regard to case. */
+/** Database types are matched without regard to case. */
 const spelled = z.preprocess(
   (body) =>
-    isObject(body) && Object.hasOwn(body, 'datasourceType')
+    isRecord(body) && Object.hasOwn(body, 'datasourceType')
       ? { ...body, datasourceType: spellType(body.datasourceType) }
       : body,
   datasource,
@@ -114,7 +113,8 @@ export const createDatasource = operation({
   section: 'facts',
   resource: 'Datasources',
   summary: 'Create a datasource',
-  description: 'It is looked at first: one that cannot be reached is refused, and nothing of it is stored.',
+  description:
+    'The service connects first. If the database cannot be reached, the request is refused and nothing is stored.',
   credentials: ['serviceToken'],
   input: datasource,
   output: savedDatasource,
@@ -130,7 +130,7 @@ export const updateDatasource = operation({
   resource: 'Datasources',
   summary: 'Replace the credentials of a datasource, identified by credentials.name',
   description:
-    'All credentials are given, also those that stay. Its type stays. What cannot be reached is refused, and the datasource left as it was.',
+    'The request must contain all connection settings, including unchanged ones. The type cannot change. If the database cannot be reached, the request is refused and the stored settings stay.',
   credentials: ['serviceToken'],
   input: datasource,
   output: savedDatasource,
@@ -152,7 +152,7 @@ export const listDatasources = operation({
       z.object({
         name: z.string(),
         datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE']),
-        syncedAt: z.string().nullable().describe('When its tables were last looked at.'),
+        syncedAt: z.string().nullable().describe('When its tables were last read.'),
       }),
     ),
   }),
@@ -178,13 +178,33 @@ export const listDatasources = operation({
   },
 });
 
+export const deleteDatasource = operation({
+  name: 'deleteDatasource',
+  section: 'facts',
+  resource: 'Datasources',
+  summary: 'Delete a datasource',
+  description:
+    'Refused while a datamart or a workspace stands on it; the message names them. Its connections are closed. The database itself is not touched. Cannot be undone.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({ name: identifier }),
+  output: savedDatasource,
+  encode: ({ name }: DatasourceSummary) => ({ name }),
+  errors: { AUTHENTICATION_ERROR: 401, DATASOURCE_ID_ERROR: 400, STILL_IN_USE: 409 },
+  bindings: [{ method: 'DELETE', path: '/api/v2/datasource', from: 'query' }],
+  example: { input: { name: 'warehouse' }, output: { name: 'warehouse' } },
+});
+
 const synced = z.strictObject({ name: identifier.describe('Its name.') });
 
-/** spec-gap: clients in use send an id, where they know no other than the name. Both are taken for either. */
+/**
+ * spec-gap: older clients send `datasourceId`, although they know only the name. Both fields accept the id or the name.
+ */
 const syncBody = z.union([
   synced,
   z
-    .strictObject({ input: z.strictObject({ datasourceId: identifier.describe('Its id, or its name.') }) })
+    .strictObject({
+      input: z.strictObject({ datasourceId: identifier.describe('The id or the name of the datasource.') }),
+    })
     .transform(({ input }) => ({ name: input.datasourceId })),
 ]);
 
@@ -192,9 +212,9 @@ export const syncDatasource = operation({
   name: 'syncDatasource',
   section: 'facts',
   resource: 'Datasources',
-  summary: 'Look at the tables of a datasource again',
+  summary: 'Read the tables of a datasource again',
   description:
-    'Questions asked afterwards see the tables as they are now, and the databases of the server that may be a client’s (tenancyLevel DATABASE and MULTI_DATABASE): one that a sync did not find is nobody’s.',
+    'Also reads the databases of the server that may belong to a client (tenancyLevel DATABASE and MULTI_DATABASE); a database that the latest sync did not find cannot be read by any client. Later queries use the new tables.',
   credentials: ['serviceToken'],
   input: synced,
   output: z.object({ data: z.object({ message: z.string() }) }),

@@ -1,4 +1,4 @@
-/** What a data app changes about an embed that it has. */
+/** Changes to an existing embed by its data app. */
 import { z } from 'zod';
 import type { Embed } from '../domain/dashboard/embed.js';
 import { accessSettings } from './access-settings.js';
@@ -13,7 +13,7 @@ export const updateEmbed = operation({
   resource: 'Embeds',
   summary: 'Change access settings of an embed',
   description:
-    'Settings that are left out stay as they are; a list replaces the list there was. Guest tokens that are out read under the new settings at once.',
+    'Missing settings keep their values; a list replaces the stored list. Existing guest tokens use the new settings at once.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, accessSettings: accessSettings.partial() }),
@@ -36,7 +36,7 @@ export const renameEmbed = operation({
   name: 'renameEmbed',
   section: 'facts',
   resource: 'Embeds',
-  summary: 'Give an embed another name',
+  summary: 'Rename an embed',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, name: identifier }),
   output: z.object({ id: z.string(), name: z.string(), error: noError }),

@@ -1,4 +1,4 @@
-/** Operations 2 and 3, and the listings of a data app's embeds and their metrics. */
+/** Operations 2 and 3, and the lists of a data app's embeds and of their metrics. */
 import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import type { Embed } from '../domain/dashboard/embed.js';
@@ -26,7 +26,7 @@ export const createEmbed = operation({
     }),
     z.strictObject({
       embedType: z.literal('metric'),
-      dashboardId: identifier.describe('The dashboard that holds the metric.'),
+      dashboardId: identifier.describe('The dashboard that contains the metric.'),
       metricId: identifier,
       workspaceName: identifier,
       name: identifier.optional().describe('Defaults to the embed id.'),
@@ -59,7 +59,7 @@ export const createEmbed = operation({
   },
 });
 
-/** spec-gap: a POST deletes only where query and body name the same embed and the body names nothing else. */
+/** spec-gap: a POST deletes only if query and body name the same embed and the body has no other field. */
 const namesOneEmbedTwice = ({ query, body }: RequestParts): boolean =>
   typeof query.embedId === 'string' &&
   typeof body === 'object' &&
@@ -74,7 +74,7 @@ export const deleteEmbed = operation({
   resource: 'Embeds',
   summary: 'Delete an embed',
   description:
-    'Guest tokens that name nothing else are deleted with it. A POST to the same path deletes, too, where query and body name the same embed and the body names nothing else. Cannot be undone.',
+    'Also deletes the guest tokens that name no other embed. A POST to the same path deletes too, if query and body name the same embed and the body has no other field. This cannot be undone.',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
@@ -93,7 +93,7 @@ export const deleteEmbed = operation({
   },
 });
 
-/** An embed as listed, with what it shows. */
+/** An embed in a list, with its dashboard or metric. */
 export type ListedEmbed = { readonly embed: Embed; readonly dashboard: Dashboard; readonly metric: Metric | null };
 
 const listedEmbed = z.object({
@@ -110,7 +110,11 @@ const listedEmbed = z.object({
   externalMetric: z.object({ metricId: z.string(), name: z.string() }).nullable(),
   embedMetadata: z.record(z.string(), z.unknown()).nullable(),
   embedDescription: z.string().nullable().optional(),
-  accessSettings: z.record(z.string(), z.unknown()).nullable().optional().describe('As they were given.'),
+  accessSettings: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .optional()
+    .describe('The access settings as they were set.'),
 });
 
 const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<typeof listedEmbed> => ({
@@ -128,7 +132,7 @@ const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<t
 });
 
 const oneEmbed = {
-  embedId: identifier.optional().describe('Answers this embed alone; an empty list where there is none.'),
+  embedId: identifier.optional().describe('Returns only this embed, or an empty list if it does not exist.'),
 };
 
 const listQuery = z.strictObject({ ...queryPagination, ...oneEmbed }).transform(({ embedId, ...query }, context) => ({
@@ -173,7 +177,7 @@ const isMadeByGuest = { isGuestMade: true } as const;
 const listedMetric = z.object({
   name: z.string(),
   metricId: z.string(),
-  isGuestMade: z.literal(true).optional().describe('Of what guests of this client made, private metrics too.'),
+  isGuestMade: z.literal(true).optional().describe('A guest of this client made the metric. It may be private.'),
 });
 
 const metricsQuery = z

@@ -1,4 +1,4 @@
-/** What a guest may do with filters of its own, as it is told. */
+/** What a guest is told about the filters that it may use itself. */
 import { z } from 'zod';
 import type { EffectiveAccess } from '../domain/guest/end-user-filters.js';
 
@@ -8,9 +8,15 @@ export const guestAccess = z
   .object({
     isAllowEndUserDashboardFilter: z
       .boolean()
-      .describe('`dashboardFilter` also takes `schema.table.column` of a column in `dashboardFilterColumns`.'),
+      .describe(
+        '`dashboardFilter` of a query also accepts `schema.table.column` of each column in `dashboardFilterColumns`.',
+      ),
     dashboardFilterColumns: columns,
-    isAllowEndUserMetricFilter: z.boolean().describe('The same, of `metricFilter` and `metricFilterColumns`.'),
+    isAllowEndUserMetricFilter: z
+      .boolean()
+      .describe(
+        '`metricFilter` of a query also accepts `schema.table.column` of each column in `metricFilterColumns`.',
+      ),
     metricFilterColumns: columns,
     isAllowDashboardFilterNameChange: z.boolean(),
     isAllowMetricFilterNameChange: z.boolean(),

@@ -1,4 +1,4 @@
-/** How a guest arranges its board, and the filter choices that it saves: ours, in the interface's style. */
+/** Layouts and views that guests save. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { LayoutCard } from '../domain/dashboard/dashboard.js';
 import { guestLimits } from '../domain/guest/metric.js';
@@ -18,7 +18,7 @@ export const saveGuestLayout = operation({
   resource: 'Guest writes',
   summary: 'Arrange the cards of a dashboard',
   description:
-    'Replaces the cards that this guest sees. On a dashboard of the client’s, a token without user arranges it for all; any other arrangement is the user’s own.',
+    'Replaces the cards that this guest sees. A token without a user changes the layout of its client’s dashboard for all users; otherwise the layout is saved for the user only.',
   credentials: ['guestToken'],
   input: z.strictObject({
     dashboardId: identifier,
@@ -80,17 +80,17 @@ export const createGuestView = operation({
   section: 'guest',
   resource: 'Guest writes',
   summary: 'Save filter choices as a view',
-  description: 'For this user on this dashboard; its name is unique there.',
+  description: 'The view belongs to this user and dashboard, and its name is unique among them.',
   credentials: ['guestToken'],
   input: z
     .strictObject({
       dashboardId: identifier,
       name: identifier,
-      dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
-      metricFilter: named(guestFilterValues).optional().describe('By metric id, then by the name of a filter.'),
+      dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
+      metricFilter: named(guestFilterValues).optional().describe('Values by metric id, then by the name of a filter.'),
       filterNames: named(identifier)
         .optional()
-        .describe('New names of dashboard filters; needs `isAllowDashboardFilterNameChange`.'),
+        .describe('New names of dashboard filters. Needs `isAllowDashboardFilterNameChange`.'),
     })
     .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
   output: z.object({ data: view, error: noError }),
@@ -112,7 +112,7 @@ export const listGuestViews = operation({
   section: 'guest',
   resource: 'Guest writes',
   summary: 'List the user’s views of a dashboard',
-  description: `Oldest first, at most ${guestLimits.views}.`,
+  description: `Oldest first; at most ${guestLimits.views}.`,
   credentials: ['guestToken'],
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(view), error: noError }),

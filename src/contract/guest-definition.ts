@@ -1,6 +1,6 @@
 /**
- * What a guest may send of a metric: a schema of its own, so that nothing which the export learns (SQL, variables of row-level security) is the
- * browser's to send as well.
+ * The parts of a metric that a guest may send. They have their own schema: a field that is added to the export (SQL,
+ * RLS variables) must not become valid in a request of a browser.
  */
 import { z } from 'zod';
 import { aggregates } from '../domain/dashboard/metric.js';
@@ -8,7 +8,7 @@ import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../d
 import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
-/** Dimensions, measures, filters and the like of one metric. */
+/** Maximum number of dimensions, of measures and of filters in one metric. */
 const maxParts = 50;
 
 const predicate = predicateOf(limits.items);
@@ -16,7 +16,7 @@ const { where, having } = treesOf(limits.items);
 
 const parts = {
   chart,
-  from: tableRef.describe('The table whose rows are counted; the joins start here.'),
+  from: tableRef.describe('The table whose rows are counted. Joins start from it.'),
   dimensions: list(dimension, maxParts),
   measures: list(
     z.strictObject({
@@ -54,12 +54,12 @@ const bound = `at most ${guestLimits.definitionLength} characters of JSON`;
 
 const part = z.strictObject(parts).partial();
 
-/** The parts that a change brings; what is left out stays. */
+/** A change of a definition: missing parts keep their values. */
 export const guestDefinition = part
   .refine(isBounded, bound)
   .meta({ id: 'GuestDefinition' }) satisfies z.ZodType<GuestDefinition>;
 
-/** A whole definition; what is left out is empty. */
+/** A new definition: missing parts are empty. */
 export const newGuestDefinition = part
   .required({ chart: true, from: true })
   .refine(isBounded, bound)

@@ -1,4 +1,7 @@
-/** Metrics that guests make: ours, in the interface's style. Each write needs a permission of the token's (`guestWrites`, domain/guest/access.ts). */
+/**
+ * Metrics that guests create. Operations of this project, in the style of the interface. Each write needs a permission
+ * in the token (`guestWrites` in domain/guest/access.ts).
+ */
 import { z } from 'zod';
 import { lastRow } from '../domain/guest/layout.js';
 import type { GuestMetric } from '../domain/guest/view.js';
@@ -11,7 +14,10 @@ import { noError, operation } from './operation.js';
 const writeErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 const defineErrors = { ...writeErrors, METRIC_QUERY_ERROR: 400 } as const;
 
-/** A place on the grid of 12 columns, with the bounds that an export has: a board that was read can be sent back. */
+/**
+ * A position on the grid of 12 columns. It has the same bounds as in an export, so that a layout that was read can be
+ * sent back.
+ */
 export const gridCard = {
   x: z.number().int().min(0).max(11),
   y: z.number().int().min(0).max(lastRow),
@@ -36,15 +42,18 @@ export const createGuestMetric = operation({
   name: 'createGuestMetric',
   section: 'guest',
   resource: 'Guest writes',
-  summary: 'Make a metric on a dashboard',
+  summary: 'Create a metric on a dashboard',
   description:
-    'It belongs to the guest’s client. Where the dashboard has `isAllowPrivateMetricsByDefault` and the token names a user, only that user sees it until it is published. Not for a token that carries `rlsSettings` or `appFilters`.',
+    'The metric belongs to the guest’s client. If the dashboard has `isAllowPrivateMetricsByDefault` and the token names a user, only that user sees the metric until it is published. Refused for a token with `rlsSettings` or `appFilters`.',
   credentials: ['guestToken'],
   input: z.strictObject({
     dashboardId: identifier,
     name: identifier,
     definition: newGuestDefinition,
-    card: card.nullable().optional().describe('Null: into the gallery. Left out: below everything else.'),
+    card: card
+      .nullable()
+      .optional()
+      .describe('Null: place it in the gallery. Missing: place it below all other cards.'),
   }),
   output: written,
   encode: encodeWritten,
@@ -60,9 +69,9 @@ export const updateGuestMetric = operation({
   name: 'updateGuestMetric',
   section: 'guest',
   resource: 'Guest writes',
-  summary: 'Change a metric of the client’s',
+  summary: 'Change a metric of the client',
   description:
-    'What is left out stays; so do the filters and the row-level security of a metric that the host made. Metrics of the organization cannot be changed.',
+    'Missing fields keep their values. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
   credentials: ['guestToken'],
   input: z
     .strictObject({ metricId: identifier, name: identifier.optional(), definition: guestDefinition.optional() })
@@ -81,8 +90,8 @@ export const deleteGuestMetric = operation({
   name: 'deleteGuestMetric',
   section: 'guest',
   resource: 'Guest writes',
-  summary: 'Delete a metric of the client’s',
-  description: 'One that the host made is archived instead.',
+  summary: 'Delete a metric of the client',
+  description: 'A metric that the host made is archived instead.',
   credentials: ['guestToken'],
   input: z.strictObject({ metricId: identifier }),
   output: z.object({ data: z.object({ metricId: z.string() }), error: noError }),
@@ -99,8 +108,8 @@ export const archiveGuestMetric = operation({
   name: 'archiveGuestMetric',
   section: 'guest',
   resource: 'Guest writes',
-  summary: 'Archive a metric of the client’s, or bring it back',
-  description: 'An archived metric is out of every guest’s sight. To bring it back takes `isEnableManageMetrics`.',
+  summary: 'Archive a metric of the client, or restore it',
+  description: 'No guest sees an archived metric. Restoring it needs `isEnableManageMetrics`.',
   credentials: ['guestToken'],
   input: z.strictObject({ metricId: identifier, isArchived: z.boolean().default(true) }),
   output: z.object({ data: z.object({ metricId: z.string(), isArchived: z.boolean() }), error: noError }),
@@ -117,9 +126,9 @@ export const archiveGuestMetric = operation({
 });
 
 const question = {
-  dashboardId: identifier.describe('What the metric is read through.'),
-  dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
-  metricFilter: guestFilterValues.optional().describe('By the name of a filter of the definition.'),
+  dashboardId: identifier.describe('The dashboard through which the metric is read.'),
+  dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
+  metricFilter: guestFilterValues.optional().describe('Values by the name of a filter in the definition.'),
   sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), 20).optional(),
   limit: z.number().int().min(1).max(limits.rows).optional(),
   offset: z.number().int().min(0).max(limits.offset).optional(),
@@ -131,13 +140,13 @@ export const previewGuestMetric = operation({
   resource: 'Guest writes',
   summary: 'Query a definition that is not saved',
   description:
-    'With a `metricId`, a change of that metric. Nothing is stored; the permission is that of the write it is for.',
+    'With a `metricId`, the definition is a change of that metric. Nothing is stored. Needs the same permission as the write itself.',
   credentials: ['guestToken'],
   input: z.strictObject({
     ...question,
     metricId: identifier
       .optional()
-      .describe('The metric to change; left out, the definition is a new one, with `chart` and `from`.'),
+      .describe('The metric to change. If missing, the definition is a new one, and needs `chart` and `from`.'),
     definition: guestDefinition,
   }),
   output: metricAnswer,
@@ -154,8 +163,8 @@ export const publishMetric = operation({
   name: 'publishMetric',
   section: 'facts',
   resource: 'Embeds',
-  summary: 'Publish a guest’s private metric, or take it back',
-  description: 'A published metric is seen by every user of its client.',
+  summary: 'Publish a guest’s private metric, or make it private again',
+  description: 'All users of its client see a published metric.',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, metricId: identifier, isPublished: z.boolean() }),
   output: z.object({ id: z.string() }),

@@ -1,6 +1,10 @@
-/** What a guest token reads: ours, in the interface's style. The input is a browser's, so it knows no SQL. */
+/**
+ * Reads with a guest token. Operations of this project, in the style of the interface. The requests come from browsers,
+ * so they cannot contain SQL.
+ */
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter/filter.js';
+import { periods } from '../domain/filter/period.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest/view.js';
 import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
@@ -14,15 +18,25 @@ const filter = z
   .object({
     name: z.string(),
     dataType: z.enum(['string', 'number', 'date', 'boolean']),
-    defaultValue: guestFilterValue.nullable().describe('Holds until the guest sets another.'),
-    appliedValue: guestFilterValue.optional().describe('Enforced by the token, which lets it be seen (`isShowOnUrl`).'),
+    defaultValue: guestFilterValue.nullable().describe('Applies until the guest chooses another value.'),
+    appliedValue: guestFilterValue
+      .optional()
+      .describe('Value that the token enforces. It is sent only if the token makes it visible (`isShowOnUrl`).'),
   })
   .meta({ id: 'GuestFilter' });
 
 const guestChart = chart.extend({
-  dimensions: z.array(z.string()).describe('Columns of the answer that group, in order.'),
-  measures: z.array(z.string()).describe('Columns of the answer that are aggregated, in order.'),
+  dimensions: z.array(z.string()).describe('Columns of the answer by which rows are grouped, in order.'),
+  measures: z.array(z.string()).describe('Columns of the answer with aggregated values, in order.'),
   isDrillable: z.boolean(),
+  grains: z
+    .record(z.string(), z.enum([...periods, 'hourOfDay', 'dayOfWeek']))
+    .optional()
+    .describe('Grain of each dimension that has one, by name.'),
+  combine: z
+    .record(z.string(), z.enum(['sum', 'min', 'max']))
+    .optional()
+    .describe('How values of a measure combine in a total, by name. A measure that is left out has no total.'),
 });
 
 export const guestMetric = z
@@ -46,7 +60,7 @@ const dashboard = z
 
 type Filter = z.input<typeof filter>;
 
-/** A default that is written in SQL stays on the server: it holds, but the guest does not read it. */
+/** Returns the default value for the guest. A default that is SQL applies on the server but is not sent. */
 const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
   if (value === null || typeof value !== 'object') return value;
   const visible = guestFilterValue.safeParse(value);
@@ -60,11 +74,11 @@ const encodeFilter = ({ name, dataType, defaultValue, appliedValue }: GuestMetri
   ...(appliedValue === undefined ? {} : { appliedValue: encodeDefault(appliedValue) ?? undefined }),
 });
 
-/** A metric as guests read it. */
+/** Encodes a metric for guests. */
 export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof guestMetric> => ({
   metricId,
   name,
-  // The domain's lists are read-only; what is written here is not changed any more.
+  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
   chart: chart as z.input<typeof guestChart>,
   filters: filters.map(encodeFilter),
 });
@@ -81,7 +95,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
 });
 
 const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
-const queryErrors = {
+export const queryErrors = {
   ...readErrors,
   METRIC_QUERY_ERROR: 400,
   CLIENT_ID_ERROR: 400,
@@ -152,36 +166,38 @@ export const getGuestMetric = operation({
   example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleGuestMetric, error: null } },
 });
 
-const guestQuery = z.strictObject({
+export const guestQuery = z.strictObject({
   metricId: identifier,
-  dashboardId: identifier.optional().describe('What the metric is read through; left out only for a metric embed.'),
-  dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
-  metricFilter: guestFilterValues.optional().describe('By the name of a filter of the metric.'),
+  dashboardId: identifier
+    .optional()
+    .describe('The dashboard through which the metric is read. Required unless the metric has an embed of its own.'),
+  dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
+  metricFilter: guestFilterValues.optional().describe('Values by the name of a filter of the metric.'),
   drill: list(z.strictObject({ columnName: identifier, value: scalar.nullable() }), 20)
     .optional()
-    .describe('One item for each click.'),
+    .describe('One item for each drill-down click.'),
   sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), 20)
     .optional()
-    .describe('By columns of the answer.'),
+    .describe('Sort order by columns of the answer.'),
   limit: z.number().int().min(1).max(limits.rows).optional(),
   offset: z.number().int().min(0).max(limits.offset).optional(),
 }) satisfies z.ZodType<GuestQuery>;
 
-const exampleQuery = {
+export const exampleQuery = {
   metricId: 'flights-a-day--LAX',
   dashboardId: 'delays--LAX',
   dashboardFilter: { 'Destination state': ['CA', 'NV'] },
   sort: [{ name: 'Day', direction: 'ASC' as const }],
   limit: 100,
 };
-const exampleReply = { ...exampleAnswer, metricid: 'flights-a-day--LAX' };
+export const exampleReply = { ...exampleAnswer, metricid: 'flights-a-day--LAX' };
 
 export const queryGuestMetric = operation({
   name: 'queryGuestMetric',
   section: 'guest',
   resource: 'Guest reads',
   summary: 'Query a metric as a guest',
-  description: 'What the guest chooses is added to the token’s own filters, never put in their place.',
+  description: 'The guest’s choices are added to the filters of the token; they never replace them.',
   credentials: ['guestToken'],
   input: guestQuery,
   output: metricAnswer,
@@ -196,7 +212,7 @@ export const listGuestUnderlying = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'List the rows behind a metric',
-  description: 'Where the permissions allow it, under the same filters as the metric itself.',
+  description: 'Refused unless the permissions allow it. The filters of the metric apply.',
   credentials: ['guestToken'],
   input: guestQuery,
   output: metricAnswer,
@@ -212,7 +228,7 @@ export const downloadGuestCsv = operation({
   resource: 'Guest reads',
   summary: 'Download a metric as CSV',
   description:
-    'Where the permissions allow it: every row, unless a limit is asked for. RFC 4180; text that a spreadsheet would run is prefixed by an apostrophe. A download that fails on its way breaks off: what has an end is whole.',
+    'Refused unless the permissions allow it. Returns every row, unless the request has a limit. The format is RFC 4180; text that a spreadsheet would execute is prefixed by an apostrophe. If a download fails midway, the connection is cut, so a download that ends normally is complete.',
   credentials: ['guestToken'],
   input: guestQuery,
   contentType: 'text/csv',
@@ -231,12 +247,12 @@ export const listGuestFilterOptions = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'List the values that a dashboard filter can take',
-  description: 'Only values that occur in rows that this guest may see.',
+  description: 'Returns only values that occur in rows that this guest may see.',
   credentials: ['guestToken'],
   input: z.strictObject({
     dashboardId: identifier,
     filter: identifier.describe('The name of a filter of the dashboard.'),
-    search: text.optional().describe('Part of the value, without regard to case.'),
+    search: text.optional().describe('Part of the value; case is ignored.'),
   }),
   output: z.object({
     data: z.array(z.object({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) })),

@@ -1,4 +1,4 @@
-/** Listing and revoking guest tokens: ours, in the interface's style. */
+/** Lists and revokes guest tokens. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import type { ListedGuestToken } from '../domain/store/credentials.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
@@ -6,7 +6,7 @@ import { noError, operation } from './operation.js';
 
 const filters = {
   clientId: identifier.optional(),
-  userIdentifier: identifier.optional().describe('Tokens that carry this `userIdentifier`.'),
+  userIdentifier: identifier.optional().describe('Only tokens with this `userIdentifier`.'),
 };
 
 export const listGuestTokens = operation({
@@ -14,7 +14,7 @@ export const listGuestTokens = operation({
   section: 'facts',
   resource: 'Guest tokens',
   summary: 'List the guest tokens of the data app',
-  description: 'Those that work now, oldest first, and never the tokens themselves.',
+  description: 'Returns the valid tokens, oldest first. The tokens themselves are never listed.',
   credentials: ['apiKey'],
   input: z.strictObject({ ...filters, ...pagination }),
   output: z.object({
@@ -24,7 +24,7 @@ export const listGuestTokens = operation({
         clientId: z.string(),
         createdAt: z.iso.datetime(),
         expiresAt: z.iso.datetime().nullable().describe('Null: never.'),
-        lastUsedAt: z.iso.datetime().nullable().describe('To about a minute.'),
+        lastUsedAt: z.iso.datetime().nullable().describe('Accurate to about one minute.'),
       }),
     ),
   }),
@@ -74,19 +74,19 @@ export const revokeGuestTokens = operation({
   resource: 'Guest tokens',
   summary: 'Revoke guest tokens of the data app',
   description:
-    'By exactly one of `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`. It holds from the next read on, and for tokens whose creation is under way.',
+    'The request has exactly one of the forms `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`. The next read with such a token is refused, and tokens that are being created become invalid too.',
   credentials: ['apiKey'],
   input: z.union([
     z.strictObject({ id: identifier.describe('As listed.') }),
     z.strictObject({ token: identifier.describe('The guest token itself.') }),
     z.strictObject({
       clientId: identifier,
-      userIdentifier: identifier.optional().describe('Left out: every token of the client.'),
+      userIdentifier: identifier.optional().describe('If missing, all tokens of the client are revoked.'),
     }),
-    z.strictObject({ all: z.literal(true).describe('Every token of the data app.') }),
+    z.strictObject({ all: z.literal(true).describe('Revokes all tokens of the data app.') }),
   ]),
   output: z.object({
-    data: z.object({ revoked: z.number().int().describe('How many worked until now.') }),
+    data: z.object({ revoked: z.number().int().describe('Number of tokens that were valid.') }),
     error: noError,
   }),
   encode: ({ revoked }: { readonly revoked: number }) => ({ data: { revoked }, error: null }),

@@ -1,11 +1,11 @@
-/** Operation 1: guest tokens. The body is strict: what the specification does not name is refused. */
+/** Operation 1: guest tokens. A field that the specification does not name is refused. */
 import { z } from 'zod';
 import { filterColumns, filterValues, identifier, limits, list } from './fields.js';
 import { operation } from './operation.js';
 
 const metricValues = (about: string) => z.strictObject({ metricId: identifier, values: filterValues.describe(about) });
 
-/** Settings of the token that take precedence over the embed's access settings. */
+/** Settings of the token. They take precedence over the embed's access settings. */
 const accessPermissions = z.strictObject({
   isAllowEndUserDashboardFilter: z.boolean().optional(),
   dashboardFilterColumns: list(filterColumns).optional(),
@@ -17,33 +17,33 @@ const accessPermissions = z.strictObject({
 
 const dashboardAppFilter = z.strictObject({
   dashboardId: identifier,
-  values: filterValues.describe('By the label of a dashboard filter, without regard to case.'),
-  isShowOnUrl: z.boolean().default(true).describe('False: the filter is applied, but not visible in the URL.'),
+  values: filterValues.describe('Values by the label of a dashboard filter; case is ignored.'),
+  isShowOnUrl: z.boolean().default(true).describe('False: the filter applies, but is not shown in the URL.'),
 });
 
 const params = z.strictObject({
   allowedEmbeds: list(identifier)
     .optional()
-    .describe('Ids this token may load, each an embed id or a dashboard id. Left out: no restriction.'),
+    .describe('Embed ids or dashboard ids that this token may load. If missing, the token may load all.'),
   rlsSettings: list(metricValues('Enforced values by the name of an RLS variable.'))
     .optional()
-    .describe('Row-level security, enforced on the server and out of the end user’s reach.'),
-  appFilters: list(metricValues('By a filter’s label or internal name, without regard to case.'))
+    .describe('Row-level security. The server enforces it, and the end user cannot see or change it.'),
+  appFilters: list(metricValues('Values by a filter’s label or internal name; case is ignored.'))
     .optional()
-    .describe('Filters of metrics, invisible to the end user.'),
+    .describe('Filters of metrics. The end user cannot see them.'),
   dashboardAppFilters: list(dashboardAppFilter).optional().describe('Filters of dashboards.'),
   hideDashboardFilters: list(identifier).optional().describe('Names of dashboard filters to hide.'),
   hideDashboardMetrics: list(z.strictObject({ dashboardId: identifier, metricIds: list(identifier) }))
     .optional()
-    .describe('Metrics to hide, with their cards, for this token only.'),
-  userIdentifier: identifier.optional().describe('The logged-in end user; enables private and published metrics.'),
-  timezone: identifier.optional().describe('IANA name; queries run with it.'),
+    .describe('Metrics to hide with their cards, for this token only.'),
+  userIdentifier: identifier.optional().describe('The logged-in end user. Enables private and published metrics.'),
+  timezone: identifier.optional().describe('IANA name. Queries use this timezone.'),
   accessPermissions: accessPermissions.optional().describe('These take precedence over the embed’s access settings.'),
 });
 
 const flag = z.boolean().optional();
 
-/** The interface's ten permissions. */
+/** The ten permissions of the interface. */
 export const guestPermissions = z.strictObject({
   isEnableArchiveMetrics: flag,
   isEnableManageMetrics: flag,
@@ -57,20 +57,25 @@ export const guestPermissions = z.strictObject({
   isDisableMetricCreation: flag,
 });
 
-/** The canonical guest-token request: what the gateway hashes for its cache key and sends to its upstream. */
+/**
+ * The guest-token request in its canonical form. The gateway uses its hash as the cache key, and sends it to the
+ * service.
+ */
 export const guestTokenRequest = z.strictObject({
-  clientId: identifier.describe('The tenant. The literal `None` when no tenancy is configured.'),
+  clientId: identifier.describe('The tenant. If no tenancy is configured, the literal `None`.'),
   dataAppName: identifier.describe('The data app of the API key.'),
   params: params.optional(),
-  permissions: guestPermissions.optional().describe('One left out falls back to the embed’s access settings.'),
+  permissions: guestPermissions
+    .optional()
+    .describe('A missing permission has the value in the embed’s access settings.'),
   expiryTime: z
     .number()
     .positive()
     .max(8_640_000_000_000)
     .optional()
-    .meta({ description: 'Milliseconds from creation; left out: never expires.' }),
-  datasourceName: identifier.optional().describe('For embeds over several datasources.'),
-  datamartName: identifier.optional().describe('Scopes the token to a datamart.'),
+    .meta({ description: 'Milliseconds from creation. If missing, the token never expires.' }),
+  datasourceName: identifier.optional().describe('For embeds with several datasources.'),
+  datamartName: identifier.optional().describe('Limits the token to one datamart.'),
 });
 export type GuestTokenRequest = z.output<typeof guestTokenRequest>;
 
@@ -80,7 +85,7 @@ export const createGuestToken = operation({
   resource: 'Guest tokens',
   summary: 'Create a guest token',
   description:
-    'Called by the host’s backend for one end user. The token is an opaque reference: filters, row-level security values and permissions stay on the server.',
+    'Called by the host’s backend for one end user. The token is an opaque reference: its filters, RLS values and permissions stay on the server.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: guestTokenRequest,

@@ -1,4 +1,4 @@
-/** Parts of a metric's definition that its author's file and a guest's request share. */
+/** Parts of a metric's definition that exports and requests of guests share. */
 import { z } from 'zod';
 import { type Chart, chartTypes, seriesTypes } from '../domain/dashboard/chart.js';
 import {
@@ -13,7 +13,7 @@ import type { Predicate } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
 import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
 
-/** What is asked of one column; a list holds so many values at most. */
+/** A condition on one column. A list in it holds at most `maxValues` values. */
 export const predicateOf = (maxValues: number) =>
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar, maxValues).min(1) }),
@@ -41,13 +41,26 @@ export const chart = z.strictObject({
   type: z.enum(chartTypes),
   format: z.enum(['number', 'percent']).optional(),
   unit: identifier.optional(),
+  currency: z
+    .string()
+    .length(3)
+    .regex(/^[A-Z]{3}$/)
+    .optional()
+    .describe('ISO 4217 code: numbers are amounts of this currency.'),
+  notation: z.enum(['full', 'compact']).optional().describe('`compact` writes 1,234,567 as 1.2M.'),
+  missing: z
+    .enum(['gap', 'zero'])
+    .optional()
+    .describe('How a period without rows is drawn: as a gap, the default, or as zero.'),
   series: list(
     z.strictObject({ measure: identifier, type: z.enum(seriesTypes), axis: z.enum(['left', 'right']).optional() }),
     limits.properties,
   )
     .optional()
-    .describe('Of a combo chart.'),
-  across: list(identifier, limits.properties).optional().describe('Of a pivot table: the dimensions that go across.'),
+    .describe('For a combo chart.'),
+  across: list(identifier, limits.properties)
+    .optional()
+    .describe('For a pivot table: the dimensions whose values become columns.'),
   range: z
     .strictObject({ min: z.number(), max: z.number(), target: z.number().optional() })
     .refine(({ min, max }) => min < max, 'min below max')
@@ -91,14 +104,14 @@ const groupOf = <Item extends z.ZodType>(item: Item) => {
   return [z.strictObject({ all: items }), z.strictObject({ any: items })] as const;
 };
 
-/** Groups within each other, three deep: every formula can be written in two. */
+/** Groups of conditions, nested at most three deep. Two levels are enough to express any formula. */
 const treeOf = <Leaf extends z.ZodType>(leaf: Leaf) => {
   const groups = z.union([leaf, ...groupOf(leaf)]);
   const deeper = z.union([leaf, ...groupOf(groups)]);
   return z.union([leaf, ...groupOf(deeper)]);
 };
 
-/** What rows and groups are filtered by, in `all` and `any`; a list of values holds so many at most. */
+/** Filters of rows and of groups, combined by `all` and `any`. A list in them holds at most `maxValues` values. */
 export const treesOf = (maxValues: number) => {
   const predicate = predicateOf(maxValues);
   return {

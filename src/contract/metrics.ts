@@ -6,21 +6,26 @@ import { noError, operation } from './operation.js';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-/** The answer of every query. Dates are ISO 8601 without zone; numbers that JSON cannot hold exactly are strings. */
+/**
+ * The answer of every query. Dates are ISO 8601 without a zone. A number that JSON cannot represent exactly is a
+ * string.
+ */
 export const metricAnswer = z
   .object({
-    data: z.array(z.record(z.string(), cell)).describe('One object for each row, by column name.'),
+    data: z.array(z.record(z.string(), cell)).describe('One object for each row, with a value for each column name.'),
     timeTaken: z.number().describe('Milliseconds.'),
     comparisonValue: z
       .number()
       .nullable()
       .optional()
-      .describe('Where a comparison applies: the same value, so many periods earlier. Null: there was none.'),
-    totalRecords: z.number().describe('Rows there are in all, before limit and offset.'),
+      .describe(
+        'If the metric has a comparison: the same measure a number of periods earlier. Null: that period has no value.',
+      ),
+    totalRecords: z.number().describe('Number of rows before `limit` and `offset`.'),
     truncated: z
       .literal(true)
       .optional()
-      .describe('There are more rows after these: the answer reached its greatest size. Ask for the rest by offset.'),
+      .describe('True: the answer reached its maximum size, and more rows follow. Request them with `offset`.'),
     metaData: z.object({
       columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
       groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
@@ -30,7 +35,10 @@ export const metricAnswer = z
   })
   .meta({ id: 'MetricAnswer' });
 
-/** A number, as the specification has it: of one that JSON cannot hold exactly, the nearest. A date or a text is none, and left out. */
+/**
+ * Returns the comparison value as a number, which the specification requires. A number that JSON cannot represent
+ * exactly is rounded; a date or a text is left out.
+ */
 const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
   if (comparisonValue === undefined || typeof comparisonValue === 'boolean') return {};
   if (comparisonValue === null) return { comparisonValue };
@@ -38,7 +46,7 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
   return Number.isFinite(value) ? { comparisonValue: value } : {};
 };
 
-/** With no rows, the columns are empty too: so the specification says. */
+/** Without rows, the columns are empty too, as the specification requires. */
 export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {
   const isEmpty = answer.totalRecords === 0;
   return {
@@ -85,11 +93,11 @@ export const queryMetric = operation({
   input: z.strictObject({
     embedId: identifier,
     metricId: identifier,
-    clientId: identifier.describe('The tenant; for an embed of a client, that client.'),
-    dashboardFilter: filterValues.optional().describe('By the name of a dashboard filter.'),
-    metricFilter: filterValues.optional().describe('By the name of a filter or RLS variable of the metric.'),
-    datasourceName: identifier.optional().describe('For workspaces over several datasources.'),
-    datamartName: identifier.optional().describe('For workspaces over several datamarts.'),
+    clientId: identifier.describe('The tenant. For an embed that belongs to a client, it must be that client.'),
+    dashboardFilter: filterValues.optional().describe('Values by the name of a dashboard filter.'),
+    metricFilter: filterValues.optional().describe('Values by the name of a filter or an RLS variable of the metric.'),
+    datasourceName: identifier.optional().describe('For workspaces with several datasources.'),
+    datamartName: identifier.optional().describe('For workspaces with several datamarts.'),
   }) satisfies z.ZodType<BackendQuery>,
   output: metricAnswer,
   encode: encodeReply,

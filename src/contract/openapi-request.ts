@@ -27,7 +27,7 @@ const toParameter = (schema: JsonSchema, name: string, place: 'path' | 'query', 
     required: place === 'path' || asNames(schema.required).includes(name),
     ...(typeof description === 'string' ? { description } : {}),
     schema: rest,
-    // In a query everything is text.
+    // Examples in a query string are text.
     ...(value === undefined ? {} : { example: String(value) }),
   };
 };
@@ -37,7 +37,7 @@ export type AnyBinding = Binding<unknown, unknown>;
 const withoutKeys = (value: unknown, names: readonly string[]): Json =>
   Object.fromEntries(Object.entries(asRecord(value)).filter(([name]) => !names.includes(name)));
 
-/** The body as a form: JSON fields are strings of JSON, and the file takes the place of a field. */
+/** Describes the body as a form: JSON fields are strings of JSON, and the file replaces a field. */
 const toForm = (schema: JsonSchema, { jsonFields, file }: Multipart): OpenApiMedia => {
   const given = Object.entries(asRecord(schema.properties));
   const properties = given.map(([name, contentSchema]) => {
@@ -49,7 +49,7 @@ const toForm = (schema: JsonSchema, { jsonFields, file }: Multipart): OpenApiMed
   const upload = {
     type: 'string',
     format: 'binary',
-    description: `A file of JSON whose \`${file.member}\` is the value of \`${file.field}\`; it takes precedence over that field.`,
+    description: `A JSON file. Its \`${file.member}\` becomes the value of \`${file.field}\`, and replaces that field if it is sent too.`,
   };
   return {
     schema: { ...schema, properties: { ...Object.fromEntries(properties), [file.part]: upload } },
@@ -64,7 +64,7 @@ const writeBody = (operation: Operation, { multipart }: AnyBinding, schema: Json
   return { required: true as const, content: { 'application/json': { schema: body, ...example }, ...form } };
 };
 
-/** Parameters and body of a binding. */
+/** Returns the parameters and the body of a binding. */
 export const writeRequest = (operation: Operation, binding: AnyBinding, schemas: Schemas) => {
   const schema = schemas.write(binding.input ?? operation.input, 'input');
   const inPath = parameterNames(binding.path);

@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A record whose names are known is written as the object it is: its names are properties. */
+/** Writes a record with known names as an object with these properties. */
 const withKnownNames = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withKnownNames);
   if (!isJson(value)) return value;
@@ -26,7 +26,7 @@ export const createSchemas = () => {
   const add = (name: string, schema: JsonSchema) => {
     const known = shared.get(name);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`Two schemas are called ${name}; give one of them another id.`);
+      throw new Error(`Two schemas have the id ${name}. Give one of them another id.`);
     }
     shared.set(name, schema);
   };

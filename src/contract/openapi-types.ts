@@ -14,7 +14,7 @@ export type OpenApiParameter = {
 export type OpenApiMedia = {
   readonly schema: JsonSchema;
   readonly example?: unknown;
-  /** Of a form: the media type of its parts, where it is not text. */
+  /** For a form: the media types of the parts that are not text. */
   readonly encoding?: Readonly<Record<string, { readonly contentType: string }>>;
 };
 export type OpenApiContent = Readonly<Record<string, OpenApiMedia>>;
@@ -28,7 +28,7 @@ export type OpenApiOperation = {
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content: OpenApiContent }>>;
-  /** The operation's name, which its bindings share. */
+  /** The operation's name, which all its bindings share. */
   readonly 'x-operation': string;
 };
 export type OpenApiDocument = {

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of a set of operations. The same operations always give the same text. */
+/** Writes the OpenAPI 3.1 document of a set of operations. The same operations always give the same text. */
 import { type AnyBinding, writeRequest } from './openapi-request.js';
 import { createSchemas, type Schemas } from './openapi-schemas.js';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-types.js';
@@ -7,18 +7,18 @@ import type { Credential, Operation, Resource } from './operation.js';
 export type * from './openapi-types.js';
 
 const resources: Readonly<Record<Resource, string>> = {
-  'Guest tokens': 'Made by the host’s backend for one end user.',
-  Embeds: 'Dashboards and metrics as a data app shows them.',
-  'Data apps': 'What API keys, embeds and guest tokens belong to.',
+  'Guest tokens': 'Created by the host’s backend for one end user.',
+  Embeds: 'Dashboards and metrics that a data app may show.',
+  'Data apps': 'Each data app has its own API keys, embeds and guest tokens.',
   Keys: 'API keys of a data app, and service tokens of the organization.',
   Datasources: 'Databases that hold the customers’ rows.',
   Datamarts: 'Selections of tables and columns, with tenancy and relationships.',
   'Semantic layer': 'Descriptions, synonyms and column types of a datamart.',
-  Workspaces: 'Where dashboards and metrics are kept.',
-  Dashboards: 'Dashboards as files, and what becomes of them.',
-  'Metric queries': 'Data for the host’s backend.',
-  'Guest reads': 'What a front end reads with a guest token.',
-  'Guest writes': 'What a front end changes with a guest token, by permission.',
+  Workspaces: 'Collections of dashboards and metrics.',
+  Dashboards: 'Export, import and deletion of dashboards.',
+  'Metric queries': 'Metric data for the host’s backend.',
+  'Guest reads': 'Reads of a front end with a guest token.',
+  'Guest writes': 'Changes of a front end with a guest token, if it has the permission.',
 };
 
 const securitySchemes: Readonly<Record<Credential, JsonSchema>> = {
@@ -51,11 +51,14 @@ const statusTexts: Readonly<Record<number, string>> = {
   401: 'Missing, wrong or expired credential',
   403: 'Not allowed',
   404: 'Not found',
-  500: 'Failure of the service',
-  503: 'A database cannot serve now; `Retry-After` says when to ask again',
+  500: 'An error inside the service',
+  503: 'A database is unavailable; retry after the seconds in `Retry-After`',
 };
 
-/** What any operation may answer while a database is away, and queries while that of their datasource is. */
+/**
+ * Codes that any operation may answer while the metadata database is unavailable, and queries while their datasource
+ * is.
+ */
 const unavailableCodes = ({ errors }: Operation): readonly string[] =>
   'METRIC_QUERY_ERROR' in errors ? ['METRIC_QUERY_ERROR', 'SERVICE_UNAVAILABLE'] : ['SERVICE_UNAVAILABLE'];
 
@@ -98,7 +101,7 @@ const writeOperation = (operation: Operation, index: number, schemas: Schemas): 
   };
 };
 
-/** Of bindings that share method and path, the document shows the one without a condition. */
+/** If several bindings share a method and a path, the document contains the one without a condition. */
 const isDocumented = (binding: AnyBinding, all: readonly AnyBinding[]): boolean =>
   binding.when === undefined ||
   !all.some((other) => other.when === undefined && other.method === binding.method && other.path === binding.path);
@@ -116,7 +119,7 @@ const writePaths = (operations: readonly Operation[], schemas: Schemas) => {
   return paths;
 };
 
-/** Writes the document; `version` is the package's. */
+/** Returns the document. `version` is the version of the package. */
 export const createOpenApi = (
   operations: Readonly<Record<string, Operation>>,
   { version }: { readonly version: string },
@@ -133,7 +136,7 @@ export const createOpenApi = (
     info: {
       title: 'Guestlist',
       version,
-      description: 'Embedded analytics: guest tokens, embeds, dashboards and metric queries, each tenant apart.',
+      description: 'Embedded analytics: guest tokens, embeds, dashboards and metric queries, isolated by tenant.',
     },
     servers: [{ url: '/', description: 'This server' }],
     tags,

@@ -1,6 +1,6 @@
 /**
- * An operation of the wire as one value: routing, validation, the OpenAPI document, the typed client and the
- * conformance checks are all made from it. Nothing here knows Express, SQL or a use case.
+ * Declares an operation as one value. Routing, validation, the OpenAPI document, the typed client and the conformance
+ * checks are derived from it. This file must not import Express, SQL or use cases.
  */
 import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
@@ -11,7 +11,7 @@ export type Credential = keyof CallerByCredential;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
 
-/** What an operation is about: the chapters of the reference. */
+/** The subject of an operation. Each is a chapter of the reference. */
 export type Resource =
   | 'Guest tokens'
   | 'Embeds'
@@ -26,13 +26,19 @@ export type Resource =
   | 'Guest reads'
   | 'Guest writes';
 
-/** What a binding looks at when several share one method and path. */
+/** The parts of a request that decide between bindings of the same method and path. */
 export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown };
 
-/** A form beside JSON: these fields are sent as JSON strings, and the file's content is the value of `file.field`. */
+/**
+ * A form that is accepted beside JSON. These fields are sent as JSON strings, and the file's content becomes the value
+ * of `file.field`.
+ */
 export type Multipart = {
   readonly jsonFields: readonly string[];
-  /** The file's part, its media type, the object that its JSON must hold, the field that it takes precedence over, and the code where the object is missing. */
+  /**
+   * The file: the name of its part, its media type, the object that its JSON must contain, the field that it replaces,
+   * and the error code if the object is missing.
+   */
   readonly file: {
     readonly part: string;
     readonly contentType: 'application/json';
@@ -42,68 +48,87 @@ export type Multipart = {
   };
 };
 
-/** One way to reach an operation. Fields named in `path` (`{dashboardId}`) come from there, the others from query or body. */
+/**
+ * One way to reach an operation. Fields named in `path` (`{dashboardId}`) are taken from there, all others from the
+ * query or the body.
+ */
 export type Binding<Input, Result> = {
   readonly method: Method;
   readonly path: string;
-  /** Where the fields outside the path are. A GET has no body. */
+  /** Where the fields that are not in the path are. A GET has no body. */
   readonly from: 'body' | 'query' | 'path';
-  /** Answers with a `Deprecation` header. */
+  /** If true, answers have a `Deprecation` header. */
   readonly isLegacy?: boolean;
-  /** The binding's own spelling of the input, such as booleans as query strings; it decodes to the operation's input. */
+  /** The binding's own form of the input, such as booleans in a query string. It decodes to the operation's input. */
   readonly input?: z.ZodType<Input>;
-  /** The binding's own shape of the answer, with `output` to describe it. */
+  /** The binding's own form of the answer; `output` describes it. */
   readonly encode?: (result: Result) => unknown;
   readonly output?: z.ZodType;
-  /** Among bindings of one method and path, those with a condition come first; the first that holds is taken. */
+  /**
+   * Condition of the binding. Among bindings of the same method and path, those with a condition are tried first, and
+   * the first that is true is used.
+   */
   readonly when?: (request: RequestParts) => boolean;
   /** The same input as a form. */
   readonly multipart?: Multipart;
 };
+
+export type ContentType = 'application/json' | 'text/csv' | 'application/x-ndjson';
+
+/** Encodes an error as the error of an answer, and logs it like one. */
+export type WriteFailure = (error: unknown) => z.output<typeof errorBody>['error'];
 
 export type Operation<
   Name extends string = string,
   Credentials extends readonly Credential[] = readonly Credential[],
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-  // biome-ignore lint/suspicious/noExplicitAny: the default stands for "whatever the use case answers"
+  // biome-ignore lint/suspicious/noExplicitAny: the default stands for the result of any use case
   Result = any,
 > = {
   readonly name: Name;
-  /** Where it is specified: a number of the interface specification, `facts` or `guest`. */
+  /** Where the operation is specified: a number in the interface specification, `facts`, or `guest`. */
   readonly section: string;
   readonly resource: Resource;
   readonly summary: string;
-  /** A sentence or two for the reference, where the summary is not enough. */
+  /** One or two sentences for the reference, if the summary is not enough. */
   readonly description?: string;
   readonly credentials: Credentials;
-  /** The code of a missing or wrong credential, where it is not AUTHENTICATION_ERROR. */
+  /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */
   readonly authenticationCode?: Code;
   readonly input: Input;
-  /** The answer's JSON; `text/csv` answers are text. */
+  /** The schema of the JSON answer. A `text/csv` answer is a string; of newline-delimited JSON, this is one line. */
   readonly output: Output;
-  readonly contentType: 'application/json' | 'text/csv';
-  /** Writes the use case's result, so that wire and domain may differ. Text of any length is written piece by piece. */
-  readonly encode: (result: Result) => z.input<Output> | AsyncIterable<string>;
-  /** Bytes of the largest body, where it is not `limits.usualBodyBytes`. */
+  readonly contentType: ContentType;
+  /**
+   * Encodes the result of the use case, so that domain types never appear on the wire. Long text is written in pieces,
+   * newline-delimited JSON as its lines. `writeFailure` encodes the failure of one line.
+   */
+  readonly encode: (
+    result: Result,
+    writeFailure: WriteFailure,
+  ) => z.input<Output> | AsyncIterable<string> | AsyncIterable<z.input<Output>>;
+  /** Maximum bytes of a body. Default: `limits.usualBodyBytes`. */
   readonly bodyBytes?: number;
-  /** Every code this operation may answer, with its status here. */
+  /** How many requests a call counts as, for the rate limits of guests. Default: 1. */
+  requestsOf?(input: z.output<Input>): number;
+  /** Every code that this operation may answer, with its HTTP status. */
   readonly errors: Readonly<Partial<Record<Code, Status>>>;
   readonly bindings: readonly Binding<z.output<Input>, Result>[];
-  /** A request with its answer, for the reference; both are valid. */
+  /** A valid request with its valid answer, for the reference. */
   readonly example?: { readonly input: z.input<Input>; readonly output: z.input<Output> };
 };
 
-/** The kind of caller that reaches the use case, from the credentials that the operation takes. */
+/** The kinds of caller that can reach the use case, by the credentials that the operation accepts. */
 export type CallerOf<Credentials extends readonly Credential[]> = CallerByCredential[Credentials[number]];
 
-/** What a use case must look like to serve the operation. `signal` aborts when the caller is gone: nobody waits for the answer any more. */
+/** The type of a use case that serves the operation. `signal` aborts when the client disconnects. */
 export type Handler<O> =
   O extends Operation<string, infer Credentials, infer Input, z.ZodType, infer Result>
     ? (caller: CallerOf<Credentials>, input: z.output<Input>, signal: AbortSignal) => Promise<Result>
     : never;
 
-/** The use cases of a set of operations, one for each. */
+/** One use case for each operation of a set. */
 export type HandlersOf<Operations> = { readonly [Name in keyof Operations]: Handler<Operations[Name]> };
 
 /** Codes that every operation may answer. */
@@ -118,7 +143,7 @@ export const operation = <
   Result,
 >(
   definition: Omit<Operation<Name, Credentials, Input, Output, Result>, 'contentType'> & {
-    readonly contentType?: 'application/json' | 'text/csv';
+    readonly contentType?: ContentType;
   },
 ): Operation<Name, Credentials, Input, Output, Result> => ({
   contentType: 'application/json',
@@ -131,8 +156,8 @@ export const errorBody = z.object({
   error: z.object({ code: z.string(), message: z.string(), status: z.number().optional() }),
 });
 
-/** The success field `error`, which is null. */
+/** The field `error` of a successful answer: null. */
 export const noError = z.null().meta({ description: 'Null: the call succeeded.' });
 
-/** For answers whose use case writes the wire's shape itself. */
+/** For operations whose use case already returns the form of the wire. */
 export const asIs = <Result>(result: Result): Result => result;

@@ -1,4 +1,4 @@
-/** Operation 11: the semantic layer of a datamart, four operations on one path. */
+/** Operation 11: the semantic layer of a datamart. Four operations share one path. */
 import { z } from 'zod';
 import type { Datamart, DatamartTable } from '../domain/datamart/datamart.js';
 import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
@@ -9,7 +9,7 @@ const path = '/api/v2/data-app/datamarts/semantic-layer';
 const synonyms = list(identifier, limits.synonyms);
 
 const writtenTable = z.strictObject({
-  name: identifier.describe('A table of the datamart: `schema.table`, or the name alone where that means one.'),
+  name: identifier.describe('A table of the datamart: `schema.table`, or only the table name if it is unique.'),
   description: text.nullish().describe('Empty or null clears it.'),
   synonyms: synonyms.optional(),
   columns: list(
@@ -19,7 +19,7 @@ const writtenTable = z.strictObject({
       synonyms: synonyms.optional(),
       columnType: text
         .nullish()
-        .describe('Compatible with the datatype: String, Number, ENUM, Range, Identifier, Expression or JSON.'),
+        .describe('Must fit the datatype of the column: String, Number, ENUM, Range, Identifier, Expression or JSON.'),
       isIdentifier: z.boolean().optional(),
     }),
     limits.columns,
@@ -38,7 +38,7 @@ const written = z
   );
 
 const named = z.strictObject({ datamartName: identifier });
-/** A name that is missing is an unknown datamart, as the specification has it for reading. */
+/** For reading, the specification answers a missing name like an unknown datamart. */
 const asked = z.strictObject({ datamartName: z.union([z.literal(''), identifier]).default('') });
 const id = z.object({ id: z.string() });
 const encodeId = (datamart: { readonly name: string }) => ({ id: datamart.name });
@@ -82,7 +82,7 @@ type Read = {
   readonly updatedAt: Date | null;
 };
 
-/** Each table of the view stands where the datamart has it. */
+/** Encodes a table. Its position in the list is that of the datamart's table. */
 const encodeTable = ({ tableName, schemaName, ...table }: SemanticTable, own: DatamartTable | undefined) => ({
   name: tableName,
   schemaName,
@@ -118,7 +118,7 @@ const exampleInput: z.input<typeof written> = {
 };
 const idExample = { id: 'flights' };
 
-/** spec-gap: 403 for every credential but a good service token. */
+/** spec-gap: 403 for every credential that is not a valid service token. */
 const forbidden = { AUTHENTICATION_ERROR: 403, INVALID_DATAMART: 400 } as const;
 const contentErrors = {
   ...forbidden,
@@ -148,7 +148,7 @@ export const updateSemanticLayer = operation({
   section: '11',
   resource: 'Semantic layer',
   summary: 'Update the semantic layer of a datamart',
-  description: 'Merges what it names.',
+  description: 'Changes only the fields that the request contains.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: written,

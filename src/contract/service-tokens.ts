@@ -1,4 +1,7 @@
-/** Service tokens of the organization: ours but for the rotation, in the style of API keys. */
+/**
+ * Service tokens of the organization. Only the rotation is specified; the other operations are this project's, in the
+ * style of API keys.
+ */
 import { z } from 'zod';
 import type { StoredKey } from '../domain/store/credentials.js';
 import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
@@ -12,7 +15,7 @@ export const createServiceToken = operation({
   name: 'createServiceToken',
   section: 'facts',
   resource: 'Keys',
-  summary: 'Make a service token',
+  summary: 'Create a service token',
   credentials: ['serviceToken'],
   input: z.strictObject({ name: identifier.describe('Unique among the service tokens.') }),
   output: newCredential,
@@ -27,7 +30,8 @@ export const listServiceTokens = operation({
   section: 'facts',
   resource: 'Keys',
   summary: 'List the service tokens',
-  description: 'By name, and never the tokens themselves. One that was replaced by rotation is not listed.',
+  description:
+    'Ordered by name; the tokens themselves are never listed. A token that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object(listedCredential)) }),
@@ -49,7 +53,8 @@ export const deleteServiceToken = operation({
   section: 'facts',
   resource: 'Keys',
   summary: 'Revoke a service token',
-  description: 'It ends at once, with what is left of tokens that it replaced. The last one stays: make another first.',
+  description:
+    'The token becomes invalid at once, and so do tokens that it replaced. The last token cannot be revoked: create another one first.',
   credentials: ['serviceToken'],
   input: named,
   output: z.object({ name: z.string() }),
@@ -63,9 +68,9 @@ export const rotateServiceToken = operation({
   name: 'rotateServiceToken',
   section: 'facts',
   resource: 'Keys',
-  summary: 'Replace the service token that makes the call by a new one',
+  summary: 'Replace the service token of this request by a new one',
   description:
-    'The new token has the old one’s name. The old one works until its grace has passed, and rotates no more.',
+    'The new token has the same name. The old token stays valid until its grace period ends, and cannot be rotated again.',
   credentials: ['serviceToken'],
   input: rotation,
   output: newCredential,

@@ -70,15 +70,15 @@ export const listDashboardMetrics = operation({
 const unique = (names: readonly string[]): boolean => new Set(names).size === names.length;
 
 const mappedFilter = z.strictObject({
-  name: identifier.describe('The label of a filter that the dashboard has.'),
+  name: identifier.describe('The label of a filter of the dashboard.'),
   applyOnTables: list(
     z.strictObject({
       dataType: identifier,
       schemaName: identifier,
-      tableName: identifier.describe('Without its schema.'),
+      tableName: identifier.describe('The table’s name without its schema.'),
       columnName: identifier,
     }),
-    // spec-gap: a filter that maps to nothing would restrict nothing.
+    // spec-gap: a filter without a mapping would restrict nothing.
   ).min(1),
 });
 
@@ -91,11 +91,11 @@ const dashboardUpdate = z
     appendMetrics: list(z.strictObject({ metricId: identifier }))
       .refine((metrics) => unique(metrics.map(({ metricId }) => metricId)), 'each metricId at most once')
       .optional()
-      .describe('Workspace metrics added to the gallery.'),
+      .describe('Metrics of the workspace to add to the gallery.'),
     removedMetrics: list(identifier)
       .refine(unique, 'each metricId at most once')
       .optional()
-      .describe('Metrics taken out of the gallery.'),
+      .describe('Metrics to remove from the gallery.'),
   })
   .refine(
     ({ filters, appendMetrics, removedMetrics }) => [filters, appendMetrics, removedMetrics].some(Boolean),
@@ -113,7 +113,7 @@ export const updateWorkspaceDashboards = operation({
   resource: 'Workspaces',
   summary: 'Update filter mappings and gallery metrics of dashboards',
   description:
-    'All or nothing. An API key may update filter mappings only, of dashboards that no other data app shows; gallery metrics need the service token.',
+    'Changes everything or nothing. An API key may change only filter mappings, and only of dashboards that no other data app shows; gallery metrics need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken', 'apiKey'],
   authenticationCode: 'INVALID_SERVICE_TOKEN',

@@ -1,4 +1,4 @@
-/** Operation 12, and the listing of workspaces. */
+/** Operation 12, and the list of workspaces. */
 import { z } from 'zod';
 import type { Workspace } from '../domain/organization.js';
 import { decodePagination, identifier, list, pagination, queryPagination, text } from './fields.js';
@@ -6,7 +6,7 @@ import { noError, operation } from './operation.js';
 
 const name = identifier.describe('Identifies the workspace.');
 
-const summaryType = identifier.describe('`custom` goes with `customSummaryPrompt`.');
+const summaryType = identifier.describe('`custom` requires `customSummaryPrompt`.');
 
 const settings = {
   llmName: identifier.optional(),
@@ -18,7 +18,7 @@ const settings = {
   themeName: identifier.optional(),
 };
 
-/** spec-gap: what is left out keeps its value, and null clears it. */
+/** spec-gap: a missing setting keeps its value; null clears it. */
 const changedSettings = {
   llmName: identifier.nullish(),
   aiCopilotLlms: list(identifier).nullish(),
@@ -29,7 +29,7 @@ const changedSettings = {
   themeName: identifier.nullish(),
 };
 
-/** The source of its connection type, and no other. */
+/** The source that fits the connection type. Other sources are refused. */
 const connected = <Settings extends z.ZodRawShape>(rest: Settings) =>
   z.discriminatedUnion('connectionType', [
     z.strictObject({ name, connectionType: z.literal('DATASOURCE'), datasourceName: identifier, ...rest }),
@@ -68,7 +68,7 @@ export const updateWorkspace = operation({
   resource: 'Workspaces',
   summary: 'Update a workspace, identified by its name',
   description:
-    'The connection is replaced: embeds that read a datamart which the workspace does not reach any more answer nothing. Settings left out keep their values; null clears one.',
+    'Replaces the connection. An embed whose datamart the workspace no longer reaches is refused. Missing settings keep their values; null clears a setting.',
   credentials: ['apiKey', 'serviceToken'],
   input: connected(changedSettings),
   output: savedWorkspace,
@@ -79,6 +79,22 @@ export const updateWorkspace = operation({
     input: { name: 'flights', connectionType: 'MULTI_DATAMART', themeName: null },
     output: { data: { name: 'flights' }, error: null },
   },
+});
+
+export const deleteWorkspace = operation({
+  name: 'deleteWorkspace',
+  section: 'facts',
+  resource: 'Workspaces',
+  summary: 'Delete a workspace',
+  description:
+    'Refused while it has dashboards; the message names some. Metrics that are on no dashboard are deleted with it. Cannot be undone.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({ name: identifier }),
+  output: savedWorkspace,
+  encode: encodeWorkspace,
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_DOES_NOT_EXIST: 400, STILL_IN_USE: 409 },
+  bindings: [{ method: 'DELETE', path: '/api/v2/workspace', from: 'query' }],
+  example: { input: { name: 'flights' }, output: { data: { name: 'flights' }, error: null } },
 });
 
 const encodeListed = ({ id: _, datasourceId: __, datamartId: ___, ...listed }: Workspace) => ({

@@ -1,6 +1,6 @@
 /**
- * The demo as data: `config/demo/` read and checked. This folder is the whole of the demo's server side: its data, its
- * organization, its host page. Nothing outside may import it but the composition root.
+ * Reads and checks the demo's data from `config/demo/`. This folder is the complete server side of the demo: data,
+ * organization and host page. Only `src/compose/` may import it.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ const readTemplate = (value: unknown, file: string): ExportedDashboard => {
   }
 };
 
-/** Reads the bundle in `folder`. Throws with the file's name and every fault in it. */
+/** Reads the bundle in `folder`. Throws an error with the file's name and all its faults. */
 export const readDemoBundle = async (folder: string): Promise<DemoBundle> => {
   const described = check(organization, await readYaml(folder, 'organization.yaml'), 'organization.yaml');
   const { users } = check(

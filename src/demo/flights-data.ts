@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Engine, Reads } from '../domain/query/engine.js';
 
-/** The folder of the demo's real data. Throws where the development dependency is not installed. */
+/** The folder of the demo's flight data. Throws if the development dependency is not installed. */
 export const flightsSource = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data');
 
@@ -17,14 +17,14 @@ const exists = (path: string): Promise<boolean> =>
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const statements = (source: string): readonly string[] => [
-  // In the order of the client column: a tenant's query then reads a fifth of the time it would on shuffled rows.
+  // Sorted by the client column: a tenant's query then takes a fifth of the time that it takes on unsorted rows.
   `CREATE TABLE flights AS SELECT date, delay, distance, origin, destination FROM read_parquet(${quote(join(source, 'flights-3m.parquet'))}) ORDER BY origin, date`,
   `CREATE TABLE airports AS SELECT * FROM read_csv(${quote(join(source, 'airports.csv'))})`,
   'CREATE TABLE tenants AS SELECT iata, name FROM airports WHERE iata IN (SELECT DISTINCT origin FROM flights) ORDER BY iata',
   'CHECKPOINT',
 ];
 
-/** Makes the demo's database at `path` where it is not there yet: whole, or not at all. */
+/** Creates the demo's database at `path` if it is missing. A failed creation leaves no file. */
 export const ensureFlightsData = async (path: string, source: string = flightsSource()): Promise<void> => {
   if (await exists(path)) return;
   await mkdir(dirname(path), { recursive: true });
@@ -42,8 +42,8 @@ export const ensureFlightsData = async (path: string, source: string = flightsSo
 };
 
 /**
- * The engine of the demo: its questions wait until the data is there, so that the start need not. `prepare` makes the data
- * at its first call, for all callers; where that fails, the next call tries again.
+ * Wraps the engine of the demo: its questions wait until the data is ready, so that the start need not wait. `prepare`
+ * creates the data on its first call, for all callers; if that fails, the next call tries again.
  */
 export const prepareFlightsData = (
   engine: Engine,
@@ -79,7 +79,7 @@ export const prepareFlightsData = (
       forget: engine.forget,
       forgetClient: engine.forgetClient,
       close: async () => {
-        // A file that is half made is no reason to leave it so.
+        // Wait for a running preparation, so that closing does not leave a half-written file.
         await Promise.allSettled([preparing]);
         await engine.close();
       },

@@ -1,4 +1,6 @@
-/** The demo's host application: logs a demo user in with a session of its own issuer. Never part of a production start. */
+/**
+ * The demo's host application. It logs a demo user in with a session from its own issuer. It never runs in production.
+ */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { json, type Request, Router } from 'express';
 import jwt from 'jsonwebtoken';
@@ -18,7 +20,9 @@ export type DemoHostOptions = {
 
 export const demoKey = (secret: string): KeyObject => createSecretKey(Buffer.from(secret, 'utf8'));
 
-/** The session of a demo user, as a real host's login would make it: HS256, eight hours. */
+/**
+ * Returns the session of a demo user as a host's login would create it: a JWT signed with HS256, valid for eight hours.
+ */
 export const signDemoSession = (
   { secret, clock }: Pick<DemoHostOptions, 'secret' | 'clock'>,
   user: DemoUser,
@@ -65,7 +69,7 @@ const readSession = (options: DemoHostOptions, token: string | undefined): jwt.J
     });
     return typeof claims === 'string' ? null : claims;
   } catch (error) {
-    // An expired or foreign cookie is no login; the page then shows its login.
+    // With an expired or foreign cookie, nobody is logged in: the page then shows its login.
     if (error instanceof jwt.JsonWebTokenError) return null;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Writes the demo's organization into the store, again at every start, so that an edited bundle takes effect. */
+/** Writes the demo's organization to the store at every start, so that changes to the bundle take effect. */
 import { join } from 'node:path';
 import type { ExportedDashboard } from '../contract/dashboard-export.js';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
@@ -94,7 +94,7 @@ const seedTemplate = async (
 
 const seedKey = async ({ store, clock, ids, tokens }: Deps, dataAppId: string, apiKey: string): Promise<void> => {
   const hash = tokens.hash(apiKey);
-  // One that was revoked or rotated stays so.
+  // A key that was revoked or replaced is not created again.
   if (await store.apiKeys.isKnown(hash)) return;
   const id = ids.uuid();
   await store.apiKeys.insert({
@@ -108,7 +108,9 @@ const seedKey = async ({ store, clock, ids, tokens }: Deps, dataAppId: string, a
   });
 };
 
-/** In one transaction: the data app with its key, the datasource, the datamart, the workspace and the templates. */
+/**
+ * Writes the data app with its key, the datasource, the datamart, the workspace and the templates in one transaction.
+ */
 export const seedDemo = (
   deps: Deps,
   bundle: DemoBundle,

@@ -9,5 +9,6 @@ export const capabilityNames = [
   'import-dashboard',
   'read-content',
   'replace-content',
+  'try-content',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

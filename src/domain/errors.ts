@@ -1,6 +1,6 @@
 /**
  * Every code that a caller of the service or the gateway can receive, with its meaning, who can fix the cause, and how.
- * docs/errors.md is generated from this table. The HTTP status is not here: each operation declares it in src/contract.
+ * docs/reference/errors.md is generated from this table. The HTTP status is not here: each operation declares it in src/contract.
  */
 
 /**
@@ -186,7 +186,7 @@ export const errors = {
   NOT_FOUND: {
     meaning: 'No operation or page has this path.',
     mender: 'host developer',
-    fix: 'Check the path; `/docs` lists every operation.',
+    fix: 'Check the path; `/docs/api` lists every operation.',
   },
   NOT_SUPPORTED: {
     meaning: 'The service behind the gateway does not support this operation.',
@@ -230,7 +230,7 @@ export const errors = {
     fix: listNames,
   },
   SERVICE_UNAVAILABLE: {
-    meaning: 'A database of the service cannot serve now: it is unreachable, read-only or full.',
+    meaning: 'A database of the service is unavailable: it is unreachable, read-only or full.',
     mender: 'operator',
     fix: 'Try again after `Retry-After`. If it lasts, find the cause in the log under the request id of the message.',
   },
@@ -238,6 +238,11 @@ export const errors = {
     meaning: "The host's session is missing, expired, or not signed as configured.",
     mender: 'end user',
     fix: 'Sign in again. If that does not help, compare issuer, audience and keys of the host with the configuration.',
+  },
+  STILL_IN_USE: {
+    meaning: 'Other items depend on the item to delete. The message names them; nothing was deleted.',
+    mender: 'host developer',
+    fix: 'Delete what the message names, or connect it to something else, and send the request again.',
   },
   TEMPLATE_DASHBOARD_ERROR: {
     meaning: 'The template dashboard does not exist, or does not belong to the organization.',
@@ -261,7 +266,7 @@ export const errors = {
   },
   UPSTREAM_UNAVAILABLE: {
     meaning:
-      'The gateway cannot reach the service, the service refused it, or a database of the gateway cannot serve now.',
+      'The gateway cannot reach the service, the service refused it, or a database of the gateway is unavailable.',
     mender: 'operator',
     fix: 'Try again after `Retry-After`. If it lasts, the log of the gateway has the cause.',
   },

@@ -8,7 +8,7 @@ const maxFaults = 10;
  * checks.
  */
 export const faultOf = (path: string, value: string, expected: string): string =>
-  `${path}: string ${JSON.stringify(value)} came, expected ${expected}`;
+  `${path}: got string ${JSON.stringify(value)}, expected ${expected}`;
 
 /**
  * Throws INVALID_REQUEST_BODY with the first ten faults and the number of the others. Does nothing if there is no

@@ -1,5 +1,5 @@
 /**
- * Every event that the log can hold: its level, its meaning and its fields. docs/logging.md is generated from this table, and
+ * Every event that the log can hold: its level, its meaning and its fields. docs/reference/logging.md is generated from this table, and
  * the type `Log` refuses a line whose event or field is not in it. Names are `subject.verb`, the verb in the past tense, and
  * never change: operators search and alert by them. Besides its own fields, a line may hold `requestId`, `tenant` and `user`.
  */
@@ -21,7 +21,7 @@ const digest = 'digest of the policy';
 const datamart = 'name of the datamart';
 const dashboardId = 'id of the dashboard';
 
-/** Fields that say why a request was refused or failed; see gateway/http/answer.ts. */
+/** Fields that say why a request was refused or failed. gateway/http/answer.ts sets them. */
 const cause = {
   err,
   reason: 'reason code',
@@ -39,7 +39,7 @@ const answered = {
   operation: 'name of the operation; missing if no operation has the path',
   refused: 'code and reason of a refusal',
 };
-const hook = { hook: 'kind of the hook', code, isReplay: 'whether the same hook came before' };
+const hook = { hook: 'kind of the hook', code, isReplay: 'whether the same hook was received before' };
 const command = { command: 'name', code, operator: 'who asked', target: 'what the command was about' };
 const tokenRequest = { ms, code, mintedBy: 'requestId of the request that minted the token' };
 
@@ -59,6 +59,11 @@ const requests = {
     level: 'error',
     meaning: 'An operation failed through a fault of the service. The caller got status 500 and the requestId.',
     fields: { err, operation: 'name of the operation' },
+  },
+  'operation.part_refused': {
+    level: 'info',
+    meaning: 'One metric of a dashboard query was refused; the others were answered. `refused` says why.',
+    fields: { operation: 'name of the operation', refused: 'code, reason and message of the refusal' },
   },
   'operation.interrupted': {
     level: 'error',
@@ -83,8 +88,14 @@ const requests = {
   'proxy.ignored': {
     level: 'error',
     meaning:
-      'X-Forwarded-For or Forwarded arrives although gateway.limits.trustedProxies is 0, so everybody behind the proxy counts as one address. Set it to the number of proxies in front. Logged once.',
+      'X-Forwarded-For or Forwarded arrives although gateway.limits.trustedProxies is 0, so all callers behind the proxy count as one address. Set it to the number of proxies in front. Logged once.',
     fields: { trustedProxies: 'the setting' },
+  },
+  'origin.refused': {
+    level: 'warn',
+    meaning:
+      'The browser of a page asked whether the page may call /embed-token, and its origin is not allowed. If the page is yours, add the origin to GUESTLIST_ALLOWED_ORIGINS. Logged at most once a minute for each origin, ten times for all.',
+    fields: { origin: 'origin of the page, at most 200 characters', setting: 'the setting that lists allowed origins' },
   },
   'credentials.blocked': {
     level: 'warn',
@@ -107,7 +118,7 @@ const tokens = {
   'token.denied': {
     level: 'info',
     meaning:
-      'POST /embed-token was refused with a status below 500. `reason` says why; `guestlist policy explain --request` shows the decision.',
+      'POST /embed-token was refused with a status below 500. `code` and `reason` say why: docs/reference/errors.md has who can mend it, and `guestlist policy explain --request` shows the decision.',
     fields: {
       ...tokenRequest,
       ...cause,
@@ -190,7 +201,7 @@ const tenants = {
   'dashboard.distrusted': {
     level: 'error',
     meaning:
-      'The copy of a template for this tenant is not what the gateway made, and is not shown. An operator must look: `mend` says how.',
+      'The copy of a template for this tenant is not as the gateway created it, and is not shown. An operator must act: `mend` says how.',
     fields: { reason: 'reason code', dashboardId, mend: 'what to do' },
   },
   'dashboard.orphaned': {
@@ -267,6 +278,22 @@ const operations = {
       faults: 'every fault',
     },
   },
+  'policy.name_unknown': {
+    level: 'error',
+    meaning:
+      'The service does not have a name that the policy uses. Users to whom it applies are denied until the name is corrected.',
+    fields: { file: 'path', at: 'file:line:column', name: 'the name in the policy' },
+  },
+  'policy.names_known': {
+    level: 'info',
+    meaning: 'The service has every name of the policy, after names were unknown or could not be checked.',
+    fields: { file: 'path' },
+  },
+  'policy.names_unchecked': {
+    level: 'warn',
+    meaning: "The policy's names could not be checked, since the service does not answer. The gateway retries.",
+    fields: { err, file: 'path' },
+  },
   'policy.load_failed': {
     level: 'error',
     meaning: 'A changed policy could not be loaded; the gateway retries.',
@@ -289,7 +316,7 @@ const operations = {
   },
   'audit.anchored': {
     level: 'info',
-    meaning: 'The head of the audit chain, every 1000 entries. `guestlist audit verify` can be held against it.',
+    meaning: 'The head of the audit chain, every 1000 entries. `guestlist audit verify` can compare the audit with it.',
     fields: { seq: 'number of the last entry', hash: 'hash of the last entry' },
   },
   'audit.write_failed': {
@@ -439,6 +466,12 @@ const infrastructure = {
     level: 'warn',
     meaning: 'The embedded database lost nothing. Remove --accept-loss from the start command.',
   },
+  'setting.unknown': {
+    level: 'warn',
+    meaning:
+      'An environment variable begins with GUESTLIST_ and is not a setting, so it is ignored. Correct its name, or remove it.',
+    fields: { variable: 'its name', suggestion: 'the setting that was probably meant, if one has a similar name' },
+  },
   'jwks.failed': {
     level: 'error',
     meaning:
@@ -454,7 +487,7 @@ const infrastructure = {
   'readiness.check_failed': {
     level: 'warn',
     meaning: 'A check of /readyz failed, so the process reports that it is not ready.',
-    fields: { check: 'name of the check', err },
+    fields: { check: 'name of the check', err, fix: 'how to fix it, if that is known' },
   },
   'last_use.write_failed': {
     level: 'warn',
@@ -493,7 +526,7 @@ const infrastructure = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
-/** Events grouped by the chapters of docs/logging.md. */
+/** Events grouped by the chapters of docs/reference/logging.md. */
 export const logChapters = {
   'Requests to the service': requests,
   'Tokens and revocation': tokens,

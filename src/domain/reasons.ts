@@ -1,6 +1,6 @@
 import { type Code, errors } from './errors.js';
 
-/** The reason codes that are not made from another code. */
+/** Reason codes that are not derived from an error code. */
 export const ownReasons = [
   'app-filter-unknown',
   'barrier-missing',
@@ -31,6 +31,7 @@ export const ownReasons = [
   'count-invalid',
   'credential-missing',
   'credential-not-recognised',
+  'credential-of-another-kind',
   'custom-column-aggregates',
   'custom-column-not-aggregate',
   'custom-columns',
@@ -44,6 +45,7 @@ export const ownReasons = [
   'dashboard-of-a-stranger',
   'dashboard-of-another-client',
   'dashboard-shared',
+  'data-app-missing',
   'database-away',
   'database-exhausted',
   'database-late',
@@ -112,7 +114,6 @@ export const ownReasons = [
   'guest-token-limit',
   'having-unknown',
   'hook-body-invalid',
-  'hook-body-not-json',
   'hook-from-the-future',
   'hook-from-the-past',
   'hook-header-missing',
@@ -207,6 +208,7 @@ export const ownReasons = [
   'session-unknown-key',
   'settings-incomplete',
   'sort-unknown',
+  'stored-definition',
   'sql-aggregate',
   'sql-cast',
   'sql-character',
@@ -301,13 +303,13 @@ type Kebab<Text extends string> = Text extends `${infer Head}_${infer Rest}`
 type Base = (typeof ownReasons)[number] | Kebab<Code>;
 
 /**
- * Why a request was refused, more closely than the code says: for the log, and for code that has to tell two causes of one code apart.
- * A closed set: a reason that is not in it does not compile. `restriction-…` is the reason of a refusal whose cause lies in the token's
- * own restrictions, so that the caller may not see names.
+ * Why a request was refused, in more detail than the error code says. Used in logs, and by code that must distinguish
+ * two causes of one error code. The set is closed: an unknown reason does not compile. `restriction-…` means that the
+ * token's own restrictions are the cause, so the caller must not see names.
  */
 export type Reason = Base | `restriction-${Base}`;
 
-/** The reason of a refusal that names none: its code, in lower case with dashes. */
+/** The default reason of a refusal: its error code in lower case with dashes. */
 export const reasonOfCode = (code: Code): Reason => code.toLowerCase().replaceAll('_', '-') as Kebab<Code>;
 
 const known: ReadonlySet<string> = new Set([
@@ -315,10 +317,10 @@ const known: ReadonlySet<string> = new Set([
   ...Object.keys(errors).map((code) => reasonOfCode(code as Code)),
 ]);
 
-/** Whether a text read from elsewhere (a shared cache) is a reason code. */
+/** Whether a text from outside the process, such as a shared cache, is a reason code. */
 export const isReason = (text: string): text is Reason =>
   known.has(text.replace(/^restriction-(?!binds-nothing$)/, ''));
 
-/** The reason `restriction-…` of a cause. One that has the prefix already keeps it. */
+/** Returns `restriction-…` for a reason. A reason that already has the prefix is unchanged. */
 export const restrictionReason = (reason: Reason): Reason =>
   reason.startsWith('restriction-') ? reason : (`restriction-${reason as Base}` as const);

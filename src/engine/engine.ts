@@ -4,10 +4,19 @@
  * driver's error text to a caller.
  */
 import type { Scalar } from '../domain/filter/filter.js';
-import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/query/engine.js';
+import type {
+  Engine,
+  MetricAnswer,
+  MetricQuestion,
+  OptionsQuestion,
+  Reads,
+  RequestSignal,
+} from '../domain/query/engine.js';
 import { breathe } from '../platform/breathe.js';
+import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
-import { type Database, type Running, refuseAborted } from './connections/database.js';
+import { type Database, loggedTenant, type Running, refuseAborted } from './connections/database.js';
+import { usualLimits } from './connections/limits.js';
 import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
@@ -25,8 +34,6 @@ export type AnswerLimits = {
   readonly answerBytes: number;
 };
 
-export const defaultLimits: AnswerLimits = { answerRows: 10_000, answerBytes: 33_554_432 };
-
 const underlyingRows = 1000;
 const optionRows = 100;
 
@@ -36,10 +43,10 @@ export type EngineOptions = DatabasesOptions & RowsOptions & { readonly limits?:
 export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
-  const limits = options.limits ?? defaultLimits;
+  const limits = options.limits ?? usualLimits.limits;
   const planCache = createPlanCache();
   const parts: Parts = { databases, rows, limits, planCache };
-  const until = (signal: AbortSignal | undefined): Reads => createReads(parts, signal);
+  const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
     until,
@@ -53,10 +60,7 @@ export const createEngine = (options: EngineOptions): Engine => {
       planCache.forgetClient(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
-    close: async () => {
-      await databases.close();
-      rows.close();
-    },
+    close: () => closeAll([databases.close, rows.close]),
   };
 };
 
@@ -67,11 +71,15 @@ type Parts = {
   readonly planCache: PlanCache;
 };
 
-const createReads = ({ databases, rows, limits, planCache }: Parts, signal: AbortSignal | undefined): Reads => {
+const createReads = ({ databases, rows, limits, planCache }: Parts, signal: RequestSignal | undefined): Reads => {
   const { answerRows, answerBytes } = limits;
-  const running: Running = { signal, maxBytes: answerBytes };
+  const requestId = signal?.requestId;
+  const running: Running = { signal, maxBytes: answerBytes, requestId };
   const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
-    databases.use(question.datasource, clientDatabaseOf(question), work);
+    databases.use(question.datasource, clientDatabaseOf(question), work, {
+      requestId,
+      tenant: loggedTenant(question.tenant),
+    });
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
@@ -125,11 +133,11 @@ type Place = Pick<Parts, 'rows' | 'planCache'> & { readonly database: Database }
 
 /** Loads the rows of tenant-scoped plans: from the cache, or from the database in the client's turn. */
 const runOf =
-  ({ database, rows }: Place, question: CacheKeyParts['question'], { maxBytes, signal }: Running): RunScoped =>
+  ({ database, rows }: Place, question: CacheKeyParts['question'], { signal, ...running }: Running): RunScoped =>
   (plan, statements, page) =>
     rows.load(
       { question, plan, statements, page },
-      (ended) => run(database, statements, { page, tenant: question.tenant, running: { maxBytes, signal: ended } }),
+      (ended) => run(database, statements, { page, tenant: question.tenant, running: { ...running, signal: ended } }),
       signal,
     );
 

@@ -9,8 +9,8 @@ import {
   type ResultCacheOptions,
 } from './cache/result-cache.js';
 import type { Log } from './connections/database.js';
+import { usualLimits } from './connections/limits.js';
 import { connectionsPerFile } from './databases/duckdb/database.js';
-import { usualConnections } from './datasources/databases.js';
 import { createFairQueues, type QueueLimits } from './run/fair-queue.js';
 import type { RunResult } from './run/run.js';
 
@@ -30,14 +30,6 @@ export type RowsOptions = {
   readonly metrics?: EngineMetrics | undefined;
 };
 
-export const defaultQueue: QueueSettings = {
-  running: null,
-  runningPerClient: null,
-  waiting: 2000,
-  waitingPerClient: 200,
-  waitMs: 30_000,
-};
-
 export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
   /** Runs the work in the client's turn among downloads. Never cached. */
   readonly download: <R>(
@@ -51,7 +43,7 @@ export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient
 const keepNothing: Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'close' | 'bytes'> = {
   forgetDatasource: () => {},
   forgetClient: async () => {},
-  close: () => {},
+  close: async () => {},
   bytes: () => 0,
 };
 
@@ -87,8 +79,9 @@ export const createRows = (options: RowsOptions): Rows => {
 type Kind = 'query' | 'download';
 
 /** As many queries run as the database has connections, so queries wait in the queue and not for a connection. */
-const createLimits = ({ queue, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
-  const { running: given, runningPerClient, ...rest } = { ...defaultQueue, ...queue };
+const createLimits = ({ queue, ...options }: RowsOptions) => {
+  const { maxConnectionsPerDatasource = usualLimits.maxConnectionsPerDatasource } = options;
+  const { running: given, runningPerClient, ...rest }: QueueSettings = { ...usualLimits.queue, ...queue };
   return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): QueueLimits => {
     const all = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
     const running = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));

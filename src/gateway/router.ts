@@ -21,6 +21,7 @@ import { type Admin, createAdmin } from './http/admin.js';
 import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, wrongMethod } from './http/answer.js';
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
+import { createRefusedOrigins } from './http/refused-origins.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
 export type GatewayHandlers = {
@@ -53,8 +54,9 @@ const msSince = (startedAt: number): number => Math.round((performance.now() - s
 
 type Handle<Result> = (request: IncomingMessage, response: ServerResponse) => Result;
 
-const createWriters = (allowedOrigins: readonly string[]) => {
-  const cors = createCors(allowedOrigins);
+const createWriters = (options: RouterOptions) => {
+  const cors = createCors(options);
+  const noteRefused = createRefusedOrigins(options);
   const security = securityHeaders();
   const constant = [...security, 'Cache-Control', 'no-store', 'Content-Type', 'application/json; charset=utf-8'];
   const send = (
@@ -69,7 +71,9 @@ const createWriters = (allowedOrigins: readonly string[]) => {
   };
   const preflight: Handle<void> = (request, response) => {
     const { origin } = request.headers;
-    const extra = cors.isAllowed(origin) ? preflightHeaders : noHeaders;
+    const isAllowed = cors.isAllowed(origin);
+    if (!isAllowed) noteRefused(origin);
+    const extra = isAllowed ? preflightHeaders : noHeaders;
     response.writeHead(204, [...security, ...allow, ...cors.headers(origin), ...extra]);
     response.end();
   };
@@ -132,7 +136,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const answer = createEmbedTokenPipeline(steps, audit);
   const report = createReport(options, audit);
   const admin = createAdmin({ ...options, commands, guard: guards.gatewayToken });
-  const { send, preflight } = createWriters(options.allowedOrigins);
+  const { send, preflight } = createWriters(options);
   const receiveHook = createReceiver(answerHook, send, options.log);
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();

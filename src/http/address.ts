@@ -1,4 +1,4 @@
-/** Where a request comes from, as far as anybody but the caller says so. */
+/** Determines the address of a request's caller, trusting only headers that known proxies wrote. */
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -6,7 +6,10 @@ import type { Log } from '../domain/log-events.js';
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** The network of an IPv6 address that one customer has (/64): its 2^64 addresses are one caller. */
+/**
+ * Returns the /64 network of an IPv6 address. One customer usually has a whole /64, so its 2^64 addresses count as one
+ * caller.
+ */
 const networkOf = (address: string): string => {
   const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
   const groups = head === '' ? [] : head.split(':');
@@ -28,14 +31,15 @@ const nameOf = (address: string): string | undefined => {
 const forwardedFor = ({ headers }: IncomingMessage, trustedProxies: number): string | undefined => {
   const given = headers['x-forwarded-for'];
   let rest = Array.isArray(given) ? given.join(',') : (given ?? '');
-  // From its end, and no further than needed: the caller may have written thousands.
+  // Searches backwards and stops early, since a caller may send thousands of addresses.
   for (let proxy = 1; proxy < trustedProxies; proxy += 1) rest = rest.slice(0, Math.max(0, rest.lastIndexOf(',')));
   return rest.slice(rest.lastIndexOf(',') + 1).trim();
 };
 
 /**
- * The address of the caller: the connection's other end, or where `trustedProxies` stand in front, what the outermost of them
- * wrote. Anything to the left of that is the caller's own word, and is never read. IPv6: the network.
+ * Returns the address of the caller. Without trusted proxies, this is the other end of the connection. With them, it is
+ * the address that the outermost one appended to X-Forwarded-For; the caller itself may have written anything to the
+ * left of it, so that part is ignored. For IPv6, returns the /64 network.
  */
 export const addressOf = (request: IncomingMessage, trustedProxies: number): string => {
   const forwarded = trustedProxies === 0 ? undefined : nameOf(forwardedFor(request, trustedProxies) ?? '');
@@ -43,16 +47,21 @@ export const addressOf = (request: IncomingMessage, trustedProxies: number): str
 };
 
 export type AddressesOptions = {
-  /** How many proxies in front each append to X-Forwarded-For whom they were called by; 0: the header is never read. */
+  /**
+   * Number of proxies in front that each append their caller's address to X-Forwarded-For. 0: the header is ignored.
+   */
   readonly trustedProxies: number;
   readonly log: Pick<Log, 'error'>;
-  /** A proxy stands in front that the settings do not know of. */
+  /** Called if a request came through a proxy that is not configured. */
   readonly note?: (() => void) | undefined;
 };
 
 export type AddressOf = (request: IncomingMessage) => string;
 
-/** As `addressOf`. Says once that X-Forwarded-For arrives where nobody reads it: then everybody behind the proxy has its address. */
+/**
+ * As `addressOf`. Logs once if X-Forwarded-For arrives but no proxy is configured: all callers behind that proxy then
+ * share one address and one limit.
+ */
 export const createAddresses = ({ trustedProxies, log, note }: AddressesOptions): AddressOf => {
   let isSaid = trustedProxies > 0;
   return (request) => {
@@ -62,7 +71,7 @@ export const createAddresses = ({ trustedProxies, log, note }: AddressesOptions)
       note?.();
       log.error(
         { event: 'proxy.ignored', trustedProxies },
-        'X-Forwarded-For or Forwarded arrives, but gateway.limits.trustedProxies is 0: everybody behind that proxy counts as one address. Set it to the number of proxies in front; where there are none, callers write the header themselves',
+        'X-Forwarded-For or Forwarded arrives, but gateway.limits.trustedProxies is 0: all callers behind that proxy count as one address. Set it to the number of proxies in front. If there is none, callers send the header themselves',
       );
     }
     return addressOf(request, trustedProxies);

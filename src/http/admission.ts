@@ -1,4 +1,4 @@
-/** What stands before an operation: who asks, and whether they may ask so much. Knows no business. */
+/** Admits a request to an operation: authenticates the caller and applies the rate limits. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
@@ -10,31 +10,41 @@ import type { CredentialGuard } from '../platform/credential-guard.js';
 import type { RefusedBodies } from '../platform/refused-bodies.js';
 import type { AddressOf } from './address.js';
 
-/** Who the bearer is. Throws AUTHENTICATION_ERROR, TOKEN_EXPIRED or UNAUTHORIZED; never answers another kind of caller. */
+/**
+ * Returns the caller of the bearer credential. Throws AUTHENTICATION_ERROR, TOKEN_EXPIRED or UNAUTHORIZED. The caller
+ * is always of one of the given kinds.
+ */
 export type Authenticate = (credentials: readonly Credential[], bearer: string | undefined) => Promise<Caller>;
 
-/** Of a request over HTTP. In-process callers have none, and no limit. */
+/** The sender of a request over HTTP. In-process calls have none, and no limits apply to them. */
 export type Sender = {
   readonly address: string;
-  /** Bytes of the body; where that cannot be known before it is read, of a usual one. */
+  /** Bytes of the body. If they are not known before reading, the usual maximum is assumed. */
   readonly bodyBytes: number;
 };
 
 export type AdmissionLimits = {
-  /** Wrong credentials, by their kind. */
+  /** Count wrong credentials, by kind of credential. */
   readonly guards: Readonly<Record<Credential, CredentialGuard>>;
-  /** Requests with one guest token, and those of them from one address. */
+  /** Limit the requests with one guest token: in all, and from one address. */
   readonly guestToken: AssertBudget;
   readonly guestAddress: AssertBudget;
-  /** Bodies of one credential that were refused. */
+  /** Counts the refused bodies of each credential. */
   readonly refusedBodies: RefusedBodies;
 };
 
-export type Asking = { readonly authorization: string | undefined; readonly sender?: Sender | undefined };
+export type Asking = {
+  readonly authorization: string | undefined;
+  readonly sender?: Sender | undefined;
+  /** Who asks, where this process itself does; nothing is then authenticated. */
+  readonly caller?: Caller | undefined;
+};
 
 export type Admission = {
   readonly admit: (operation: Operation, asking: Asking) => Promise<Caller>;
-  /** The body that the operation was asked with was no valid one. */
+  /** Counts a guest's call, which `admit` has counted once, as this many requests. Throws RATE_LIMITED. */
+  readonly countMore: (caller: Caller, asking: Asking, requests?: number) => Promise<void>;
+  /** Counts that the body of this request was refused. */
   readonly refusedBody: (asking: Asking) => void;
 };
 
@@ -52,7 +62,10 @@ const hashOf = (bearer: string): string => hash('sha256', bearer, 'base64url');
 
 const isWrong = (error: unknown): boolean => error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR';
 
-/** A wrong credential of an address that had too many is RATE_LIMITED; a good one is never. */
+/**
+ * Counts a wrong credential. An address with too many of them gets RATE_LIMITED for further wrong ones; a valid
+ * credential always passes.
+ */
 const guarded = async (
   guard: CredentialGuard,
   { address }: Sender,
@@ -77,18 +90,22 @@ const assertGuest = async (
   bearer: string,
 ): Promise<void> => {
   const key = hashOf(bearer);
-  // The narrower one first: what it refuses does not use up the other.
+  // The limit by address is checked first: requests that it refuses must not use up the limit of the token.
   await guestAddress(`${key} ${address}`);
   await guestToken(key);
 };
 
-/** `limited` null: whoever is known may ask anything. */
+/** `limited` is null: no limits apply. */
 export const createAdmission = (authenticate: Authenticate, limited: AdmissionLimits | null): Admission => {
-  const recognise = async ({ credentials }: Operation, { authorization, sender }: Asking): Promise<Caller> => {
+  const recognise = async (
+    { credentials }: Operation,
+    { authorization, sender, caller: own }: Asking,
+  ): Promise<Caller> => {
+    if (own !== undefined) return own;
     const bearer = readBearer(authorization);
     const ask = () => authenticate(credentials, bearer);
     const [kind] = credentials;
-    // Nothing is looked for where there is no credential.
+    // A request without a credential is refused by `authenticate`, and is not counted.
     if (limited === null || sender === undefined || bearer === undefined || kind === undefined) return ask();
     const caller = await guarded(limited.guards[kind], sender, bearer, ask);
     if (caller.kind === 'guest') await assertGuest(limited, sender, bearer);
@@ -105,6 +122,11 @@ export const createAdmission = (authenticate: Authenticate, limited: AdmissionLi
         if (!(error instanceof Refusal) || !isWrong(error) || operation.authenticationCode === undefined) throw error;
         throw new Refusal(operation.authenticationCode, error.message, { reason: error.reason, cause: error });
       }
+    },
+    countMore: async (caller, { authorization, sender }, requests = 1) => {
+      const bearer = readBearer(authorization);
+      if (limited === null || sender === undefined || bearer === undefined || caller.kind !== 'guest') return;
+      for (let count = 1; count < requests; count += 1) await assertGuest(limited, sender, bearer);
     },
     refusedBody: ({ authorization, sender }) => {
       const bearer = readBearer(authorization);

@@ -1,6 +1,6 @@
 /**
- * The Express app: every middleware, in order, on one screen. It knows the dispatch and the document, no use case and
- * no store.
+ * Builds the Express app: all middleware, in order, in one function. It uses the dispatch and the OpenAPI document, and
+ * must not use use cases or the store.
  */
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
@@ -11,32 +11,38 @@ import { type Assets, serveAssets } from './assets.js';
 import type { Dispatch } from './bind.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
+import { serveDocuments } from './documents.js';
 import { type Doors, guardDoor, openDoors, seesDetails } from './doors.js';
 import { createGuestFront } from './guest-front.js';
+import { type HomeLink, serveHome } from './home.js';
 import { answerError, answerNotFound, measure, requestId, requestLog, securityHeaders, serve } from './middleware.js';
 
 type Ready = boolean | readonly string[];
 
 export type AppDeps = {
-  /** Null: this process runs the gateway alone. */
+  /** Null: this process runs only the gateway. */
   readonly service: {
     readonly dispatch: Dispatch;
     readonly addressOf: AddressOf;
     readonly document: () => OpenApiDocument;
   } | null;
-  /** pino-http needs a whole pino logger. */
+  /** The logger of pino, because pino-http needs it complete. */
   readonly log: Logger;
   readonly metrics?: Metrics;
-  /** Whether requests can be served, or the names of the checks that say no; rejecting counts as no. */
+  /** Returns whether requests can be served, or the names of the failed checks. A rejection counts as not ready. */
   readonly ready: () => Ready | Promise<Ready>;
+  /** How to fix a failed check. Left out: nothing is said. */
+  readonly fixOf?: (check: string) => string | undefined;
   readonly assets: Assets;
-  /** Open where left out. */
+  /** The folder of the documentation that the build wrote. Left out: none is served. */
+  readonly documents?: string;
+  /** Left out: all paths are open. */
   readonly doors?: Doors;
-  /** Routers of others, after everything of ours. */
+  /** Further routers. They come after the app's own paths. */
   readonly routers?: readonly RequestHandler[];
 };
 
-/** Written when it is first asked for, so that it costs the start nothing. */
+/** Serves a text that is written at its first request, to keep the start fast. */
 const text = (contentType: string, write: () => string): RequestHandler => {
   let body: string | undefined;
   return (_, res) => {
@@ -49,8 +55,16 @@ const alive: RequestHandler = (_, res) => {
   res.json({ status: 'ok' });
 };
 
+const fixes = (failed: readonly string[], fixOf: AppDeps['fixOf']): { readonly fix?: object } => {
+  const known = failed.flatMap((name) => {
+    const fix = fixOf?.(name);
+    return fix === undefined ? [] : [[name, fix] as const];
+  });
+  return known.length === 0 ? {} : { fix: Object.fromEntries(known) };
+};
+
 const readiness =
-  ({ ready, log, doors = openDoors }: Pick<AppDeps, 'ready' | 'log' | 'doors'>): RequestHandler =>
+  ({ ready, fixOf, log, doors = openDoors }: Pick<AppDeps, 'ready' | 'fixOf' | 'log' | 'doors'>): RequestHandler =>
   async (req, res) => {
     const answered = await Promise.resolve()
       .then(ready)
@@ -61,10 +75,11 @@ const readiness =
     const failed = typeof answered === 'boolean' ? [] : answered;
     const isReady = typeof answered === 'boolean' ? answered : answered.length === 0;
     const status = isReady ? 'ready' : 'not ready';
+    const details = failed.length > 0 && seesDetails(doors, req) ? { failed, ...fixes(failed, fixOf) } : {};
     res
       .status(isReady ? 200 : 503)
       .set('Cache-Control', 'no-store')
-      .json({ status, ...(failed.length > 0 && seesDetails(doors, req) ? { failed } : {}) });
+      .json({ status, ...details });
   };
 
 const exposition =
@@ -74,30 +89,50 @@ const exposition =
     res.set('Content-Type', contentType).send(body);
   };
 
-/** The reference of the interface. */
-const mountReference = (app: Express, document: () => OpenApiDocument, doors: Doors): void => {
-  app.get(['/openapi.json', '/docs', '/docs/style.css'], guardDoor(doors, 'interface'));
+/** Serves the documentation, and in it the reference of the interface. */
+const mountReference = (
+  app: Express,
+  document: () => OpenApiDocument,
+  { doors = openDoors, documents }: Pick<AppDeps, 'doors' | 'documents'>,
+): void => {
+  app.get(['/openapi.json', '/docs', '/docs/{*page}'], guardDoor(doors, 'interface'));
   app.get(
     '/openapi.json',
     text('application/json; charset=utf-8', () => JSON.stringify(document())),
   );
   app.get(
-    '/docs',
+    '/docs/api',
     text('text/html; charset=utf-8', () => renderDocs(document())),
   );
   app.get(
     '/docs/style.css',
     text('text/css; charset=utf-8', () => docsStyle),
   );
+  if (documents !== undefined) app.get(['/docs', '/docs/{*page}'], serveDocuments(documents));
 };
 
-/** What operators ask of the process. */
-const mountOperations = (app: Express, { service, log, metrics, ready, doors = openDoors }: AppDeps): void => {
-  if (service !== null) mountReference(app, service.document, doors);
+/** Serves probes and metrics for operators. */
+const mountOperations = (app: Express, deps: AppDeps): void => {
+  const { service, metrics, doors = openDoors } = deps;
+  if (service !== null) mountReference(app, service.document, deps);
   app.get('/healthz', alive);
-  app.get('/readyz', readiness({ ready, log, doors }));
+  app.get('/readyz', readiness(deps));
   if (metrics !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(metrics));
 };
+
+/** The pages of this process, for the page at `/`. */
+const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly HomeLink[] => [
+  ...(assets.has('/demo')
+    ? [{ path: '/demo', title: 'Demo', text: 'a page of a host application, with users to log in as' }]
+    : []),
+  ...(service !== null && doors.strangers !== 'not-found'
+    ? [{ path: '/docs', title: 'Documentation', text: 'and the reference of the interface' }]
+    : []),
+  { path: '/readyz', title: 'Health', text: 'whether this process can serve' },
+  ...(assets.has('/elements.js')
+    ? [{ path: '/elements.js', title: 'Elements', text: 'the script that a host page loads' }]
+    : []),
+];
 
 const createBareApp = (): Express => {
   const app = express();
@@ -122,6 +157,7 @@ export const createApp = (deps: AppDeps): Express => {
   watch(app, deps);
   if (service !== null) app.use('/api/v2', serve(service.dispatch, service.addressOf));
   mountOperations(app, deps);
+  app.get('/', serveHome(linksOf(deps)));
   app.use(serveAssets(assets));
   for (const router of routers) app.use(router);
   app.use(answerNotFound);
@@ -129,7 +165,7 @@ export const createApp = (deps: AppDeps): Express => {
   return app;
 };
 
-/** The management port: what operators ask, open to whoever reaches it, and `admin`, which asks for its token itself. */
+/** The app of the management port: operators' paths without a credential, and `admin`, which checks its own token. */
 export const createManagementApp = (deps: Omit<AppDeps, 'assets' | 'doors'>): Express => {
   const app = createBareApp();
   watch(app, deps);

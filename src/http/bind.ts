@@ -1,13 +1,16 @@
 /**
- * Serves operations: authenticate -> decode -> call -> encode. Knows no business and no Express; the same dispatch
- * answers HTTP and in-process calls.
+ * Serves operations: authenticate, decode, call, encode. The same dispatch answers HTTP requests and in-process calls.
+ * It must not import Express or use cases.
  */
+
 import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
-import { errorBody, type HandlersOf, type Operation } from '../contract/operation.js';
+import { errorBody, type HandlersOf, type Operation, type WriteFailure } from '../contract/operation.js';
 import { type Code, errors } from '../domain/errors.js';
 import type { Caller } from '../domain/guest/caller.js';
+import { isRecord } from '../domain/is-record.js';
 import type { Log } from '../domain/log-events.js';
+import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
@@ -15,23 +18,26 @@ import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
 import { envelope, failureMessage, unavailable } from './envelope.js';
 import { findFaults, findShapeFault, writeFaults } from './faults.js';
+import { jsonText } from './json-text.js';
 import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
 export type DispatchRequest = {
   readonly method: string;
-  /** Percent-encoded, without the query. */
+  /** The path, percent-encoded, without the query string. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
-  /** What an in-process caller gives. */
+  /** The caller, if code of this process makes the request. No HTTP request sets it. */
+  readonly caller?: Caller;
+  /** The body of an in-process call. */
   readonly body?: unknown;
-  /** Reads the body instead, once it is known who asks. */
+  /** Reads the body of an HTTP request. Called only after the caller was authenticated. */
   readonly readBody?: ReadBody;
-  /** Of a request over HTTP. */
+  /** The sender of an HTTP request. */
   readonly sender?: Sender;
-  /** Under which failures are logged; made here if left out. */
+  /** The id under which failures are logged. Left out: a new one. */
   readonly requestId?: string;
-  /** Aborts when the caller is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
@@ -39,56 +45,56 @@ export type DispatchResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
-  /** An `AsyncIterable` is text in pieces, which whoever takes it reads to its end or ends; one that throws has been logged, and must not look whole. */
+  /**
+   * A value, or an `AsyncIterable` of text in pieces. A consumer must read it to the end or call its `return`. If it
+   * throws, the error was logged, and the consumer must not let the answer look complete.
+   */
   readonly body: unknown;
-  /** For the log and the metrics, never for the caller. */
+  /** For logs and metrics; never sent to the caller. */
   readonly operation: string;
   readonly refused?: {
     readonly code: string;
     readonly reason: string;
-    /** The developer's text, where the caller got a neutral one. */
+    /** The developer's message, if the caller got a neutral one. */
     readonly message?: string;
   };
 };
 
-/** Answers undefined where no operation has that path. */
+/** Resolves to undefined if no operation has this path. */
 export type Dispatch = (request: DispatchRequest) => Promise<DispatchResponse | undefined>;
 
-/** Where failures of our own are written in full. */
-export type ErrorLog = Pick<Log, 'error'>;
+/** Receives internal failures with their full cause. */
+export type ServiceLog = Pick<Log, 'error' | 'info'>;
 
 export type DispatchDeps<Operations> = {
   readonly operations: Operations;
   readonly handlers: HandlersOf<Operations>;
   readonly authenticate: Authenticate;
-  /** Left out: none. */
+  /** Left out: no limits apply. */
   readonly limits?: AdmissionLimits;
-  readonly log: ErrorLog;
+  readonly log: ServiceLog;
   readonly newRequestId?: () => string;
 };
 
 type AnyHandler = (caller: Caller, input: unknown, signal: AbortSignal) => Promise<unknown>;
 type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType'> & {
-  readonly refused?: { readonly code: Code; readonly reason: string; readonly message?: string };
+  readonly refused?: { readonly code: Code; readonly reason: Reason; readonly message?: string };
 };
 
-/** When the camel-case paths were deprecated: RFC 9745 wants a date, as seconds. */
+/** The date on which the camel-case paths became deprecated, in the format of RFC 9745: seconds since 1970. */
 const deprecation = `@${Date.UTC(2026, 10, 1) / 1000}`;
 
 const json = 'application/json; charset=utf-8';
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const refuse = (faults: readonly string[]): never => {
   throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
 };
 
-/** Read only now that it is known who asks. */
+/** Returns the input's fields. The body is read only here, after the caller was authenticated. */
 const bodyOf = ({ operation, binding }: Match, { body, readBody }: DispatchRequest): unknown =>
   readBody?.({ maxBytes: operation.bodyBytes ?? limits.usualBodyBytes, multipart: binding.multipart }) ?? body;
 
-/** Whether the operation takes a request without any field. */
+/** Whether the operation accepts an input without any field. */
 const takesNothing = (() => {
   const known = new WeakMap<Operation, boolean>();
   return (operation: Operation): boolean => {
@@ -102,35 +108,45 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest,
   const root = binding.from;
   const names = Object.keys(params);
   const given = { body, query: { ...request.query }, path: {} }[root];
-  // A path that says it all may come without a body, and so may a request that needs no field.
+  // No body is needed if the path contains all fields, or if the operation requires none.
   const mayBeBare = names.length > 0 || takesNothing(operation);
   const fields = given === undefined && mayBeBare ? {} : given;
   const shape = findShapeFault(fields, root);
   if (shape.fault !== undefined) refuse([shape.fault]);
-  const twice = names.filter((name) => isObject(fields) && Object.hasOwn(fields, name));
-  if (twice.length > 0) refuse(twice.map((name) => `${name}: comes from the path, and not a field of the ${root}`));
-  const input = isObject(fields) ? { ...fields, ...decodeParams(params) } : fields;
+  const twice = names.filter((name) => isRecord(fields) && Object.hasOwn(fields, name));
+  if (twice.length > 0) refuse(twice.map((name) => `${name}: is given in the path and must not be in the ${root}`));
+  const input = isRecord(fields) ? { ...fields, ...decodeParams(params) } : fields;
   const decoded = findFaults(binding.input ?? operation.input, input, { root, values: shape.values });
   return 'faults' in decoded ? refuse(decoded.faults) : decoded.data;
 };
 
-const encode = ({ operation, binding }: Match, result: unknown): Answer => ({
-  status: 200,
-  headers: operation.contentType === 'text/csv' ? { 'Content-Disposition': 'attachment; filename="metric.csv"' } : {},
-  contentType: operation.contentType === 'text/csv' ? 'text/csv; charset=utf-8' : json,
-  body: (binding.encode ?? operation.encode)(result),
-});
+const encode = ({ operation, binding }: Match, result: unknown, writeFailure: WriteFailure): Answer => {
+  const { contentType } = operation;
+  const body = binding.encode?.(result) ?? operation.encode(result, writeFailure);
+  const isLines = contentType === 'application/x-ndjson' && isPieces(body);
+  return {
+    status: 200,
+    headers: contentType === 'text/csv' ? { 'Content-Disposition': 'attachment; filename="metric.csv"' } : {},
+    contentType: `${contentType}; charset=utf-8`,
+    body: isLines ? linesOf(body) : body,
+  };
+};
+
+/** Newline-delimited JSON. */
+async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${await jsonText(value)}\n`;
+}
 
 /** Whether the body is text in pieces. */
 export const isPieces = (body: unknown): body is AsyncIterable<string> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
-/** Its status is out already: what fails from here on is for the log alone. */
+/** Passes the pieces on and logs an error. The status line was already sent, so the caller cannot be told. */
 async function* logged(
   pieces: AsyncIterable<string>,
   signal: AbortSignal,
   fields: object,
-  log: ErrorLog,
+  log: ServiceLog,
 ): AsyncGenerator<string> {
   try {
     yield* pieces;
@@ -145,7 +161,7 @@ const headersOf = (status: number): Answer['headers'] => {
   return status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
 };
 
-const answerError = (code: Code, message: string, status: number, reason: string): Answer => ({
+const answerError = (code: Code, message: string, status: number, reason: Reason): Answer => ({
   status,
   headers: headersOf(status),
   contentType: json,
@@ -154,8 +170,8 @@ const answerError = (code: Code, message: string, status: number, reason: string
 });
 
 /**
- * Undefined where no dependency is at fault. A refusal keeps its code and message. That a server which the request itself
- * names does not answer is a fault of the request.
+ * Returns the answer if a database or server is unavailable, else undefined. A refusal keeps its code and message. If
+ * the unreachable server is one that the request itself names, the request is at fault, and the result is undefined.
  */
 const answerUnavailable = (error: unknown, requestId: string): Answer | undefined => {
   const fault = findUnavailable(error);
@@ -168,8 +184,11 @@ const answerUnavailable = (error: unknown, requestId: string): Answer | undefine
   return answerError(error.code, error.message, 503, error.reason);
 };
 
-/** A declared refusal is answered; the cause of a failure of ours goes to the log and nowhere else. */
-const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
+/**
+ * Returns the answer for an error. A declared refusal is sent to the caller; the cause of an internal failure is only
+ * logged.
+ */
+const fail = (error: unknown, operation: Operation, requestId: string, log: ServiceLog): Answer => {
   const away = answerUnavailable(error, requestId);
   if (away !== undefined) {
     log.error(
@@ -178,7 +197,7 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
     );
     return away;
   }
-  if (error instanceof BodyTooLarge) return answerError('INVALID_REQUEST_BODY', error.message, 413, 'body-too-large');
+  if (error instanceof BodyTooLarge) return answerError(error.code, error.message, 413, error.reason);
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
   const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
   if (isDeclared && status < 500) {
@@ -189,24 +208,55 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
   log.error({ event: 'operation.failed', err: error, requestId, operation: operation.name }, 'an operation failed');
   const message = failureMessage(requestId);
   if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
-  return answerError('INTERNAL_SERVER_ERROR', message, 500, 'failure');
+  return answerError('INTERNAL_SERVER_ERROR', message, 500, 'internal-server-error');
 };
 
 /**
- * Whether guests read the developer's text: the faults of what the page sent, what the user can mend, and which action the token does not
- * permit. All other causes lie in the metric, its restrictions or its datasource, which are not the end user's to know.
+ * Reasons of INVALID_REQUEST_BODY whose message names only what the guest sent, what this guest may choose from, and the
+ * limits of the interface. A new reason is neutral to guests until it is listed here.
  */
-const isForGuests = (code: Code): boolean =>
-  code === 'INVALID_REQUEST_BODY' || code === 'UNAUTHORIZED' || errors[code].mender === 'end user';
+const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
+  'body-ended-early',
+  'body-not-json',
+  'body-read-before',
+  'body-too-large',
+  'body-type',
+  'body-unreadable',
+  'comparison-of-the-host',
+  'drill',
+  'filter-unknown',
+  'filter-value',
+  'filters-of-the-host',
+  'form',
+  'guest-definition',
+  // The faults that the schema of the operation finds.
+  'invalid-request-body',
+  'json-excess',
+  'text-not-storable',
+  'too-many-guest-metrics',
+  'too-many-views',
+  'view-choices',
+  'where-of-the-host',
+]);
 
 /**
- * An error as an end user reads it: the same status and code, a neutral message, and the request id as a reference. The developer's text
- * goes to the log.
+ * Whether guests get the developer's message: for faults in their own request, for missing permissions, and for what the
+ * end user can fix. All other messages describe the metric, its restrictions or its datasource, which an end user must
+ * not learn.
+ */
+const isForGuests = (code: Code, reason: Reason): boolean =>
+  code === 'INVALID_REQUEST_BODY'
+    ? requestReasons.has(reason)
+    : code === 'UNAUTHORIZED' || errors[code].mender === 'end user';
+
+/**
+ * Returns the error as an end user sees it: the same status and code, a neutral message, and the request id as a
+ * reference. The developer's message goes to the log.
  */
 const neutral = (answer: Answer, requestId: string): Answer => {
   const { refused, body, status } = answer;
   const failure = errorBody.safeParse(body);
-  if (refused === undefined || !failure.success || isForGuests(refused.code)) return answer;
+  if (refused === undefined || !failure.success || isForGuests(refused.code, refused.reason)) return answer;
   return {
     ...answer,
     body: envelope(refused.code, `This chart can't be shown. Ask your administrator. Reference: ${requestId}.`, status),
@@ -214,7 +264,13 @@ const neutral = (answer: Answer, requestId: string): Answer => {
   };
 };
 
-/** A body that was read for nothing. One that is too large by its length alone was not read. */
+/** The error of one part of a streamed answer. The answer has its status already. */
+const writePart = ({ body, refused }: Answer, { name }: Operation, requestId: string, log: ServiceLog) => {
+  log.info({ event: 'operation.part_refused', requestId, operation: name, refused }, 'a part of an answer was refused');
+  return errorBody.parse(body).error;
+};
+
+/** Whether a body was read and then refused. A body that was refused by its Content-Length was not read. */
 const isRefusedBody = (error: unknown): boolean =>
   error instanceof BodyTooLarge ? error.wasRead : error instanceof Refusal && error.code === 'INVALID_REQUEST_BODY';
 
@@ -226,7 +282,20 @@ const notAllowed = (method: string, allowed: readonly string[]): DispatchRespons
   operation: 'unmatched',
 });
 
-/** Makes the dispatch of a set of operations. */
+type LogPieces = (pieces: AsyncIterable<string>, fields: object) => AsyncIterable<string>;
+
+const respond = ({ operation: { name }, binding }: Match, served: Answer, logPieces: LogPieces): DispatchResponse => {
+  const { body, headers } = served;
+  const legacy = binding.isLegacy === true ? { Deprecation: deprecation } : {};
+  return {
+    ...served,
+    body: isPieces(body) ? logPieces(body, { operation: name }) : body,
+    headers: { 'Cache-Control': 'no-store', ...headers, ...legacy },
+    operation: name,
+  };
+};
+
+/** Creates the dispatch of a set of operations. */
 export const createDispatch = <const Operations extends Readonly<Record<string, Operation>>>({
   operations,
   handlers,
@@ -235,9 +304,10 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
   log,
   newRequestId = randomUUID,
 }: DispatchDeps<Operations>): Dispatch => {
-  const { admit, refusedBody } = createAdmission(authenticate, limited ?? null);
+  const { admit, countMore, refusedBody } = createAdmission(authenticate, limited ?? null);
   const find = createRoutes(Object.values(operations));
-  // HandlersOf pairs each operation with its use case; from here on, decode and authenticate keep what it promised.
+  // The cast is safe: HandlersOf pairs each operation with its use case, and `decode` and `authenticate` produce the
+  // declared types.
   const untyped = handlers as unknown as Readonly<Record<string, AnyHandler>>;
   const calls = new Map<Operation, AnyHandler | undefined>(
     Object.entries(operations).map(([key, operation]) => [operation, untyped[key]]),
@@ -257,21 +327,20 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       match = choose(found, { query: request.query, body });
       const call = calls.get(match.operation);
       if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
-      return encode(match, await call(caller, decode(match, request, body), request.signal));
+      const input = decode(match, request, body);
+      await countMore(caller, request, match.operation.requestsOf?.(input));
+      return encode(match, await call(caller, input, request.signal), (error) =>
+        writePart(answerFailure(error), match.operation, requestId, log),
+      );
+    };
+    const answerFailure = (error: unknown): Answer => {
+      const answer = fail(error, match.operation, requestId, log);
+      return isGuest ? neutral(answer, requestId) : answer;
     };
     const served = await serve().catch((error) => {
       if (isRefusedBody(error)) refusedBody(request);
-      const answer = fail(error, match.operation, requestId, log);
-      return isGuest ? neutral(answer, requestId) : answer;
+      return answerFailure(error);
     });
-    const answer = isPieces(served.body)
-      ? { ...served, body: logged(served.body, request.signal, { requestId, operation: match.operation.name }, log) }
-      : served;
-    const legacy = match.binding.isLegacy === true ? { Deprecation: deprecation } : {};
-    return {
-      ...answer,
-      headers: { 'Cache-Control': 'no-store', ...answer.headers, ...legacy },
-      operation: match.operation.name,
-    };
+    return respond(match, served, (pieces, fields) => logged(pieces, request.signal, { requestId, ...fields }, log));
   };
 };

@@ -1,4 +1,4 @@
-/** What is answered where a body could not be read, or a request failed before an operation answered. */
+/** Errors of reading a body, and the answer to a request that failed before its operation ran. */
 
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
@@ -9,21 +9,21 @@ import { findJsonExcess, valuesIn } from '../platform/json-excess.js';
 import type { Log } from '../platform/log.js';
 import { envelope, failureMessage, tooLarge, unavailable } from './envelope.js';
 
-/** The body is larger than its operation takes: 413, which no operation declares. */
-export class BodyTooLarge extends Error {
-  override readonly name = 'BodyTooLarge';
+/** The body is larger than its operation allows. The answer is 413, which operations need not declare. */
+export class BodyTooLarge extends Refusal {
   constructor(
     maxBytes: number,
+    /** Whether bytes of the body were read before it was refused. */
     readonly wasRead: boolean,
   ) {
-    super(tooLarge(maxBytes).error.message);
+    super('INVALID_REQUEST_BODY', tooLarge(maxBytes).error.message, { reason: 'body-too-large' });
   }
 }
 
 const invalid = (message: string, reason: Reason, cause?: unknown): Refusal =>
   new Refusal('INVALID_REQUEST_BODY', message, { reason, cause });
 
-/** For a body that is not JSON. spec-gap: an invalid request, not a 415, which the interface does not know. */
+/** For a body that is not JSON. spec-gap: INVALID_REQUEST_BODY, since the interface does not define 415. */
 export const otherType = ({ headers }: IncomingMessage): Refusal =>
   invalid(
     `The body's Content-Type is ${headers['content-type']?.slice(0, 100) ?? 'none'}; send application/json.`,
@@ -35,35 +35,43 @@ const jsonPosition = (error: unknown): string => {
   return position === undefined ? '' : ` (at position ${position})`;
 };
 
-/** What reading a body can find wrong; the parser's own text would repeat the body. */
+type BodyFaultKind = { readonly reason: Reason; readonly describe: (cause: unknown) => string };
+
+/** Reasons and messages for bodies that cannot be read. The parser's own text would repeat the body. */
 const bodyFaults = {
-  json: (cause) => `The body is not valid JSON${jsonPosition(cause)}.`,
-  encoding: () => 'The Content-Encoding is not supported; send gzip, deflate, br or none.',
-  packed: () => 'The body cannot be unpacked: it is not packed as its Content-Encoding says, or it is not whole.',
-  charset: () => 'The charset is not supported; send UTF-8.',
-  aborted: () => 'The request ended before its body did.',
-  readBefore: () => 'The body was read before it came here: mount this in front of what reads it.',
-} as const satisfies Readonly<Record<string, (cause: unknown) => string>>;
+  json: { reason: 'body-not-json', describe: (cause) => `The body is not valid JSON${jsonPosition(cause)}.` },
+  encoding: {
+    reason: 'body-unreadable',
+    describe: () => 'The Content-Encoding is not supported; send gzip, deflate, br or none.',
+  },
+  packed: {
+    reason: 'body-unreadable',
+    describe: () => 'The body cannot be unpacked: it does not match its Content-Encoding, or it is incomplete.',
+  },
+  charset: { reason: 'body-unreadable', describe: () => 'The charset is not supported; send UTF-8.' },
+  aborted: { reason: 'body-ended-early', describe: () => 'The request ended before its body did.' },
+  readBefore: {
+    reason: 'body-read-before',
+    describe: () => 'Another parser read the body before Guestlist did. Mount Guestlist before body parsers.',
+  },
+} as const satisfies Readonly<Record<string, BodyFaultKind>>;
 
-/** A body that could not be read. */
-export class BodyFault extends Error {
-  override readonly name = 'BodyFault';
-  constructor(kind: keyof typeof bodyFaults, cause?: unknown) {
-    super(bodyFaults[kind](cause), { cause });
-  }
-}
+/** Returns INVALID_REQUEST_BODY for a body that could not be read. */
+export const bodyFault = (kind: keyof typeof bodyFaults, cause?: unknown): Refusal => {
+  const { reason, describe }: BodyFaultKind = bodyFaults[kind];
+  return invalid(describe(cause), reason, cause);
+};
 
-/** Throws INVALID_REQUEST_BODY for what nothing should have to parse; `root` names the whole. */
-export const assertFewJson = (text: string, maxBytes: number, root = 'body'): void => {
-  const excess = findJsonExcess(text, { levels: limits.depth, values: valuesIn(maxBytes) });
+/** Limits of a JSON text before it is parsed. `root` names the text in messages. */
+export type JsonBounds = { readonly maxBytes: number; readonly levels?: number; readonly root?: string };
+
+/** Throws INVALID_REQUEST_BODY if the text has too many values or levels to parse safely. */
+export const assertFewJson = (text: string, { maxBytes, levels = limits.depth, root = 'body' }: JsonBounds): void => {
+  const excess = findJsonExcess(text, { levels, values: valuesIn(maxBytes) });
   if (excess !== undefined) throw invalid(`${root}: ${excess}.`, 'json-excess');
 };
 
-/** What reading a body throws, as a refusal; anything else as it is. */
-export const toBodyFault = (error: unknown): unknown =>
-  error instanceof BodyFault ? invalid(error.message, 'body-unreadable', error.cause) : error;
-
-/** The answer to a failure of ours: the envelope outside, the cause in the log. */
+/** Returns the answer to an error before dispatch. The cause of an internal failure is only logged. */
 export const answerOf = (
   error: unknown,
   requestId: string,

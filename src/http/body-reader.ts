@@ -1,15 +1,18 @@
-/** Reads the body of a request of Node's own: as JSON, or as a form where the binding takes one. */
+/**
+ * Reads the body of a request, for the service and the gateway: as text, as JSON, or as a form if the binding accepts
+ * one. A body that cannot be read is INVALID_REQUEST_BODY; a body that is too large is answered with 413.
+ */
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Multipart } from '../contract/operation.js';
-import { assertFewJson, BodyFault, BodyTooLarge, otherType, toBodyFault } from './body-faults.js';
+import { assertFewJson, BodyTooLarge, bodyFault, type JsonBounds, otherType } from './body-faults.js';
 import { decodeForm } from './forms.js';
 
-/** What the operation takes. */
+/** The bodies that an operation accepts. */
 export type BodyWanted = { readonly maxBytes: number; readonly multipart: Multipart | undefined };
 
-/** Called once it is known who asks, and never before. Undefined where there is no body. */
+/** Called only after the caller is authenticated. Returns undefined if there is no body. */
 export type ReadBody = (wanted: BodyWanted) => Promise<unknown>;
 
 type ParsedMessage = IncomingMessage & { body?: unknown };
@@ -20,15 +23,23 @@ const isJson = ({ headers }: IncomingMessage): boolean =>
 const isForm = ({ headers }: IncomingMessage): boolean =>
   /^multipart\/form-data *(;|$)/i.test(headers['content-type'] ?? '');
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+/** Whether the request announces a body of at least one byte. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Rejects as soon as more than `maxBytes` came. What follows is dropped as it comes: a request that is paused for good would hold up
- * the next one of its connection.
+ * Rejects as soon as more than `maxBytes` arrived. It then drops the rest instead of pausing the request, since a
+ * paused request would block the next one on its connection.
  */
 const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
+    const endedEarly = (): void => {
+      if (!request.readableEnded) reject(bodyFault('aborted'));
+    };
+    // The stream has already ended, or its caller disconnected before. No event would ever arrive, and the request
+    // would hang.
+    if (request.readableEnded) reject(bodyFault('readBefore'));
+    else if (request.destroyed) endedEarly();
     let chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -41,9 +52,6 @@ const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       reject(new BodyTooLarge(maxBytes, true));
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
-    const endedEarly = (): void => {
-      if (!request.readableEnded) reject(new BodyFault('aborted'));
-    };
     request.on('error', endedEarly);
     request.on('close', endedEarly);
   });
@@ -60,15 +68,19 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 
-/** The bytes as they were before they were packed, of which the same limit holds. */
+/**
+ * Returns the unpacked bytes. The limit applies to packed and unpacked size. A body whose Content-Length is too large
+ * is not read.
+ */
 const readUnpacked = async (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLarge(maxBytes, false);
   const encoding = request.headers['content-encoding'];
   if (encoding === undefined) return readBytes(request, maxBytes);
   const unpack = unpackers.get(encoding.toLowerCase());
-  if (unpack === undefined) throw new BodyFault('encoding');
+  if (unpack === undefined) throw bodyFault('encoding');
   const packed = await readBytes(request, maxBytes);
   return unpack(packed, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
-    throw isTooLarge(cause) ? new BodyTooLarge(maxBytes, true) : new BodyFault('packed', cause);
+    throw isTooLarge(cause) ? new BodyTooLarge(maxBytes, true) : bodyFault('packed', cause);
   });
 };
 
@@ -77,41 +89,54 @@ const isUtf8 = (contentType: string): boolean => {
   return charset === undefined || /^utf-?8 *$/i.test(charset);
 };
 
+/**
+ * Returns the body as text, not parsed, so that its signature can be checked. Throws INVALID_REQUEST_BODY or
+ * BodyTooLarge.
+ */
+export const readText = async (request: IncomingMessage, maxBytes: number): Promise<string> =>
+  (await readUnpacked(request, maxBytes)).toString('utf8');
+
+// TextDecoder removes a byte order mark, which JSON.parse refuses.
 const decoder = new TextDecoder();
 
-const readJson = async (request: IncomingMessage, maxBytes: number): Promise<unknown> => {
-  if (!isUtf8(request.headers['content-type'] ?? '')) throw new BodyFault('charset');
-  const text = decoder.decode(await readUnpacked(request, maxBytes));
-  // As with a length of 0: an object without fields.
+/** Parses the text of a body. Empty text is an object without fields. Throws INVALID_REQUEST_BODY. */
+export const parseJson = (text: string, bounds: JsonBounds): unknown => {
   if (text === '') return {};
-  assertFewJson(text, maxBytes);
+  assertFewJson(text, bounds);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new BodyFault('json', cause);
+    throw bodyFault('json', cause);
   }
 };
 
-/** Rejects with INVALID_REQUEST_BODY or BodyTooLarge. A body whose length says that it is too large is not read at all. */
+/** Returns the body that a parser of the host's app has already read: as a value, a text or bytes. */
+const parsedBefore = (parsed: unknown, bounds: JsonBounds): unknown =>
+  typeof parsed === 'string' || Buffer.isBuffer(parsed) ? parseJson(parsed.toString('utf8'), bounds) : parsed;
+
+/**
+ * Reads a JSON body, or returns the one that the host's own parser has read. Throws INVALID_REQUEST_BODY or
+ * BodyTooLarge. Call it only if the request has a body.
+ */
+export const readJson = async (request: ParsedMessage, maxBytes: number): Promise<unknown> => {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLarge(maxBytes, false);
+  if (!isJson(request)) throw otherType(request);
+  if (request.body !== undefined) return parsedBefore(request.body, { maxBytes });
+  if (!isUtf8(request.headers['content-type'] ?? '')) throw bodyFault('charset');
+  return parseJson(decoder.decode(await readUnpacked(request, maxBytes)), { maxBytes });
+};
+
+/** Returns a reader of the request's body. It rejects with INVALID_REQUEST_BODY or BodyTooLarge. */
 export const bodyOf =
   (request: ParsedMessage): ReadBody =>
   async ({ maxBytes, multipart }) => {
-    // A host's own parser may have read it.
-    if (request.body !== undefined) return request.body;
-    // An empty text of JSON is an object without fields.
-    if (!hasBody(request)) return request.headers['content-length'] === '0' && isJson(request) ? {} : undefined;
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new BodyTooLarge(maxBytes, false);
-    try {
-      // Of a body that was read to its end no event comes any more, nor of a caller that hung up meanwhile.
-      if (request.readableEnded) throw new BodyFault('readBefore');
-      if (request.destroyed) throw new BodyFault('aborted');
-      if (multipart !== undefined && isForm(request)) {
-        const form = await readUnpacked(request, maxBytes);
-        return await decodeForm(form, request.headers['content-type'] ?? '', multipart);
-      }
-      if (!isJson(request)) throw otherType(request);
-      return await readJson(request, maxBytes);
-    } catch (error) {
-      throw toBodyFault(error);
+    if (!hasBody(request)) {
+      // An empty JSON body is an object without fields.
+      return request.body ?? (request.headers['content-length'] === '0' && isJson(request) ? {} : undefined);
     }
+    if (multipart === undefined || !isForm(request)) return readJson(request, maxBytes);
+    // A parser of the host's app may have already read the form.
+    if (request.body !== undefined) return request.body;
+    const form = await readUnpacked(request, maxBytes);
+    return decodeForm(form, request.headers['content-type'] ?? '', multipart);
   };

@@ -1,12 +1,15 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
-/** Names and values in turn, as `writeHead` takes them. */
+/** Names and values alternate, as `writeHead` accepts them. */
 export type FlatHeaders = readonly string[];
 
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** What a middleware such as helmet sets. It is the same for each request, so it is made once and sent as a constant. */
+/**
+ * Returns the headers that a middleware such as helmet sets. They are the same for every request, so they are computed
+ * once.
+ */
 export const constantHeaders = (middleware: Middleware): FlatHeaders => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);

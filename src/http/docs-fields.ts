@@ -17,7 +17,7 @@ const schemasIn = (value: unknown): readonly JsonSchema[] => (Array.isArray(valu
 const refName = (schema: JsonSchema): string | undefined =>
   typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
 
-/** The forms of a union. */
+/** Returns the alternatives of a union. */
 export const formsOf = (schema: JsonSchema): readonly JsonSchema[] => schemasIn(schema.oneOf ?? schema.anyOf);
 
 const or = (pieces: readonly Html[]): Html =>
@@ -35,7 +35,7 @@ const writeForms = (forms: readonly JsonSchema[]): Html => {
   return or(written.filter(({ text }) => !seen.has(text) && seen.add(text)));
 };
 
-/** A type in words: `array of string`, `"a" or "b"`, a link to a shared object. */
+/** Describes a type in words: `array of string`, `"a" or "b"`, or a link to a shared object. */
 export const writeType = (schema: JsonSchema): Html => {
   const ref = refName(schema);
   if (ref !== undefined) return html`<a href="#schema-${slug(ref)}">${ref}</a>`;
@@ -54,7 +54,7 @@ export const writeType = (schema: JsonSchema): Html => {
 const isSafeBound = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 
-/** The same in every locale. */
+/** Formats a number in the same way in every locale. */
 const format = (value: number): string => value.toLocaleString('en-US');
 
 const writeLimits = (schema: JsonSchema): string => {
@@ -64,7 +64,7 @@ const writeLimits = (schema: JsonSchema): string => {
     isSafeBound(minimum) ? `from ${format(minimum)}` : '',
     isSafeBound(maximum) ? `up to ${format(maximum)}` : '',
     typeof maxItems === 'number' && maxItems !== limits.items ? `at most ${format(maxItems)} items` : '',
-    // The common limits are said once, on the top of the page.
+    // The limits that all fields share are at the top of the page.
     typeof maxLength === 'number' && maxLength !== limits.nameLength ? `at most ${format(maxLength)} characters` : '',
     schema.default === undefined ? '' : `default \`${JSON.stringify(schema.default)}\``,
   ];
@@ -72,7 +72,10 @@ const writeLimits = (schema: JsonSchema): string => {
   return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 };
 
-/** Objects within a field: its own members, those of its items, or of the one form that has members. */
+/**
+ * Returns the fields of an object in a field: its own fields, those of its items, or those of the union's only
+ * alternative with fields.
+ */
 const membersOf = (schema: JsonSchema): { readonly schema: JsonSchema; readonly suffix: string } | undefined => {
   if (isSchema(schema.properties)) return { schema, suffix: '' };
   if (isSchema(schema.items)) {
@@ -107,7 +110,7 @@ const writeRow = ({ name, schema, isRequired, depth }: Field, isRequest: boolean
   return html`<tr class="d${Math.min(depth, 5)}"><td>${writeName(name)}${mark}</td><td class="type">${writeType(schema)}</td><td>${prose([description, bounds].filter(Boolean).join(' '))}</td></tr>`;
 };
 
-/** A table of the fields of an object, nested ones below their parents; nothing where it has none. */
+/** Writes a table of an object's fields; nested fields follow their parent. Writes nothing if there are no fields. */
 export const writeFields = (schema: JsonSchema, use: 'request' | 'response'): Piece => {
   const rows = fieldsOf(schema).map((field) => writeRow(field, use === 'request'));
   return rows.length === 0

@@ -1,4 +1,4 @@
-/** The reference page's style: system fonts, light and dark by the reader's setting. */
+/** The style of the reference page: system fonts, and light or dark by the reader's setting. */
 export const docsStyle = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** The reference page: the document as one static page, with no script. */
+/** Writes the API reference: the OpenAPI document as one static page without scripts. */
 import { limits, namingRules } from '../contract/fields.js';
 import type { JsonSchema, OpenApiContent, OpenApiDocument, OpenApiOperation } from '../contract/openapi.js';
 import { bytesOfValue } from '../platform/json-excess.js';
@@ -6,7 +6,7 @@ import { formsOf, writeFields, writeType } from './docs-fields.js';
 import { type Html, html, type Piece, prose, slug } from './html.js';
 
 type Bound = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation };
-/** An operation with all its bindings, the first being the one to use. */
+/** An operation with all its bindings. The first binding is the recommended one. */
 type Entry = { readonly name: string; readonly main: Bound; readonly others: readonly Bound[] };
 
 const credentialNames: Readonly<Record<string, { readonly label: string; readonly variable: string }>> = {
@@ -29,7 +29,7 @@ const entriesOf = (document: OpenApiDocument): readonly Entry[] => {
 
 const writeMethod = (method: string): Html => html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-/** Long paths may break after a slash. */
+/** Writes a path that may break after each slash. */
 const writePath = (path: string): Html =>
   html`<code class="path">${path.split('/').map((part, index) => (index === 0 ? part : html`/<wbr>${part}`))}</code>`;
 
@@ -48,7 +48,7 @@ const contentOf = (content: OpenApiContent | undefined) => {
   return type === undefined || body === undefined ? undefined : { type, ...body };
 };
 
-/** A discriminating member names its form. */
+/** Returns the title of a union's alternative: the value of its discriminating field. */
 const formTitle = (form: JsonSchema): string => {
   const constants = Object.entries((form.properties ?? {}) as Record<string, JsonSchema>).flatMap(([name, field]) =>
     field.const === undefined ? [] : [`\`${name}\` is \`${JSON.stringify(field.const)}\``],
@@ -71,7 +71,7 @@ const writeParameters = ({ parameters = [] }: OpenApiOperation, place: 'path' | 
   return html`<h4>${place === 'path' ? 'Path' : 'Query'}</h4>${writeFields(schema, 'request')}`;
 };
 
-/** The same body as a form: which fields are JSON in it, and its file. */
+/** Describes the body as a form: the fields that contain JSON, and the file. */
 const writeForm = (content: OpenApiContent | undefined): Piece => {
   const form = content?.['multipart/form-data'];
   if (form === undefined) return undefined;
@@ -149,7 +149,7 @@ const writeNavigation = (
   document: OpenApiDocument,
   entries: readonly Entry[],
 ): Html => html`<nav aria-label="Operations">
-<a class="home" href="#top">Guestlist</a>
+<a class="home" href="/docs">Guestlist</a>
 <a href="#names">Names and ids</a>
 <a href="#credentials">Credentials</a>
 <a href="#errors">Errors</a>
@@ -168,7 +168,7 @@ const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`
 <dl>${Object.entries(components.securitySchemes).map(([name, scheme]) => html`<dt>${credentialNames[name]?.label ?? name}</dt><dd>${prose(String(scheme.description))}</dd>`)}</dl>
 <h2 id="errors">Errors</h2>
 <p>Every error has the same shape. <code>code</code> is for programs and does not change; <code>message</code> says what is wrong, where, and how to mend it.</p>
-<pre tabindex="0"><code>${JSON.stringify({ error: { code: 'INVALID_REQUEST_BODY', message: 'clientId: nothing came, expected a string.', status: 400 } }, null, 2)}</code></pre>
+<pre tabindex="0"><code>${JSON.stringify({ error: { code: 'INVALID_REQUEST_BODY', message: 'clientId: missing, expected a string.', status: 400 } }, null, 2)}</code></pre>
 <p>Legacy paths still work; they answer with a <code>Deprecation</code> header.</p>
 </header>`;
 
@@ -176,7 +176,7 @@ const writeShared = ({ components }: OpenApiDocument): Html => html`<section><h2
 ${Object.entries(components.schemas).map(([name, schema]) => html`<article id="schema-${slug(name)}"><h3><a href="#schema-${slug(name)}">${name}</a></h3>${typeof schema.description === 'string' ? html`<p>${prose(schema.description)}</p>` : undefined}${writeShape(schema)}</article>`)}
 </section>`;
 
-/** A union of plain values says its types; one of objects, its forms. */
+/** Writes a union of plain values as its types, and a union of objects as its alternatives. */
 const writeShape = (schema: JsonSchema): Piece =>
   formsOf(schema).length > 1
     ? html`<ul>${formsOf(schema).map((form) => html`<li>${writeMembers(form)}</li>`)}</ul>`
@@ -189,7 +189,7 @@ const writeMembers = (form: JsonSchema): Html => {
     : html`<code>{${members.map(([name], index) => `${index === 0 ? '' : ', '}${name}`)}}</code>`;
 };
 
-/** Writes the page. Everything in the document is escaped. */
+/** Returns the page. All text from the document is escaped. */
 export const renderDocs = (document: OpenApiDocument): string => {
   const entries = entriesOf(document);
   const sections = document.tags.map(
@@ -203,6 +203,7 @@ ${entries.filter(({ main }) => main.operation.tags.includes(name)).map(writeEntr
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${document.info.title} API reference</title>
+<link rel="icon" href="/docs/icon.svg">
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>

@@ -1,6 +1,6 @@
 /**
- * Who may see what is no business of guests and strangers: metrics, the reference of the interface, and what failed of readiness. The
- * first answer of each is the same for every path, so that nobody learns which of them there is.
+ * Decides who may read metrics, the API reference and the details of readiness. A caller without access gets the same
+ * answer for every such path, so the answer does not reveal which paths exist.
  */
 import type { Request, RequestHandler } from 'express';
 import { notFound } from './envelope.js';
@@ -8,15 +8,17 @@ import { notFound } from './envelope.js';
 type Bearer = string | undefined;
 
 export type Doors = {
-  /** What others get: the answer, 401, or 404 where the paths are served on the management port. */
+  /**
+   * What callers without a credential get: the page, 401, or 404 if the paths are served only on the management port.
+   */
   readonly strangers: 'answered' | 'refused' | 'not-found';
-  /** Whether the bearer is a token for operating this process. */
+  /** Whether the bearer token is an operator's. */
   readonly isOperator: (bearer: Bearer) => boolean;
-  /** Whether the bearer may call the interface, and so read what it is. */
+  /** Whether the bearer token may call the interface, and may therefore read its reference. */
   readonly isIntegrator: (bearer: Bearer) => Promise<boolean>;
 };
 
-/** Of the demo, and of the management port, which the network protects. */
+/** For the demo, and for the management port, which the network must protect. */
 export const openDoors: Doors = {
   strangers: 'answered',
   isOperator: () => true,
@@ -25,7 +27,7 @@ export const openDoors: Doors = {
 
 const bearerOf = ({ headers }: Request): Bearer => /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
 
-/** Whether this caller may see details that strangers may not. */
+/** Whether this caller may see the details. */
 export const seesDetails = (doors: Doors, request: Request): boolean =>
   doors.strangers === 'answered' || doors.isOperator(bearerOf(request));
 
@@ -38,7 +40,7 @@ const refused = {
   },
 };
 
-/** Lets through operators, and for the reference (`interface`) whoever may call the interface. */
+/** Admits operators; for the reference (`interface`), also every caller that may use the interface. */
 export const guardDoor =
   (doors: Doors, what: 'operations' | 'interface'): RequestHandler =>
   async (request, response, next) => {

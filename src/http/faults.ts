@@ -1,4 +1,7 @@
-/** Says in words what is wrong with a request: where, what came, what was expected. Never shows a secret. */
+/**
+ * Describes what is wrong with a request: the place, the value that arrived, and what was expected. Never shows a
+ * secret.
+ */
 import type { z } from 'zod';
 import { limits } from '../contract/fields.js';
 
@@ -7,7 +10,7 @@ type Issue = z.core.$ZodIssue;
 
 const maxFaults = 10;
 const maxShown = 40;
-/** Below these names stand credentials and values of row-level security. */
+/** Fields whose values are never shown: they or their parents may hold credentials or RLS values. */
 const secretName = /^values$|password|secret|token|credential|apikey|^key$|^sql$/i;
 const plainName = /^[A-Za-z_$][\w$]*$/;
 
@@ -22,7 +25,7 @@ const writeSegment = (segment: PropertyKey): string => {
   return plainName.test(name) && name.length <= maxShown ? `.${name}` : `[${JSON.stringify(shorten(name))}]`;
 };
 
-/** `params.allowedEmbeds[0]`; the whole is `root`. */
+/** Writes a path such as `params.allowedEmbeds[0]`; for the complete value, `root`. */
 const writePath = (path: Path, root: string): string =>
   path.length === 0 ? root : path.map(writeSegment).join('').replace(/^\./, '');
 
@@ -36,7 +39,11 @@ const isSecret = (path: Path): boolean => path.some((name) => typeof name === 's
 const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? '' : 's'}`;
 
 const writeValue = (value: unknown, path: Path): string => {
-  if (value === undefined) return 'nothing';
+  if (value === undefined) return 'missing';
+  return `got ${writeGiven(value, path)}`;
+};
+
+const writeGiven = (value: unknown, path: Path): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${count(value.length, 'item')}`;
   if (typeof value === 'object') return 'an object';
@@ -72,7 +79,7 @@ const oneOf = (values: readonly unknown[]): string => {
   return values.length === 1 ? shown : `one of ${shown}`;
 };
 
-/** What was expected. Schemas with rules of their own write the message so that it follows "expected". */
+/** Returns what was expected. Schemas with their own rules have messages that can follow the word "expected". */
 const writeRule = (issue: Issue): string => {
   switch (issue.code) {
     case 'invalid_type':
@@ -92,7 +99,10 @@ const writeRule = (issue: Issue): string => {
 const isWrongType = (issues: readonly Issue[]): boolean =>
   issues.length === 1 && issues[0]?.code === 'invalid_type' && issues[0].path.length === 0;
 
-/** Of a union: the faults of the form that was meant or, where none has the right type, the types that there are. */
+/**
+ * Returns the faults of a union: those of the alternative that fits the value's type, or if none fits, the expected
+ * types.
+ */
 const expandUnion = (issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] | string => {
   const forms = issue.errors.filter((errors) => !isWrongType(errors));
   const meant = forms.toSorted((a, b) => a.length - b.length)[0];
@@ -114,29 +124,35 @@ const writeIssue = (issue: Issue, input: unknown, root: string): readonly string
   const expanded = issue.code === 'invalid_union' && issue.errors.length > 0 ? expandUnion(issue) : writeRule(issue);
   if (typeof expanded !== 'string') return expanded.flatMap((inner) => writeIssue(inner, input, root));
   const value = issue.path.reduce<unknown>(ownValue, input);
-  return [`${writePath(issue.path, root)}: ${writeValue(value, issue.path)} came, expected ${expanded}`];
+  return [`${writePath(issue.path, root)}: ${writeValue(value, issue.path)}, expected ${expanded}`];
 };
 
-/** One message that names up to ten faults and says how many there are beyond. */
+/** Returns one message with up to ten faults and the number of further ones. */
 export const writeFaults = (faults: readonly string[]): string => {
   const rest = faults.length - maxFaults;
   const shown = faults.slice(0, maxFaults).join('; ');
   return rest > 0 ? `${shown}; and ${rest} more.` : `${shown}.`;
 };
 
-/** What a schema found in `input`. */
+/** Describes the issues that a schema found in `input`. */
 const describeIssues = (issues: readonly Issue[], input: unknown, root: string): readonly string[] =>
   issues.flatMap((issue) => writeIssue(issue, input, root));
 
-/** Values of a body whose every fault is looked for. Of a larger one only the first is: a million of them would take a second. */
+/**
+ * Maximum number of values in a body for which all faults are collected. For larger bodies only the first fault is
+ * returned, since a million faults would take a second.
+ */
 const fewValues = 500;
 /**
- * zod's own switch of `validate`, which answers no issue; a test holds zod to it. A container stops at the first fault that aborts:
- * a wrong type, and what `identifier` and `text` rule out.
+ * A switch of zod that makes a container stop at the first aborting fault: a wrong type, or what `identifier` and
+ * `text` refuse. zod uses it for `validate`; a test verifies that it still works.
  */
 const firstFault = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
 
-/** What the schema makes of `input`, or what is wrong with it; `root` names the whole (`body`, `query`), `values` says how many it has. */
+/**
+ * Returns the parsed input, or its faults. `root` names the complete value in messages (`body`, `query`); `values` is
+ * the number of values in it.
+ */
 export const findFaults = (
   schema: z.ZodType,
   input: unknown,
@@ -146,7 +162,7 @@ export const findFaults = (
   if (first.success) return { data: first.data };
   if (values > fewValues) {
     const [fault = `${root}: not valid`] = describeIssues(first.error.issues.slice(0, 1), input, root);
-    return { faults: [`${fault} (the first fault of ${values} values: what follows it was not looked at)`] };
+    return { faults: [`${fault} (the body has ${values} values, so only its first fault is listed)`] };
   }
   const all = schema.safeParse(input);
   return { faults: describeIssues((all.error ?? first.error).issues, input, root) };
@@ -159,8 +175,9 @@ type Node = { readonly value: object; readonly key: PropertyKey; readonly within
 const pathOf = ({ key, within }: Node): Path => (within === undefined ? [] : [...pathOf(within), key]);
 
 /**
- * What no schema should have to look at: nesting beyond the limit, objects of too many properties, and a member called `__proto__` (copied
- * carelessly, it would change an object's prototype). Walks without recursion, so depth cannot exhaust the stack, and counts the values.
+ * Returns the first fault that a schema should not have to handle: too deep nesting, too many properties, or a property
+ * called `__proto__`, which can change an object's prototype when it is copied. Also counts the values. It does not
+ * recurse, so deep nesting cannot overflow the stack.
  */
 export const findShapeFault = (
   input: unknown,
@@ -179,7 +196,7 @@ export const findShapeFault = (
       }
       values += members.length;
       if (!isList && members.length > limits.anyProperties) {
-        const many = `an object of ${members.length} properties came, expected at most ${limits.anyProperties}`;
+        const many = `got an object of ${members.length} properties, expected at most ${limits.anyProperties}`;
         return { fault: `${writePath(pathOf(node), root)}: ${many}`, values };
       }
       const keys = isList ? [] : Object.keys(node.value);

@@ -1,4 +1,4 @@
-/** Forms (multipart/form-data) beside JSON, on the bindings that declare one: the parts become the same body object. */
+/** Decodes forms (multipart/form-data), for bindings that accept one, to the same body object as JSON. */
 import { limits } from '../contract/fields.js';
 import type { Multipart } from '../contract/operation.js';
 import { Refusal } from '../domain/refusal.js';
@@ -12,18 +12,18 @@ const refuse = (faults: readonly string[]): never => {
   throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults), { reason: 'form' });
 };
 
-/** Counted before anything is made of them: thousands of parts are work for nothing. */
+/** Refuses forms with too many parts before parsing them. */
 const assertFewParts = (body: Buffer, contentType: string): void => {
   const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1]?.trim();
   if (boundary === undefined) return;
   const mark = Buffer.from(`--${boundary}`);
   let count = 0;
   for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) count += 1;
-  // The last one closes the form.
-  if (count > limits.formParts + 1) refuse([`${count - 1} parts came, expected at most ${limits.formParts}`]);
+  // The last boundary closes the form and starts no part.
+  if (count > limits.formParts + 1) refuse([`got ${count - 1} parts, expected at most ${limits.formParts}`]);
 };
 
-/** Node's own parser takes the whole form or none of it: cut short, without names or with a wrong boundary, it throws. */
+/** Parses the form with Node's own parser. It throws if the form is cut short, lacks names or has a wrong boundary. */
 const readParts = async (body: Buffer, contentType: string): Promise<readonly Part[]> => {
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
@@ -38,16 +38,16 @@ const readParts = async (body: Buffer, contentType: string): Promise<readonly Pa
 };
 
 const assertParts = (parts: readonly Part[]): void => {
-  if (parts.length > limits.formParts) refuse([`${parts.length} parts came, expected at most ${limits.formParts}`]);
+  if (parts.length > limits.formParts) refuse([`got ${parts.length} parts, expected at most ${limits.formParts}`]);
   const names = parts.map(([name]) => name);
   const twice = names.filter((name, index) => names.indexOf(name) < index);
   if (twice.length > 0) {
-    refuse([...new Set(twice)].map((name) => `${JSON.stringify(name.slice(0, 40))}: the part came more than once`));
+    refuse([...new Set(twice)].map((name) => `${JSON.stringify(name.slice(0, 40))}: the part was sent more than once`));
   }
 };
 
 const parseJson = (text: string, part: string): { readonly value: unknown } | undefined => {
-  assertFewJson(text, limits.bodyBytes, part);
+  assertFewJson(text, { maxBytes: limits.bodyBytes, root: part });
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -63,7 +63,7 @@ const hasOwnObject = (value: unknown, name: string): boolean => {
   return typeof member === 'object' && member !== null && !Array.isArray(member);
 };
 
-/** The file's whole JSON: what stands beside its data says how to read it. */
+/** Returns the file's complete JSON, since the version beside the data decides how to read it. */
 const readFile = async (file: File, declared: Multipart['file']): Promise<unknown> => {
   const { part, contentType, member } = declared;
   if (!file.name.toLowerCase().endsWith('.json') || mediaType(file) !== contentType) {
@@ -74,23 +74,25 @@ const readFile = async (file: File, declared: Multipart['file']): Promise<unknow
   if (parsed !== undefined && hasOwnObject(parsed.value, member)) return parsed.value;
   throw new Refusal(
     declared.code,
-    `${part}: ${parsed === undefined ? 'text that is not JSON' : 'JSON without it'} came, expected an object \`${member}\` at its top.`,
+    `${part}: got ${parsed === undefined ? 'text that is not JSON' : 'JSON without it'}, expected an object \`${member}\` at its top.`,
   );
 };
 
 type Field = { readonly entry: readonly [string, unknown] } | { readonly fault: string };
 
 const readField = ({ jsonFields, file }: Multipart, [name, value]: Part): Field => {
-  if (typeof value !== 'string') return { fault: `${name}: a file came, expected text` };
-  if (name === file.part) return { fault: `${name}: text came, expected a file` };
+  if (typeof value !== 'string') return { fault: `${name}: got a file, expected text` };
+  if (name === file.part) return { fault: `${name}: got text, expected a file` };
   if (!jsonFields.includes(name)) return { entry: [name, value] };
   const parsed = parseJson(value, name);
   return parsed === undefined
-    ? { fault: `${name}: text that is not JSON came, expected its value as JSON` }
+    ? { fault: `${name}: got text that is not JSON, expected its value as JSON` }
     : { entry: [name, parsed.value] };
 };
 
-/** The form as the body that JSON would have brought. Throws INVALID_REQUEST_BODY, or the file's own code for its content. */
+/**
+ * Returns the body that the form stands for. Throws INVALID_REQUEST_BODY, or the declared code for a fault in the file.
+ */
 export const decodeForm = async (
   body: Buffer,
   contentType: string,
@@ -102,7 +104,7 @@ export const decodeForm = async (
   assertParts(parts);
   const file = parts.flatMap(([name, value]) => (name === part && typeof value !== 'string' ? [value] : []))[0];
   const read = parts
-    // The file takes precedence, whatever stands in the field.
+    // The file replaces the field, whatever the field contains.
     .filter(([name, value]) => value !== file && (file === undefined || name !== field))
     .map((one) => readField(multipart, one));
   const faults = read.flatMap((one) => ('fault' in one ? [one.fault] : []));

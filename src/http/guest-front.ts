@@ -1,6 +1,7 @@
 /**
- * What guests ask, before Express's app is: browsers ask for each chart, mostly for what is kept, and the app's own cost would be most of such a request.
- * `request` and `response` are Node's own here. The same dispatch answers as behind the app, with the same headers and the same line in the log.
+ * Answers requests with guest tokens before Express does. A browser sends one request for each chart, most answers come
+ * from a cache, and Express would cost more time than the rest. Dispatch, headers and log line are the same as behind
+ * Express. `request` and `response` are Node's.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
@@ -34,7 +35,7 @@ type Target = { readonly path: string; readonly query: Readonly<Record<string, u
 
 const noQuery: Target['query'] = Object.freeze({});
 
-/** Undefined for what no guest asks. A proxy may send the whole URL. */
+/** Returns undefined for a path that is not a guest's. A proxy may send a complete URL as the path. */
 const targetOf = (url: string): Target | undefined => {
   const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   if (!local.startsWith(root)) return undefined;
@@ -57,17 +58,17 @@ const plain = (status: number, body: unknown): Outcome => ({
   },
 });
 
-/** As text, where it is not in pieces. */
+/** Writes the body as text, unless it is in pieces. */
 const written = async (answer: DispatchResponse): Promise<DispatchResponse> =>
   isPieces(answer.body) || typeof answer.body === 'string' ? answer : { ...answer, body: await jsonText(answer.body) };
 
-/** Asks the dispatch, which reads the body. What cannot be answered is a failure of ours. */
+/** Calls the dispatch, which reads the body. An error that the dispatch throws is an internal failure. */
 const createAsk =
   ({ dispatch, addressOf, log }: Deps) =>
   async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
     const method = request.method ?? 'GET';
     try {
-      const signal = goneSignal(response);
+      const signal = goneSignal(response, id);
       const { authorization } = request.headers;
       const readBody = bodyOf(request);
       const sender = senderOf(addressOf, request);
@@ -100,9 +101,9 @@ const createSend = () => {
   };
 };
 
-/** One line and one measurement for each request, when its answer is out or its caller gone. */
+/** Logs and measures each request once, when its answer is sent or its client has disconnected. */
 const createNote = ({ log, metrics }: Deps) => {
-  // Its fields hold no secret, and to look for one costs more than the rest of the line.
+  // These fields contain no secrets, and searching for secrets to redact would take longer than writing the line.
   const requests = log.child({}, { redact: [] });
   return (
     { method }: IncomingMessage,

@@ -1,4 +1,4 @@
-/** HTML that is written already; only `html` makes it. */
+/** Text that is already valid HTML. Only `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -22,15 +22,15 @@ const write = (piece: Piece): string => {
   return piece.map(write).join('');
 };
 
-/** A template whose values are escaped, unless they are Html themselves. */
+/** A template tag that escapes all values except Html. */
 export const html = (strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html =>
   new Html(strings.map((string, index) => string + write(pieces[index])).join(''));
 
-/** Text with `code` in backticks. */
+/** Escapes text and turns backticks into `<code>`. */
 export const prose = (text: string): Html =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 
-/** A name as a fragment of an address. */
+/** Returns a name as a URL fragment. */
 export const slug = (name: string): string =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')

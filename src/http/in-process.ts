@@ -1,12 +1,13 @@
 import { parse, stringify } from 'node:querystring';
 import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
+import type { Caller } from '../domain/guest/caller.js';
 import { type Dispatch, isPieces } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
 
 const throughJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-/** Of whoever does not say when it gives up. */
+/** For callers without a signal of their own. */
 const never = new AbortController().signal;
 
 const wholeOf = async (pieces: AsyncIterable<string>): Promise<string> => {
@@ -15,7 +16,7 @@ const wholeOf = async (pieces: AsyncIterable<string>): Promise<string> => {
   return text;
 };
 
-/** Rejects as soon as the caller gives up; the operation hears of it too, as it would behind a closed connection. */
+/** Rejects as soon as the caller aborts. The operation gets the same signal, as it would after a closed connection. */
 const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   let stop = () => {};
@@ -27,20 +28,25 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined
 };
 
 /**
- * Carries calls to a dispatch of this process as HTTP would: queries become text, bodies pass through JSON and obey
- * the same size limit, both ways.
+ * Creates a transport that calls a dispatch in this process in the same way as HTTP: queries become text, and bodies
+ * pass through JSON with the same size limit in both directions. `callerOf` returns the caller of each call. Left out:
+ * the bearer is authenticated.
  */
 export const inProcessTransport =
-  (dispatch: Dispatch): Transport =>
+  (dispatch: Dispatch, callerOf?: () => Promise<Caller>): Transport =>
   async ({ method, path, query, body, bearer }, signal) => {
     signal?.throwIfAborted();
     const text = body === undefined ? undefined : JSON.stringify(body);
     if (text !== undefined && Buffer.byteLength(text) > limits.bodyBytes) return { status: 413, body: tooLarge() };
+    const asking =
+      callerOf === undefined
+        ? { authorization: `Bearer ${bearer}` }
+        : { authorization: undefined, caller: await callerOf() };
     const work = dispatch({
+      ...asking,
       method,
       path,
       query: parse(stringify(query)),
-      authorization: `Bearer ${bearer}`,
       body: text === undefined ? undefined : JSON.parse(text),
       signal: signal ?? never,
     });

@@ -1,21 +1,23 @@
-/** Answers as text. A long list is written in slices, so that others are answered meanwhile. */
+/**
+ * Writes answers as JSON. A long list is written in slices, so that the process can serve other requests in between.
+ */
 import { type Breathe, breathe as ofThisProcess } from '../platform/breathe.js';
 
-/** A list up to this length is written at once: that takes less time than a slice has. */
+/** Lists up to this length are written at once, which takes less time than one slice may. */
 const shortList = 100;
 
 const isLong = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > shortList;
 
-/** How deep a list may stand in an answer. */
+/** Maximum depth at which long lists are searched. */
 const deepest = 3;
 
-/** The members of a plain object; null where `JSON.stringify` would write something else than these. */
+/** Returns the fields of a plain object; null if `JSON.stringify` would write something else. */
 const membersOf = (value: unknown): readonly (readonly [string, unknown])[] | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !('toJSON' in value)
     ? Object.entries(value)
     : null;
 
-/** Whether there is a long list in it. */
+/** Whether the value contains a long list. */
 const holdsLong = (value: unknown, depth = deepest): boolean =>
   isLong(value) || (depth > 0 && membersOf(value)?.some(([, member]) => holdsLong(member, depth - 1)) === true);
 
@@ -23,7 +25,7 @@ const writeList = async (items: readonly unknown[], breathe: Breathe): Promise<s
   const slices: string[] = [];
   for (let at = 0; at < items.length; at += shortList) {
     await breathe();
-    // Without its brackets: `[1,2]` and `[3]` are one list.
+    // Each slice is written without its brackets, so that the slices can be joined to one list.
     slices.push(JSON.stringify(items.slice(at, at + shortList)).slice(1, -1));
   }
   return `[${slices.join(',')}]`;
@@ -40,6 +42,6 @@ const write = async (value: unknown, breathe: Breathe): Promise<string | undefin
   return `{${written.join(',')}}`;
 };
 
-/** What `JSON.stringify` writes; later, where a member of the body is, or holds, a long list. */
+/** Returns the same text as `JSON.stringify`. Returns a promise if the body contains a long list. */
 export const jsonText = (body: unknown, breathe: Breathe = ofThisProcess): string | Promise<string> =>
   holdsLong(body) ? write(body, breathe).then((text) => text ?? 'null') : JSON.stringify(body);

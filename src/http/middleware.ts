@@ -1,4 +1,4 @@
-/** The middleware of app.ts, each a few lines; the gateway's router may take what it needs. */
+/** The middleware of app.ts. The gateway's router also uses some of it. */
 import type express from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import helmet from 'helmet';
@@ -19,7 +19,7 @@ import { jsonText } from './json-text.js';
 import { requestIdOf } from './request-id.js';
 import { goneSignal, sendPieces } from './sending.js';
 
-/** Takes the caller's `X-Request-Id` where it is a plain one, otherwise makes one; answers it either way. */
+/** Uses the caller's `X-Request-Id` if it is valid, otherwise a new id, and sends it with the answer. */
 export const requestId: RequestHandler = (req, res, next) => {
   const id = requestIdOf(req);
   res.locals.requestId = id;
@@ -27,7 +27,7 @@ export const requestId: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** No script, no frame, nothing from elsewhere: the API and its reference need none of it. */
+/** Forbids scripts, frames and foreign content, since neither the API nor its reference needs them. */
 export const securityHeaders = () =>
   helmet({
     contentSecurityPolicy: {
@@ -44,11 +44,11 @@ export const securityHeaders = () =>
     xFrameOptions: { action: 'deny' },
   });
 
-/** One line for each request: no header, no query and no body is in it. */
+/** Logs one line for each request. The line has no header, query string or body. */
 export const requestLog = (log: Logger): RequestHandler =>
   pinoHttp<express.Request, express.Response>({
     logger: log,
-    // Its own view of request and response holds headers and the query; writeLine says what is kept.
+    // pino-http's own serializers would log headers and the query string. writeLine chooses the fields instead.
     serializers: { req: () => undefined, res: () => undefined },
     wrapSerializers: false,
     quietReqLogger: true,
@@ -71,7 +71,7 @@ const writeLine = (req: express.Request, res: express.Response, responseTime: un
   ...(res.locals.refused === undefined ? {} : { refused: res.locals.refused }),
 });
 
-/** Measures every request, by the operation that answered it. */
+/** Measures each request by its operation. */
 export const measure =
   ({ observe }: Metrics): RequestHandler =>
   (_, res, next) => {
@@ -86,7 +86,7 @@ export const measure =
     next();
   };
 
-/** Guest tokens come from host pages of any origin, as a header and never as a cookie. */
+/** Allows pages of all origins to send guest tokens, which are sent as a header and never as a cookie. */
 export const guestHeaders: FlatHeaders = [
   'Access-Control-Allow-Origin',
   '*',
@@ -103,12 +103,12 @@ export const guestPreflightHeaders: FlatHeaders = [
   '7200',
 ];
 
-/** Answers what is an operation. */
+/** Answers requests for operations. */
 export const serve =
   (dispatch: Dispatch, addressOf: AddressOf): RequestHandler =>
   async (req, res, next) => {
     const answer = await dispatch({
-      signal: goneSignal(res),
+      signal: goneSignal(res, String(res.locals.requestId)),
       method: req.method,
       path: req.baseUrl + req.path,
       query: req.query,
@@ -132,7 +132,7 @@ export const answerNotFound: RequestHandler = (req, res) => {
   res.status(404).set('Cache-Control', 'no-store').json(notFound(req.method, req.path));
 };
 
-/** The last word on anything thrown: the envelope outside, the cause in the log. */
+/** Handles every error that nothing else handled: sends the envelope and logs the cause. */
 export const answerError =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, _req, res, next) => {

@@ -1,4 +1,4 @@
-/** The id of a request, for the log and for `X-Request-Id` of the answer. */
+/** The id of a request, for the log and for the `X-Request-Id` header of the answer. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 

@@ -2,9 +2,9 @@ import type { Binding, Operation, RequestParts } from '../contract/operation.js'
 import { Refusal } from '../domain/refusal.js';
 
 export type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
-/** A route with the path's parameters as they came: still percent-encoded. */
+/** A route and the path's parameters, still percent-encoded. */
 export type Match = Route & { readonly params: Readonly<Record<string, string>> };
-/** The bindings of one method and path: those with a condition first, then one without. */
+/** The bindings of one method and path. Those with a condition come first. */
 export type Found = { readonly matches: readonly Match[] };
 export type Find = (method: string, path: string) => Found | { readonly allowed: readonly string[] } | undefined;
 
@@ -12,7 +12,7 @@ type Pattern = { readonly segments: readonly string[]; readonly routes: readonly
 
 const parameterName = (segment: string): string | undefined => /^\{(\w+)\}$/.exec(segment)?.[1];
 
-/** Parameters take one segment that is not empty; everything else is compared as it is. */
+/** A parameter matches one segment that is not empty; all other segments must be equal. */
 const match = (segments: readonly string[], given: readonly string[]): Record<string, string> | undefined => {
   const params: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
@@ -33,10 +33,10 @@ const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
   }
   const patterns = [...byPath].map(([path, routes]) => ({
     segments: path.split('/'),
-    // Those with a condition are asked first.
+    // Bindings with a condition come first.
     routes: routes.toSorted((a, b) => Number(a.binding.when === undefined) - Number(b.binding.when === undefined)),
   }));
-  // A path that is spelt out comes before one with a parameter in its place.
+  // A literal path comes before a path with a parameter at the same position.
   return patterns.toSorted((a, b) => countParameters(a) - countParameters(b));
 };
 
@@ -44,8 +44,8 @@ const countParameters = ({ segments }: Pattern): number =>
   segments.filter((segment) => parameterName(segment) !== undefined).length;
 
 /**
- * Finds the binding of a request; for a known path with another method, the methods that it has. A path may fit several patterns
- * (`metrics/preview` and `metrics/{metricId}`): the first that has the method is taken.
+ * Finds the bindings of a request; for a known path with another method, the allowed methods. A path may match several
+ * patterns (`metrics/preview` and `metrics/{metricId}`): the first one that has the method is used.
  */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
@@ -64,8 +64,8 @@ export const createRoutes = (operations: readonly Operation[]): Find => {
 };
 
 /**
- * What authenticates the request, before its body is read: all bindings of one method and path take the same credentials
- * (a test holds them to it).
+ * Returns the binding to authenticate with before the body is read. All bindings of one method and path accept the same
+ * credentials; a test verifies that.
  */
 export const withoutCondition = ({ matches }: Found): Match => {
   const match = matches.at(-1);
@@ -73,11 +73,11 @@ export const withoutCondition = ({ matches }: Found): Match => {
   return match;
 };
 
-/** Once the body is read: the first whose condition holds. */
+/** Returns the first binding whose condition is true. Needs the body. */
 export const choose = (found: Found, parts: RequestParts): Match =>
   found.matches.find(({ binding }) => binding.when?.(parts) ?? true) ?? withoutCondition(found);
 
-/** Takes the percent-encoding off the path's parameters. Throws INVALID_REQUEST_BODY where it is broken. */
+/** Decodes the path's parameters. Throws INVALID_REQUEST_BODY for an invalid percent-encoding. */
 export const decodeParams = (params: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => {

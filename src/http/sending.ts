@@ -1,21 +1,25 @@
-/** What is common to all answers, with Express's response or Node's own. */
+/** Sends answers, through Express's response or Node's own. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { RequestSignal } from '../domain/query/engine.js';
 
-/** Aborts when the caller hangs up before it has its answer. */
-export const goneSignal = (response: ServerResponse): AbortSignal => {
+/** Returns a signal that aborts when the client disconnects before it has the answer. */
+export const goneSignal = (response: ServerResponse, requestId: string): RequestSignal => {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
   });
-  return gone.signal;
+  return Object.assign(gone.signal, { requestId });
 };
 
-/** As fast as the caller reads; what breaks off on its way ends the connection, so that it cannot be taken for whole. */
+/**
+ * Sends the pieces as fast as the client reads them. If they fail midway, the connection is destroyed, so that the
+ * client cannot take the answer for complete.
+ */
 export const sendPieces = async (response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> => {
   await pipeline(Readable.from(pieces, { objectMode: false }), response).catch(() => {
-    // The cause was logged where the pieces are made, or it is the caller who left.
+    // The source of the pieces has logged the cause, or the client disconnected.
     response.destroy();
   });
 };

@@ -1,25 +1,34 @@
-/** HTTP servers for callers that nobody knows yet: slow senders are cut, and what follows an answer is not read for long. */
+/**
+ * HTTP servers for untrusted callers: slow senders are disconnected, and unread rests of bodies are read only up to a
+ * limit.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export type ServerSettings = {
-  /** How long a caller may take to send the head of a request, and a whole one. */
+  /** Seconds in which a caller must send the head of a request, and the complete request. */
   readonly headersTimeoutSeconds: number;
   readonly requestTimeoutSeconds: number;
 };
 
 const secondMs = 1000;
-/** Headers of one request beyond this are not kept. Browsers and proxies send about thirty. */
+/** Maximum number of headers; further ones are dropped. Browsers and proxies send about thirty. */
 const maxHeaders = 200;
-/** Of a body that was not needed for its answer: a caller that is still sending sees the answer meanwhile. */
+/**
+ * Maximum bytes and milliseconds for reading the rest of a body after the answer was sent. A caller that is still
+ * sending can read the answer during this time.
+ */
 const unreadBytes = 1024 * 1024;
 const unreadMs = 1000;
 
-/** Whether more of the body may follow an answer than is read. */
+/** Whether the unread rest of the body may be larger than that. */
 const mayBeLong = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > unreadBytes;
 
-/** A caller must not send its next request on a connection that will be cut. */
+/**
+ * Sends `Connection: close` if the body was not read completely: the connection will be cut, so the caller must not
+ * send its next request on it.
+ */
 const sayClose = (request: IncomingMessage, response: ServerResponse): void => {
   const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => ServerResponse;
   response.writeHead = (...given: unknown[]) => {
@@ -29,8 +38,8 @@ const sayClose = (request: IncomingMessage, response: ServerResponse): void => {
 };
 
 /**
- * Ends a connection on which bytes still come. Closed at once, it would be reset, and the reset may take the answer from its caller.
- * What comes after the answer is no request any more: Node's parser does not see it.
+ * Closes a connection on which data still arrives. Closing it at once would reset it, and the reset could destroy the
+ * answer before the caller reads it. Node no longer parses what arrives here.
  */
 const linger = (socket: Socket): void => {
   const cut = (): void => void socket.destroy();
@@ -46,14 +55,18 @@ const linger = (socket: Socket): void => {
   socket.resume();
 };
 
-/** Node would read the rest of the body, however long, to use the connection again; or reset a connection that is not used again. */
+/**
+ * Limits how much of an unread body is read. Node itself would read all of it, however long, to reuse the connection,
+ * or would reset a connection that it does not reuse.
+ */
 const dropUnread = (request: IncomingMessage, response: ServerResponse): void => {
   if (mayBeLong(request)) sayClose(request, response);
-  // Before Node's own listener, which ends the connection or keeps it.
+  // Must run before Node's own listener, which closes or keeps the connection.
   response.prependOnceListener('finish', () => {
     if (request.complete || request.destroyed) return;
     const { socket } = request;
-    // A connection that is kept is cut if the rest takes too long. Its caller has not sent its next request: it is still sending this one.
+    // Cuts a kept connection if the rest of the body takes too long. No next request is lost: the caller is still
+    // sending this one.
     const timer = setTimeout(() => void socket.destroy(), unreadMs).unref();
     request.once('close', () => clearTimeout(timer));
     request.once('end', () => clearTimeout(timer));
@@ -69,13 +82,13 @@ const dropUnread = (request: IncomingMessage, response: ServerResponse): void =>
   });
 };
 
-/** Node's own answer to an expectation that it does not know, whose body is dropped as any other. */
+/** Answers an unknown `Expect` header as Node does, and drops the body like any other unread one. */
 const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
   dropUnread(request, response);
   response.writeHead(417).end();
 };
 
-/** Node checks its time limits every half a minute, unless it is told to look more often. */
+/** Creates the server. Node checks its time limits only every 30 seconds by default, so the interval is set here. */
 export const createHttpServer = ({ headersTimeoutSeconds, requestTimeoutSeconds }: ServerSettings): Server => {
   const server = createServer({
     headersTimeout: headersTimeoutSeconds * secondMs,

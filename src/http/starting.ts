@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Answers while the product is being composed: alive, but not ready. */
+/** Answers while the product is still starting: alive, but not ready. */
 export const answerStarting = (request: IncomingMessage, response: ServerResponse): void => {
   const isAlive = request.url === '/healthz';
   const error = { code: 'STARTING', message: 'Guestlist is starting; try again in a second.', status: 503 };

@@ -15,7 +15,7 @@ const maxKeys = 50_000;
 /** Of a budget, the part that is taken in advance at most. */
 const largestShare = 16;
 
-/** Points of one key that this process may spend. `isLast`: there are no more of them in this window. */
+/** Points of one key that this process may spend. `isLast`: the window has no further points. */
 type Lease = {
   left: number;
   readonly size: number;

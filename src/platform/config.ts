@@ -12,12 +12,14 @@ import {
   type Environment,
   environmentFaults,
   given,
+  type Needs,
   readSecrets,
   type Secrets,
   variableOf,
 } from './environment.js';
-import { type ConfiguredIssuer, listsIssuers, loadIssuers } from './issuers.js';
+import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
 import { type Settings, settingsSchema } from './settings.js';
+import { findUnknownVariables, type UnknownVariable } from './unknown-variables.js';
 
 export type { Settings } from './settings.js';
 
@@ -28,13 +30,18 @@ export type Config = {
   readonly issuers: readonly ConfiguredIssuer[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
   readonly readVariable: (name: string) => string | undefined;
+  /** Variables that look like settings, are none, and were not read so far. Call it once the policy is loaded. */
+  readonly findUnknownVariables: () => readonly UnknownVariable[];
   /** The folder that relative paths in the file refer to. */
   readonly folder: string;
   readonly isProduction: boolean;
   /** Whether the demo runs: it is enabled, the shipped file is used, and the process is not in production. */
   readonly isDemo: boolean;
+  /** Whether pages of this machine may call the gateway with a Bearer session: not in production, and only while nobody else reaches it. */
+  readonly allowsLocalPages: boolean;
 };
 
+/** Thrown for a configuration that cannot work. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly faults: readonly ConfigFault[]) {
@@ -88,46 +95,77 @@ const portFaults = (file: string, checked: Settings | undefined): readonly Confi
 /** Which parts of the product will run. Each part needs other settings. */
 export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
 
+/** A misspelt variable is often why a needed one is missing. */
+const misspelt = (unknown: readonly UnknownVariable[]): readonly ConfigFault[] =>
+  unknown.flatMap(({ variable, suggestion }) =>
+    suggestion === undefined
+      ? []
+      : [{ file: '(environment)', path: variable, mend: `is not a setting; did you mean ${suggestion}?` }],
+  );
+
+const localHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
+/** Which secrets the process needs; `settings` is undefined where they are faulty. */
+const needsOf = (
+  settings: Settings | undefined,
+  { runsGateway, runsService }: LoadOptions,
+  known: Pick<Config, 'isProduction' | 'isDemo'> & { readonly listsIssuers: boolean },
+): Needs => {
+  const { isProduction, isDemo } = known;
+  const serviceUrl = settings?.gateway.upstream.serviceUrl ?? null;
+  return {
+    session: runsGateway && !isDemo && !known.listsIssuers,
+    serviceUrl: runsGateway && !runsService && serviceUrl === null,
+    encryptionKey: runsService && isProduction && (settings?.databaseUrl ?? null) !== null,
+    apiKey: runsGateway && (!runsService || serviceUrl !== null),
+    strongSecrets: isProduction,
+  };
+};
+
+/** Reads the environment for what names its variables itself, and knows which variables nothing has read. */
+const createVariables = (env: Environment, named: readonly string[]) => {
+  const used = new Set(named);
+  return {
+    readVariable: (name: string): string | undefined => {
+      used.add(name);
+      return given(env, name);
+    },
+    findUnknownVariables: () => findUnknownVariables(env, (name) => used.has(name)),
+  };
+};
+
 /** Reads the configuration. Throws ConfigError with all faults. */
 export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
   const file = named === undefined ? shipped : resolve(named);
   const parsed = parseFile(file);
-  const checked = settingsSchema.safeParse(applyEnvironment(parsed.tree, env));
+  const { data: settings, error } = settingsSchema.safeParse(applyEnvironment(parsed.tree, env));
   const secrets = readSecrets(env);
   const isProduction = env.NODE_ENV === 'production';
-  const isDemo = named === undefined && !isProduction && options.runsService && (checked.data?.demo ?? true);
-  const isShared = (checked.data?.databaseUrl ?? null) !== null;
-  const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
-  const issuers = options.runsGateway
-    ? loadIssuers(parsed.tree, {
-        env,
-        folder: dirname(file),
-        usesSimpleIssuer: secrets.hostJwtSecret !== null,
-        strongSecrets: isProduction,
-      })
+  const isDemo = named === undefined && !isProduction && options.runsService && (settings?.demo ?? true);
+  const usesSimpleIssuer = secrets.hostJwtSecret !== null;
+  const { issuers, faults: issuerFaults } = options.runsGateway
+    ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], faults: [] };
+  const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
   const faults = [
     ...parsed.faults,
-    ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
-    ...issuers.faults.map((fault) => ({ file, ...fault })),
-    ...portFaults(file, checked.data),
-    ...environmentFaults(secrets, {
-      session: options.runsGateway && !isDemo && !listsIssuers(parsed.tree),
-      serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
-      encryptionKey: options.runsService && isProduction && isShared,
-      apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
-      strongSecrets: isProduction,
-    }),
+    ...(error === undefined ? [] : schemaFaults(file, error)),
+    ...issuerFaults.map((fault) => ({ file, ...fault })),
+    ...portFaults(file, settings),
+    ...environmentFaults(secrets, needs),
   ];
-  if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);
+  const variables = createVariables(env, issuerVariables(parsed.tree));
+  if (faults.length > 0 || settings === undefined)
+    throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
-    settings: checked.data,
+    ...variables,
+    settings,
     secrets,
-    issuers: issuers.issuers,
-    readVariable: (name) => given(env, name),
+    issuers,
     folder: dirname(file),
     isProduction,
     isDemo,
+    allowsLocalPages: !isProduction && localHosts.includes(settings.server.host),
   };
 };

@@ -8,6 +8,7 @@
 import { resolve } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Log } from '../domain/log-events.js';
+import { closeAll } from './close-all.js';
 import { placeOf } from './database-url.js';
 import type { EmbeddedDatabase } from './embedded-database.js';
 import { openPostgresPool } from './postgres-pool.js';
@@ -44,7 +45,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   return createDatabase(await openEmbedded(folder, isFlushed));
 };
 
-const embeddedPackages = '@electric-sql/pglite @electric-sql/pglite-prepopulatedfs @duckdb/node-api';
+const embeddedPackages = '@electric-sql/pglite @electric-sql/pglite-prepopulatedfs';
 
 /** Imports the embedded database. Its packages are optional for a host that mounts the gateway. */
 const loadEmbedded = async () => {
@@ -74,10 +75,7 @@ const createDatabase = async ({
   assertFolder = async () => {},
 }: Opened): Promise<Database> => {
   const db = new Kysely<unknown>({ dialect });
-  const end = async (): Promise<void> => {
-    await db.destroy();
-    await release?.();
-  };
+  const end = (): Promise<void> => closeAll([() => db.destroy(), async () => release?.()]);
   let ended: Promise<void> | undefined;
   const close = (): Promise<void> => {
     ended ??= end();

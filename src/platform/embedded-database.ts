@@ -1,6 +1,6 @@
 /**
  * Opens the embedded database (PGlite), in a folder that this process locks or in memory. platform/database.ts imports this file only when it is
- * needed: a host that keeps its ledger in PostgreSQL installs neither PGlite nor DuckDB.
+ * needed: a host that keeps its ledger in PostgreSQL does not install PGlite.
  */
 import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
  * Reads the environment variables: overrides of settings, and the secrets, which no file may hold. main.ts passes in
  * the environment.
  */
+import { isRecord } from '../domain/is-record.js';
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
 import { readSealingKey } from './sealing.js';
@@ -48,8 +49,8 @@ export const secretVariables = {
   },
   apiKey: {
     variable: 'GUESTLIST_API_KEY',
-    meaning: 'API key of the data app that the gateway mints tokens for',
-    absent: "the demo's key while the demo runs",
+    meaning: 'API key of the data app that the gateway mints tokens for, where the service is another process',
+    absent: 'no key is needed where the service runs in the same process',
   },
   metricsToken: {
     variable: 'GUESTLIST_METRICS_TOKEN',
@@ -88,6 +89,7 @@ type Override = {
 
 const asText = (text: string): unknown => text;
 const asNumber = (text: string): unknown => (/^\d+$/.test(text) ? Number(text) : text);
+const asList = (text: string): unknown => text.split(/[\s,]+/).filter((part) => part !== '');
 const asSwitch = (text: string): unknown =>
   text === '0' || text === 'false' ? false : text === '1' || text === 'true' ? true : text;
 
@@ -105,6 +107,8 @@ const overrides: readonly Override[] = [
   { variable: 'REDIS_URL', path: ['redisUrl'], read: asText },
   { variable: 'GUESTLIST_LOG_LEVEL', path: ['logLevel'], read: asText },
   { variable: 'GUESTLIST_DEMO', path: ['demo'], read: asSwitch },
+  { variable: 'GUESTLIST_ALLOWED_ORIGINS', path: ['gateway', 'allowedOrigins'], read: asList },
+  { variable: 'GUESTLIST_PUBLIC_ORIGIN', path: ['gateway', 'publicOrigin'], read: asText },
   { variable: 'GUESTLIST_SERVICE_URL', path: ['gateway', 'upstream', 'serviceUrl'], read: asText },
   { variable: 'GUESTLIST_GUEST_TOKEN_PER_MINUTE', path: ['limits', 'guestTokenPerMinute'], read: asNumber },
   { variable: 'GUESTLIST_GUEST_ADDRESS_PER_MINUTE', path: ['limits', 'guestAddressPerMinute'], read: asNumber },
@@ -117,8 +121,12 @@ const overrides: readonly Override[] = [
   { variable: 'GUESTLIST_TENANT_PER_MINUTE', path: ['gateway', 'limits', 'tenantPerMinute'], read: asNumber },
 ];
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Every environment variable that is read. Policies and issuers can name more. */
+export const settingVariables: readonly string[] = [
+  'GUESTLIST_CONFIG',
+  ...overrides.map(({ variable }) => variable),
+  ...Object.values(secretVariables).map(({ variable }) => variable),
+];
 
 const withValue = (tree: unknown, [head, ...rest]: readonly string[], value: unknown): unknown => {
   if (head === undefined) return value;
@@ -139,9 +147,9 @@ export const applyEnvironment = (tree: unknown, env: Environment): unknown =>
     return text === undefined ? result : withValue(result, path, read(text));
   }, tree);
 
-/** Returns the variable that overrides the setting at `path`, or undefined. */
+/** Returns the variable that overrides the setting at `path`, or the list that the path is an item of, or undefined. */
 export const variableOf = (path: string): string | undefined =>
-  overrides.find((override) => override.path.join('.') === path)?.variable;
+  overrides.find((override) => `${path}.`.startsWith(`${override.path.join('.')}.`))?.variable;
 
 /** Which secrets are required for the parts of the product that will run. */
 export type Needs = {
@@ -159,6 +167,32 @@ const tooShort = (path: string, secret: string | null): readonly ConfigFault[] =
   secret !== null && secret.length < minimumSecretLength
     ? [missing(path, `must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`)]
     : [];
+
+const getApiKey =
+  'set an API key of the data app that the policy names. The service makes one, with a service token, by ' +
+  'POST /api/v2/data-app/api-tokens {"dataAppName": "...", "name": "gateway"}, and shows it once. Gateway and service in one process need none';
+
+/** A credential that is sent as a Bearer header cannot hold spaces, line ends or letters beyond ASCII. */
+const formFaults = ({ apiKey, serviceToken, gatewayToken, metricsToken }: Secrets): readonly ConfigFault[] => {
+  const sent = {
+    GUESTLIST_API_KEY: apiKey,
+    GUESTLIST_SERVICE_TOKEN: serviceToken,
+    GUESTLIST_GATEWAY_TOKEN: gatewayToken,
+    GUESTLIST_METRICS_TOKEN: metricsToken,
+  };
+  const malformed = Object.entries(sent).filter(([, secret]) => secret !== null && !/^[\x21-\x7e]+$/.test(secret));
+  return [
+    ...malformed.map(([path]) =>
+      missing(
+        path,
+        'has a space, a line end or a letter that no header can hold: set the credential alone, without "Bearer"',
+      ),
+    ),
+    ...(apiKey !== null && apiKey === serviceToken
+      ? [missing('GUESTLIST_API_KEY', `is the service token: ${getApiKey}`)]
+      : []),
+  ];
+};
 
 const makeEncryptionKey = 'make one by `openssl rand -base64 32`, and keep it as long as the metadata';
 
@@ -231,6 +265,7 @@ const lengthFaults = ({
 /** Returns faults for missing or unusable variables. No fault contains a secret. */
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...(needs.strongSecrets ? weakFaults(secrets) : lengthFaults(secrets)),
+  ...formFaults(secrets),
   ...hookSecretFaults(secrets.hookSecrets),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
@@ -245,7 +280,7 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
     ? [missing('GUESTLIST_SERVICE_URL', 'is not set, but the gateway runs alone: set the base URL of the service')]
     : []),
   ...(needs.apiKey && secrets.apiKey === null
-    ? [missing('GUESTLIST_API_KEY', "is not set: set the API key of the gateway's data app")]
+    ? [missing('GUESTLIST_API_KEY', `is not set, but the service is another process: ${getApiKey}`)]
     : []),
 ];
 

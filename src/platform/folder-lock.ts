@@ -1,12 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { access, chmod, constants, link, mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+/**
+ * Locks the folder of the embedded database for one process. The lock has two parts: a socket, which needs no package,
+ * and the lock of a file, which also holds between machines that share a file system but needs DuckDB. The file is
+ * locked where DuckDB is installed, the socket wherever the file system has sockets; one of them must work.
+ */
+import { access, constants, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { fileFault } from './file-faults.js';
+import { LockHeld, type Release } from './lock-held.js';
+import { lockSocket, SocketsUnsupported } from './lock-socket.js';
 
 /** A lock that is held until the first `release` or until the process ends for any reason. */
-export type FolderLock = { readonly release: () => Promise<void> };
+export type FolderLock = { readonly release: Release };
 
 /** Another process, or another part of this process, has the folder open. `message` names it and says how to fix it. */
 export class FolderInUse extends Error {
@@ -16,31 +20,33 @@ export class FolderInUse extends Error {
 const heldHere = new Set<string>();
 
 /**
- * Locks `folder` for this process through the file `<folder>.lock`. This is a lock of the operating system. Node has no
- * call for it, but DuckDB takes one (fcntl, LockFileEx) on a database that it opens for writing. So the lock ends with
- * its process, is never stale after a kill, and works across containers, where process ids have no meaning. Throws
- * FolderInUse, or an Error that says what is wrong with the lock file.
+ * Locks `folder` by the files `<folder>.lock` and `<folder>.lock.<id>`. Both parts of the lock end with the process, so
+ * they are never stale after a kill, and they work across containers, where process ids have no meaning. Throws
+ * FolderInUse, or an Error that says what is wrong.
  */
 export const lockFolder = async (folder: string): Promise<FolderLock> => {
   await makeParent(folder);
   const file = join(await realpath(dirname(folder)), `${basename(folder)}.lock`);
-  // The system's locks only work between processes. Within one process, opening and closing the file again would even
+  // The file lock only works between processes. Within one process, opening and closing the file again would even
   // release the lock.
   if (heldHere.has(file)) throw inUse(folder, process.pid);
   heldHere.add(file);
   try {
-    const instance = await openLocked(folder, file);
+    const release = await lockBoth(file);
     await writeFile(ownerFile(file), `${process.pid}\n`, { mode: 0o600 });
+    let isHeld = true;
     return {
       release: async () => {
+        if (!isHeld) return;
+        isHeld = false;
         await rm(ownerFile(file), { force: true });
-        instance.closeSync();
+        await release();
         heldHere.delete(file);
       },
     };
   } catch (cause) {
     heldHere.delete(file);
-    throw cause;
+    throw cause instanceof LockHeld ? inUse(folder, await readOwner(file), cause) : cause;
   }
 };
 
@@ -54,51 +60,31 @@ const makeParent = async (folder: string): Promise<void> => {
   }
 };
 
-/** DuckDB files hold these characters at byte 8. */
-const duckMagic = 'DUCK';
-
-/** Throws if the file cannot be opened for a reason other than another process. */
-const assertLockFile = async (file: string): Promise<void> => {
-  let head = Buffer.alloc(12);
+/** Returns undefined if DuckDB is not installed: it is optional for a host that mounts the gateway. */
+const loadFileLock = async () => {
   try {
-    const opened = await open(file, 'r+');
-    head = (await opened.read(head, 0, head.length, 0)).buffer;
-    await opened.close();
-  } catch (cause) {
-    throw await fileFault(file, 'written', cause);
-  }
-  if (head.toString('latin1', 8, 12) === duckMagic) return;
-  throw new Error(
-    `The lock file ${file} is damaged. It holds no data: make sure that no other Guestlist runs on this folder, remove the file, and start again.`,
-  );
-};
-
-const openLocked = async (folder: string, file: string): Promise<DuckDBInstance> => {
-  await createLockFile(file);
-  try {
-    return await openDatabase(file);
-  } catch (cause) {
-    await assertLockFile(file);
-    throw inUse(folder, await readOwner(file), cause);
+    return (await import('./lock-file.js')).lockFile;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
   }
 };
 
-/** Creates the file under another name and links it, so that a killed process never leaves an incomplete file. */
-const createLockFile = async (file: string): Promise<void> => {
-  if (existsSync(file)) return;
-  const draft = `${file}.${randomUUID()}`;
+const lockBoth = async (file: string): Promise<Release> => {
+  const lockFile = await loadFileLock();
+  const releaseFile = await lockFile?.(file);
   try {
-    (await openDatabase(draft)).closeSync();
-    await chmod(draft, 0o600);
-    await link(draft, file);
-  } catch (cause) {
-    if (!existsSync(file)) throw new Error(`${file} cannot be made: check that its folder can be written.`, { cause });
-  } finally {
-    await rm(draft, { force: true });
+    const releaseSocket = await lockSocket(file);
+    return async () => {
+      await releaseSocket();
+      await releaseFile?.();
+    };
+  } catch (error) {
+    if (error instanceof SocketsUnsupported && releaseFile !== undefined) return releaseFile;
+    await releaseFile?.();
+    throw error;
   }
 };
-
-const openDatabase = (file: string): Promise<DuckDBInstance> => DuckDBInstance.create(file, { threads: '1' });
 
 const ownerFile = (file: string): string => `${file}.pid`;
 

@@ -2,9 +2,11 @@
  * Reads the configured session issuers, each with its algorithms and one source of keys. Reports all faults of all
  * issuers at once. No fault contains a key or a secret.
  */
+
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isRecord } from '../domain/is-record.js';
 import {
   isWeak,
   type JwtAlgorithm,
@@ -21,6 +23,9 @@ import { weaknessOf } from './secret-strength.js';
 
 const text = z.string().min(1);
 
+/** How much the clock of an issuer may differ, in seconds. */
+export const clockTolerance = z.number().int().min(0).max(300).default(5);
+
 const shape = {
   issuer: text.max(1000).describe('the `iss` of its sessions; each issuer once'),
   audience: z
@@ -32,7 +37,7 @@ const shape = {
     .array(z.enum(jwtAlgorithms))
     .min(1)
     .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}`),
-  clockToleranceSeconds: z.number().int().min(0).max(300).default(5).describe('how much its clock may differ'),
+  clockToleranceSeconds: clockTolerance.describe('how much its clock may differ'),
   jwksUrl: text.optional().describe('its keys, by exactly one of these four: address of its JWKS'),
   publicKeyFile: text.optional().describe('file of public keys: PEM, JWK or JWKS'),
   publicKey: text.optional().describe('a public key in PEM'),
@@ -174,9 +179,6 @@ const readIssuerKeys = (raw: object, given: Readable, sources: IssuerSources): F
   return { keys: found.keys, faults: [...found.faults, ...kinds, ...fits] };
 };
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Returns the well-formed fields, so that their faults are also reported if other fields are malformed. */
 const readable = (tree: Readonly<Record<string, unknown>>): Readable =>
   Object.fromEntries(
@@ -207,6 +209,12 @@ const entriesOf = (tree: unknown): readonly unknown[] => {
   return Array.isArray(issuers) ? issuers : [];
 };
 
+/** The environment variables that the issuers of a configuration file name. */
+export const issuerVariables = (tree: unknown): readonly string[] =>
+  entriesOf(tree).flatMap((entry) =>
+    isRecord(entry) && typeof entry.secretVariable === 'string' ? [entry.secretVariable] : [],
+  );
+
 /** Whether a configuration file lists any issuer. */
 export const listsIssuers = (tree: unknown): boolean => entriesOf(tree).length > 0;
 
@@ -233,8 +241,10 @@ export const loadIssuers = (
     })),
   );
   const issuers = read.flatMap(({ given, keys }) => {
-    const { issuer, algorithms, audience = null, clockToleranceSeconds = 5 } = given;
+    const { issuer, algorithms, audience, clockToleranceSeconds } = given;
+    // A field that is left out has the schema's default; one that is malformed is undefined.
     if (issuer === undefined || algorithms === undefined || keys === null) return [];
+    if (audience === undefined || clockToleranceSeconds === undefined) return [];
     return [{ issuer, algorithms, audience, clockToleranceSeconds, keys }];
   });
   return { issuers, faults };

@@ -1,5 +1,7 @@
 /** The keys that sign tokens: which key fits which algorithm, how keys are read, and which keys a `kid` selects. */
+
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { isRecord } from '../domain/is-record.js';
 
 /** A file of keys that cannot be used. The message quotes nothing of the file. */
 export class KeyFault extends Error {
@@ -97,9 +99,6 @@ const readPem = (text: string): readonly NamedKey[] =>
     if (label.includes('PRIVATE')) throw new KeyFault('holds a private key, which belongs to the issuer alone');
     return { kid: null, algorithm: null, key: createPublicKey(block) };
   });
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 

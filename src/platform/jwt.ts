@@ -3,8 +3,10 @@
  * issuer's algorithms, keys, audience and tolerance are used. The caller passes in the clock. This file does not decide
  * where a token may come from or what it permits.
  */
+
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
+import { isRecord } from '../domain/is-record.js';
 import { type JwtAlgorithm, type JwtKeys, jwtAlgorithms } from './jwt-keys.js';
 
 /** One accepted issuer. `issuer` is null for tokens without `iss` or with an `iss` that no other issuer has. */
@@ -57,9 +59,6 @@ export class JwtFault extends Error {
 export const maxJwtLength = 8192;
 const maxKidLength = 255;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const decodeJson = (part: string | undefined): Record<string, unknown> => {
   let value: unknown;
   try {
@@ -67,7 +66,7 @@ const decodeJson = (part: string | undefined): Record<string, unknown> => {
   } catch (cause) {
     throw new JwtFault('malformed', cause);
   }
-  if (!isObject(value)) throw new JwtFault('malformed');
+  if (!isRecord(value)) throw new JwtFault('malformed');
   return value;
 };
 
@@ -140,7 +139,7 @@ const verifySignature = (token: string, key: KeyObject, { issuer, algorithm, now
 const verifyWithKey = (token: string, key: KeyObject, pinned: Pinned): VerifiedJwt => {
   const { keys, clockToleranceSeconds } = pinned.issuer;
   const claims = verifySignature(token, key, pinned);
-  if (!isObject(claims)) throw new JwtFault('malformed');
+  if (!isRecord(claims)) throw new JwtFault('malformed');
   const expiresAtSeconds = checkTimes(claims, pinned.nowSeconds + clockToleranceSeconds);
   return {
     claims,

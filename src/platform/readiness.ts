@@ -6,6 +6,8 @@ export type Check = {
   readonly name: string;
   /** Rejects if this part cannot serve. */
   readonly run: () => Promise<unknown>;
+  /** How to fix it, if that does not depend on the failure. */
+  readonly fix?: string;
 };
 
 export type Readiness = {
@@ -14,6 +16,8 @@ export type Readiness = {
    * rejects.
    */
   readonly failed: () => Promise<readonly string[]>;
+  /** How to fix a failed check, if that is known. */
+  readonly fixOf: (name: string) => string | undefined;
 };
 
 /** Milliseconds for all checks. Less than the two seconds that a probe may take in total. */
@@ -43,8 +47,9 @@ export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Re
     const outcomes = await Promise.allSettled(checks.map(inTime));
     return outcomes.flatMap((outcome, index) => {
       if (outcome.status === 'fulfilled') return [];
-      const name = checks[index]?.name ?? 'unknown';
-      log.warn({ event: 'readiness.check_failed', check: name, err: outcome.reason }, 'a readiness check failed');
+      const { name, fix } = checks[index] ?? { name: 'unknown', fix: undefined };
+      const line = { event: 'readiness.check_failed', check: name, err: outcome.reason, fix } as const;
+      log.warn(line, 'a readiness check failed');
       return [name];
     });
   };
@@ -55,5 +60,6 @@ export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Re
       });
       return running;
     },
+    fixOf: (name) => checks.find((check) => check.name === name)?.fix,
   };
 };

@@ -1,19 +1,23 @@
 import type { Timing } from './timing.js';
 
 /**
- * Calls `run` repeatedly, `everyMs` milliseconds after the previous call ended. Returns a function that stops it. `run`
- * must not reject.
+ * Calls `run` repeatedly, `everyMs` milliseconds after the previous call ended. Returns a function that stops it and
+ * resolves once a running call has ended. `run` must not reject.
  */
-export const repeat = (timing: Timing, everyMs: number, run: () => Promise<void>): (() => void) => {
+export const repeat = (timing: Timing, everyMs: number, run: () => Promise<void>): (() => Promise<void>) => {
   let isEnded = false;
   let cancel = (): void => {};
+  let running: Promise<void> = Promise.resolve();
   const next = (): void => {
     if (isEnded) return;
-    cancel = timing.after(everyMs, () => void run().finally(next));
+    cancel = timing.after(everyMs, () => {
+      running = run().finally(next);
+    });
   };
   next();
   return () => {
     isEnded = true;
     cancel();
+    return running;
   };
 };

@@ -27,6 +27,10 @@ export type SealedValuesOptions<T> = {
   readonly unknownFailure: () => Refusal;
 };
 
+/** Replicas of an earlier release send no delay. */
+const wholeSeconds = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
 const failureContext = (key: string): string => `${key}:failure`;
 
 export const createSealedValues = <T>({ sealer, ...options }: SealedValuesOptions<T>): SealedValues<T> => {
@@ -43,17 +47,20 @@ export const createSealedValues = <T>({ sealer, ...options }: SealedValuesOption
     decode: (key, text) => options.read(open(text, key)),
     encodeFailure: (key, error) =>
       error instanceof Refusal && options.isSharedFailure(error)
-        ? sealer.seal(JSON.stringify([error.code, error.message, error.reason]), failureContext(key))
+        ? sealer.seal(
+            JSON.stringify([error.code, error.message, error.reason, error.retryAfterSeconds]),
+            failureContext(key),
+          )
         : null,
     decodeFailure: (key, text) => {
       const parts = open(text, failureContext(key));
-      const [code, message, reason] = Array.isArray(parts) ? parts : [];
+      const [code, message, reason, retryAfter] = Array.isArray(parts) ? parts : [];
       return typeof code === 'string' &&
         options.isCode(code) &&
         typeof message === 'string' &&
         typeof reason === 'string' &&
         isReason(reason)
-        ? new Refusal(code, message, { reason })
+        ? new Refusal(code, message, { reason, retryAfterSeconds: wholeSeconds(retryAfter) })
         : options.unknownFailure();
     },
   };

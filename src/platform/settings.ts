@@ -1,18 +1,18 @@
 /**
  * The schema of the configuration: every setting with its type, default and meaning. All defaults are defined here.
- * `npm run docs` generates config/guestlist.yaml and docs/configuration.md from it. `guestlist --help` lists the
+ * `npm run docs` generates config/guestlist.yaml and docs/reference/configuration.md from it. `guestlist --help` lists the
  * variables.
  */
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
 import { readAllowedHost } from './allowed-hosts.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
-import { issuersSetting } from './issuers.js';
-import { isOrigin, originMend } from './origin.js';
+import { clockTolerance, issuersSetting } from './issuers.js';
+import { isOrigin, originFault } from './origin.js';
 import { isRedisUrl, redisUrlMend } from './redis-url.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
-const origin = z.string().refine(isOrigin, originMend);
+const origin = z.string().refine(isOrigin, { error: ({ input }) => originFault(input) });
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 const perMinute = (usual: number) => whole(1, 1_000_000_000).nullable().default(usual);
 const section = <T extends z.ZodRawShape>(meaning: string, shape: T) =>
@@ -137,9 +137,9 @@ const session = section('how sessions of the host application are verified', {
     .describe("name of the cookie that holds the host's session JWT"),
   issuer: optionalText.describe('the `iss` of sessions signed with GUESTLIST_HOST_JWT_SECRET; null: not checked'),
   audience: optionalText.describe('the `aud` of sessions signed with GUESTLIST_HOST_JWT_SECRET; null: not checked'),
-  clockToleranceSeconds: whole(0, 300)
-    .default(5)
-    .describe('how much the clocks of host and gateway may differ, for sessions signed with GUESTLIST_HOST_JWT_SECRET'),
+  clockToleranceSeconds: clockTolerance.describe(
+    'how much the clocks of host and gateway may differ, for sessions signed with GUESTLIST_HOST_JWT_SECRET',
+  ),
   issuers: issuersSetting.describe('every other issuer of sessions, with these fields:'),
 });
 
@@ -192,7 +192,7 @@ const gateway = section('the gateway: sessions, policy, and its upstream', {
     .array(origin)
     .default([])
     .describe(
-      "origins of host pages that may call /embed-token with their cookies, besides the gateway's own origin; exact",
+      "origins of host pages that may call /embed-token, besides the gateway's own origin; exact. While server.host is an address of this machine alone, pages of this machine may call it too with a Bearer session, but not in production",
     ),
   publicOrigin: origin
     .nullable()

@@ -14,7 +14,7 @@ import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
 import type { PolicyCase } from './dry-run.js';
-import { type ExplainOptions, type Explanation, explainGrant } from './explain.js';
+import { type ExplainOptions, type Explanation, explainGrant, otherAnswer } from './explain.js';
 import { writeExplanation } from './explain-text.js';
 
 export type PolicyExplainOptions = {
@@ -23,6 +23,8 @@ export type PolicyExplainOptions = {
   readonly listMetrics: ListMetrics;
   readonly findEmbeds: FindEmbeds;
   readonly clock: Clock;
+  /** Throws TENANT_SUSPENDED if the tenant may have no tokens now. */
+  readonly assertTenant: (clientId: string) => Promise<void> | void;
   /** Loads the stored inputs of an earlier request by its id. Rejects with NOT_FOUND. */
   readonly loadRequest: (requestId: string) => Promise<LoggedRequest>;
 };
@@ -41,6 +43,21 @@ const input = z
     'give claims (with body and now, if need be), or request alone',
   );
 
+/** Adds the refusal of a suspended or deleted tenant, which comes before the policy. */
+const withAccess = async (
+  explanation: Explanation,
+  { assertTenant }: Pick<PolicyExplainOptions, 'assertTenant'>,
+): Promise<Explanation> => {
+  if (explanation.tenant === null) return explanation;
+  try {
+    await assertTenant(explanation.tenant.clientId);
+    return explanation;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'TENANT_SUSPENDED') throw error;
+    return { ...explanation, answer: otherAnswer(error.code) };
+  }
+};
+
 /** Creates the command. It returns `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
   const { policies, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
@@ -48,7 +65,8 @@ export const createPolicyExplainCommand = (options: PolicyExplainOptions): Admin
     if (request !== undefined) return explainLogged(await loadRequest(request), { tenantOf, listMetrics, findEmbeds });
     const at = now === undefined ? clock.now() : new Date(now);
     const of = { claims: claims ?? {}, body, now: at };
-    return explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
+    const explained = await explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
+    return withAccess(explained, options);
   };
   return adminCommand('policy-explain', input, async (given) => {
     const explanation = await explain(given);
@@ -108,5 +126,5 @@ export const explainLogged = async (
   });
   // The explanation does not contain denials by other steps, such as the one for a suspended tenant.
   if (code === (explanation.denial?.code ?? 'OK')) return explanation;
-  return { ...explanation, notes: [`It was answered with ${code}: that was not the policy.`, ...explanation.notes] };
+  return { ...explanation, answer: otherAnswer(code) };
 };

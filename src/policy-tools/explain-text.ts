@@ -45,11 +45,19 @@ const writeField = ({ field, value, from }: FieldRecord): readonly string[] => [
 const writeFields = (fields: readonly FieldRecord[]): readonly string[] =>
   fields.length === 0 ? [] : ['', 'What it comes to', ...fields.flatMap(writeField)];
 
-const writeOutcome = ({ denial, tenant, user, roles }: Explanation): readonly string[] => {
+/** The real outcome comes first: the decision of the policy alone would mislead where another step decided. */
+const writeOutcome = ({ answer, denial, tenant, user, roles }: Explanation): readonly string[] => {
   const who = `user ${user ?? '(none)'}`;
   const where = tenant === null ? '' : `, tenant ${tenant.clientId} (${tenant.at}: ${tenant.expression})`;
   const having = roles === null ? '' : `, roles: ${roles.join(', ') || 'none'}`;
-  return [`${denial === null ? 'GRANTED' : `DENIED with ${denial.code}`}: ${who}${where}${having}`];
+  const byPolicy = denial === null ? 'GRANTED' : `DENIED with ${denial.code}`;
+  if (answer === null) return [`${byPolicy}: ${who}${where}${having}`];
+  const { code, meaning, fix } = answer;
+  return [
+    `${code === 'OK' ? 'ANSWERED with a token' : `DENIED with ${code}`}: ${who}${where}${having}`,
+    `  ${[meaning, fix].filter((text) => text !== '').join(' ')}`,
+    `  That was not the policy. The policy alone: ${byPolicy}.`,
+  ];
 };
 
 const writeDenial = ({ denial }: Explanation): readonly string[] => {

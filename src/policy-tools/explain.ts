@@ -4,6 +4,7 @@
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { errors } from '../domain/errors.js';
 import { Refusal } from '../domain/refusal.js';
 import { combineRestrictions } from '../gateway/policy/combine.js';
 import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
@@ -25,8 +26,13 @@ export type Denial = {
   readonly fault: Examined['fault'];
 };
 
+/** The answer of a request that another step than the policy decided. */
+export type OtherAnswer = { readonly code: string; readonly meaning: string; readonly fix: string };
+
 /** An explanation as plain JSON. `now` is ISO 8601. */
 export type Explanation = {
+  /** The real outcome, if another step than the policy decided it, such as the tenant's suspension; else null. */
+  readonly answer: OtherAnswer | null;
   readonly policy: { readonly file: string; readonly digest: string };
   readonly now: string;
   readonly user: string | null;
@@ -96,6 +102,13 @@ const denialOf = ({ code, message, reason, cause }: Refusal): Denial => {
   return { code, message: `${message}${why}`, reason, fault };
 };
 
+/** Describes the answer of a step other than the policy, by the table of codes. */
+export const otherAnswer = (code: string): OtherAnswer => {
+  if (code === 'OK') return { code, meaning: 'The request was answered with a token.', fix: '' };
+  const entry = Object.hasOwn(errors, code) ? errors[code as keyof typeof errors] : undefined;
+  return { code, meaning: entry?.meaning ?? '', fix: entry?.fix ?? '' };
+};
+
 type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
 
 const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
@@ -142,6 +155,7 @@ export const explainGrant = async (options: ExplainOptions): Promise<Explanation
   const examined = examinePolicy(dryRun, of.now);
   const { at, source } = policy.tenant.key;
   return {
+    answer: null,
     policy: { file: policy.file, digest: policy.digest },
     now: of.now.toISOString(),
     user: session?.subject ?? null,

@@ -24,6 +24,8 @@ export type TestReport = {
     readonly policy: string;
     readonly results: readonly TestResult[];
   }[];
+  /** The policies that were tested, by path. */
+  readonly policies: ReadonlyMap<string, Policy>;
   /** Rules and restrictions that match in no test, so no test would find a mistake in them. */
   readonly untried: readonly { readonly name: string; readonly at: string }[];
 };
@@ -133,6 +135,7 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
   const conditional = [...policies.values()].flatMap(({ rules, restrictions }) => [...rules, ...restrictions]);
   return {
     files: results,
+    policies,
     untried: conditional.filter(({ when }) => !matched.has(when.at)).map(({ name, when }) => ({ name, at: when.at })),
   };
 };

@@ -11,7 +11,10 @@ const decode = (row: Selectable<Tables['api_keys']>): StoredApiKey => ({
   description: row.description,
 });
 
-/** Replacements and revocations of one data app's keys run one after the other, so that a revocation also sees the replaced key's successor. */
+/**
+ * Locks the data app, so that replacements and revocations of its keys run one after the other. A revocation then also
+ * finds the successor of a key that is being replaced.
+ */
 const lockDataApp = async (db: Kysely<Tables>, dataAppId: string): Promise<void> => {
   await db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
 };

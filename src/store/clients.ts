@@ -20,8 +20,9 @@ const nothing: ErasedClient = {
 };
 
 /**
- * Every write for a client holds its data app until the end of the transaction. With this lock, all of them are committed already, or start
- * after the erasure. Notes the erasure for mints that began before it; false where the data app is gone.
+ * Locks the data app and counts the erasure. Every write for a client also locks its data app until the write commits,
+ * so each such write is either committed before the erasure reads, or starts after it. The count tells mints that began
+ * before the erasure that they are too late. Returns false if the data app does not exist.
  */
 const lockDataApp = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<boolean> => {
   const held = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forUpdate();
@@ -38,11 +39,11 @@ const lockDataApp = async (db: Kysely<Tables>, dataAppId: string, clientId: stri
   return true;
 };
 
-/** The client's digest, with the salt of its row. */
+/** The client's digest. Each row has its own salt. */
 const digestOf = (clientId: string): RawBuilder<string> =>
   sql<string>`encode(sha256(convert_to(salt || ${clientId}::text, 'UTF8')), 'hex')`;
 
-/** Whether the client was erased after the data app's erasure count was `erasures`. */
+/** Returns whether the client was erased after the erasure count of its data app was `erasures`. */
 export const wasErasedSince = async (
   db: Kysely<Tables>,
   { dataAppId, clientId }: Owner,
@@ -54,7 +55,10 @@ export const wasErasedSince = async (
   return rows.length > 0;
 };
 
-/** Locks in the order of a dashboard's own deletion (dashboards, embeds, tokens), to avoid deadlocks. Answers how many embeds will be deleted. */
+/**
+ * Locks the client's dashboards, embeds and tokens, in this order, which the deletion of a dashboard also uses; another
+ * order could deadlock. Returns how many embeds will be deleted.
+ */
 const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<number> => {
   const boards = db
     .selectFrom('dashboards')
@@ -98,7 +102,8 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestMetrics: await remove('guest_metrics'),
     guestLayouts: await remove('guest_layouts'),
     guestViews: await remove('guest_views'),
-    // Before the dashboards: metrics that only they hold would be deleted with them, and not be counted.
+    // Metrics are deleted before dashboards: the deletion of a dashboard would delete its metrics, and they would not
+    // be counted.
     metrics: await remove('metrics'),
     dashboards: await remove('dashboards'),
     guestTokens: await remove('guest_tokens'),

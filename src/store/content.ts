@@ -1,14 +1,14 @@
 /**
- * Caches the organization's content between guests' requests. A new content revision clears the cache. A request's revision is read in the
- * same statement as its token, so no request is answered from content that was changed before it arrived.
+ * Caches the organization's content between requests of guests. A new content revision clears the cache. The statement
+ * that finds a request's token also reads its revision, so a request never gets content older than its arrival.
  */
 import type { ContentRevision } from '../domain/brand.js';
 import type { ContentStore } from '../domain/store/store.js';
 import { createSizedLru } from '../platform/lru.js';
 
-/** The largest size of the cached answers, in characters of JSON. */
+/** Maximum size of all cached answers together, in characters of JSON. */
 const defaultMaxCharacters = 32 * 1024 * 1024;
-/** The size of an answer while it loads, and each answer's overhead beside its JSON. */
+/** Size that is assumed for an answer while it loads; later, the overhead that is added to its JSON. In characters. */
 const baseSize = 1000;
 
 type Cache = {
@@ -24,7 +24,10 @@ const createCache = (revision: bigint, maxCharacters: number): Cache => {
     ({ size }) => size,
     () => {},
   );
-  /** Sets the answer's real size once it has loaded. A failed load is removed, so that the next request loads again. */
+  /**
+   * Waits until the answer has loaded, then records its real size. If loading fails, the entry is removed, so that the
+   * next request loads again.
+   */
   const settle = async (key: string, loading: Promise<unknown>): Promise<void> => {
     try {
       const text = JSON.stringify(await loading) ?? '';
@@ -37,7 +40,8 @@ const createCache = (revision: bigint, maxCharacters: number): Cache => {
     revision,
     keep: <Answer>(key: string, load: () => Promise<Answer>): Promise<Answer> => {
       const found = kept.get(key);
-      // The key names the query and all its arguments, so the value has the type of this `load`.
+      // The type assertion holds: the key names the query and all its arguments, so the value came from an equal
+      // `load`.
       if (found !== undefined) return found.loading as Promise<Answer>;
       const loading = load();
       kept.set(key, { loading, size: baseSize });
@@ -85,7 +89,10 @@ const withCache = (store: ContentStore, { keep }: Cache): ContentStore => {
   };
 };
 
-/** Answers content by revision: from the cache where it fits, else from `store`. Not for use in a transaction. */
+/**
+ * Returns the content of a revision, from the cache if it holds that revision, else from `store`. Must not be used in a
+ * transaction.
+ */
 export const createContent = (
   store: ContentStore,
   maxCharacters = defaultMaxCharacters,
@@ -94,7 +101,8 @@ export const createContent = (
   let current = store;
   return (revision) => {
     if (revision === null) return store;
-    // An earlier revision: a request that started before the others, or a database that was restored from a backup. The cache is too new for it.
+    // The requested revision is older than the cached one: the request started earlier than others, or the database was
+    // restored from a backup. Such a request reads from the store.
     if (memory !== undefined && BigInt(revision) < memory.revision) return store;
     if (memory === undefined || memory.revision < BigInt(revision)) {
       memory = createCache(BigInt(revision), maxCharacters);

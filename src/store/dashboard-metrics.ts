@@ -20,11 +20,11 @@ const decodePlaced = (row: PlacedRow): PlacedMetric => ({
   placedAt: row.placed_at,
 });
 
-/** The dashboard's metrics in the order they were placed in. */
+/** Returns the dashboard's metrics, in the order in which they were placed. */
 export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
   (await placedOn(db, dashboardId).execute()).map(decodePlaced);
 
-/** The same; a guest's change to one of them waits until the transaction ends. */
+/** As `listMetrics`, and locks the metrics against changes by guests until the transaction ends. */
 export const lockMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
   (await placedOn(db, dashboardId).forNoKeyUpdate('metrics').execute()).map(decodePlaced);
 
@@ -47,7 +47,7 @@ const insertPlaced = async (
   await db.insertInto('dashboard_metrics').values(rows).execute();
 };
 
-/** For a dashboard that nobody else sees yet. */
+/** Places the metrics of a new dashboard. Takes no lock, since no other transaction can see the dashboard yet. */
 export const placeFirstMetrics = (
   db: Kysely<Tables>,
   dashboardId: string,
@@ -55,7 +55,10 @@ export const placeFirstMetrics = (
   now: Date,
 ): Promise<void> => insertPlaced(db, dashboardId, metrics, () => now);
 
-/** Runs in a transaction. Two that place at once take turns; the dashboard holds what the later one placed. */
+/**
+ * Replaces the dashboard's metrics. Must run in a transaction. Two simultaneous calls run one after the other, and the
+ * later one's metrics remain.
+ */
 export const placeMetrics = async (
   db: Kysely<Tables>,
   dashboardId: string,

@@ -1,15 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { DashboardStore } from '../domain/store/dashboards.js';
+import type { DashboardStore, DashboardUsers } from '../domain/store/dashboards.js';
 import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
 import { jsonb } from './document.js';
+import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { assertUpdated, inTransaction, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
-/** `update` changes neither the owner nor the external id: it throws for a dashboard that has others. */
+/** `update` cannot change the owner or the external id: it throws if the stored dashboard has other ones. */
 export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
   const rows = db.selectFrom('dashboards').selectAll();
   return {
@@ -38,6 +39,12 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
       return row && decodeDashboard(row);
     },
+    hold: createHolds(db, 'dashboards').hold,
+    lockToDelete: async (id) => {
+      const row = await rows.where('id', '=', id).forUpdate().executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    listUsers: (id, limit) => listUsers(db, id, limit),
     setLayout: async (id, layout) => {
       const set = db.updateTable('dashboards').set({ layout: jsonb(layout) });
       assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
@@ -51,7 +58,16 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
   };
 };
 
-/** The data app's own comes before the organization's. */
+const listUsers = async (db: Kysely<Tables>, id: string, limit: number): Promise<DashboardUsers> => {
+  const copies = db.selectFrom('dashboards').select('external_dashboard_id as name').where('template_id', '=', id);
+  const embeds = db.selectFrom('embeds').select('embed_id as name').where('dashboard_id', '=', id);
+  return {
+    copies: (await copies.orderBy('name').limit(limit).execute()).map(({ name }) => name),
+    embeds: (await embeds.orderBy('name').limit(limit).execute()).map(({ name }) => name),
+  };
+};
+
+/** Returns the data app's own dashboard of that id, else the organization's. */
 const findByExternalId = async (
   db: Kysely<Tables>,
   dataAppId: string,
@@ -80,7 +96,8 @@ const listByExternalId = async (db: Kysely<Tables>, externalDashboardId: string)
 
 const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean> => {
   const { id, owner, externalDashboardId } = dashboard;
-  // Two that take one id at once, one for a client and one for the organization, take turns: the later one sees the other.
+  // The lock makes two inserts of one external id run one after the other. Otherwise an insert for a client and one for
+  // the organization could both succeed, since neither would see the other.
   await sql`select pg_advisory_xact_lock(hashtextextended(${externalDashboardId}, 0))`.execute(db);
   const result = await db
     .insertInto('dashboards')
@@ -89,15 +106,15 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
     .executeTakeFirst();
   if (!wasInserted(result)) return false;
   if (owner === null || (await takeName(db, owner.dataAppId, externalDashboardId, id))) return true;
-  // Taken by an embed of another dashboard. Undone here: the caller's transaction goes on.
+  // An embed of another dashboard has this id. The row is deleted here, since the caller's transaction continues.
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
   return false;
 };
 
-/** The row's lock comes first, so that nobody places metrics on it meanwhile. */
+/** Deletes a dashboard. Locks its row first, so that no metric is placed on it during the deletion. */
 const remove = async (db: Kysely<Tables>, { id, owner }: Dashboard): Promise<void> => {
   await db.selectFrom('dashboards').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
-  // In the order in which a mint holds them: neither waits for the other in a circle.
+  // Locks the embeds in the same order as a mint does, so that the two cannot deadlock.
   await db
     .selectFrom('embeds')
     .select('embed_id')
@@ -115,7 +132,8 @@ const remove = async (db: Kysely<Tables>, { id, owner }: Dashboard): Promise<voi
     .execute();
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
   if (owner === null) return;
-  // What was taken from dashboards and kept aside goes with the client's last one: nothing leads to it any more.
+  // With a client's last dashboard, also delete its metrics that were removed from dashboards earlier: nothing refers
+  // to them any more.
   const placed = db.selectFrom('dashboard_metrics').select('metric_id');
   const boards = db.selectFrom('dashboards').select('id').where(ownedBy(owner));
   await db

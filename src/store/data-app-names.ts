@@ -3,8 +3,9 @@ import { wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 /**
- * Makes `name` stand for the dashboard within the data app, and answers false where it stands for another one. So an embed
- * id and a dashboard id can be the same only where they mean the same dashboard.
+ * Reserves `name` for the dashboard in the data app's namespace. Returns false if the name belongs to another
+ * dashboard. Embeds and dashboards share this namespace, so an embed id and a dashboard id can only be equal if both
+ * mean the same dashboard.
  */
 export const takeName = async (
   db: Kysely<Tables>,

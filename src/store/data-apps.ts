@@ -22,7 +22,10 @@ const encode = (dataApp: DataApp): Row => ({
   updated_at: dataApp.updatedAt,
 });
 
-/** A data app's keys, embeds, guest tokens, dashboards and metrics reference it and go with it, in the one statement. */
+/**
+ * Deleting a data app also deletes its keys, embeds, guest tokens, dashboards and metrics, in the same statement:
+ * foreign keys cascade.
+ */
 export const createDataAppStore = (db: Kysely<Tables>): DataAppStore => {
   const named = createNamedStore(db, { table: 'data_apps', what: 'The data app', decode, encode });
   return {

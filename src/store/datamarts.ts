@@ -32,7 +32,10 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   updated_at: datamart.updatedAt,
 });
 
-/** A workspace's reference, the layer and scoped tokens follow a removed datamart by their foreign keys. */
+/**
+ * Deleting a datamart also deletes its semantic layer and the tokens that are scoped to it, and clears the references
+ * of workspaces: foreign keys do this.
+ */
 export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
   ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode: decodeDatamart, encode }),
   findOnlyOf: async (datasourceId) => {

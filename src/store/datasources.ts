@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
 import type { Sealer } from '../domain/ports.js';
 import type { DatasourceStore } from '../domain/store/organization.js';
+import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import { createSourceSyncs } from './source-syncs.js';
@@ -13,7 +14,8 @@ const decodeConnection = (row: Row, sealer: Sealer) => {
   if (row.datasource_type === 'DUCKDB' && row.path !== null)
     return { datasourceType: 'DUCKDB', path: row.path } as const;
   if (row.sealed === null) throw new Error(`datasource ${row.name} has no connection`);
-  // Written by `encode` below, and by nobody else: it does not open where it was changed.
+  // Only `encode` below writes sealed connections, and `open` throws if the text was changed. So the decrypted JSON has
+  // this type.
   return JSON.parse(sealer.open(row.sealed, row.id)) as ServerConnection;
 };
 
@@ -37,7 +39,10 @@ const decodeSummary = (row: Pick<Row, 'id' | 'name' | 'datasource_type' | 'synce
   syncedAt: row.synced_at,
 });
 
-/** Servers' credentials are sealed, and each seal is bound to its datasource's id. */
+/**
+ * Connections of servers are encrypted. Each is bound to its datasource's id, so it cannot be decrypted for another
+ * datasource.
+ */
 export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): DatasourceStore => {
   const summaries = db.selectFrom('datasources').select(['id', 'name', 'datasource_type', 'synced_at']);
   return {
@@ -52,6 +57,17 @@ export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): Datas
       }),
       encode: (datasource) => encode(datasource, sealer),
     }),
+    ...createHolds(db, 'datasources'),
+    listUsers: async (id, limit) => {
+      const namesOf = async (table: 'datamarts' | 'workspaces'): Promise<readonly string[]> => {
+        const users = db.selectFrom(table).select('name').where('datasource_id', '=', id);
+        return (await users.orderBy('name').limit(limit).execute()).map(({ name }) => name);
+      };
+      return { datamarts: await namesOf('datamarts'), workspaces: await namesOf('workspaces') };
+    },
+    remove: async (id) => {
+      await db.deleteFrom('datasources').where('id', '=', id).execute();
+    },
     list: async (wanted) => (await listRows(summaries, ['name'], wanted)).map(decodeSummary),
     findSummary: async (name) => {
       const row = await summaries.where('name', '=', name).executeTakeFirst();

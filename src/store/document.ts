@@ -1,10 +1,13 @@
 import { Refusal } from '../domain/refusal.js';
 import type { JsonText } from './tables.js';
 
-/** In JSON text: an escaped NUL or half of a surrogate pair. An even number of backslashes before it are characters themselves. */
+/**
+ * Matches what PostgreSQL cannot store in JSON: an escaped NUL or half of a surrogate pair. `\\u0000`, an escaped
+ * backslash followed by letters, does not match.
+ */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** Writes a value for a jsonb column. Refuses text that no PostgreSQL can hold, before it gets there. */
+/** Encodes a value for a jsonb column. Throws if a text in it cannot be stored in PostgreSQL. */
 export const jsonb = (value: object): JsonText => {
   const text = JSON.stringify(value);
   if (unstorable.test(text)) {
@@ -17,5 +20,5 @@ export const jsonb = (value: object): JsonText => {
   return text as JsonText;
 };
 
-/** Null stays SQL's NULL. */
+/** As `jsonb`; null is stored as SQL NULL. */
 export const nullableJsonb = (value: object | null): JsonText | null => (value === null ? null : jsonb(value));

@@ -31,7 +31,9 @@ const encode = (embed: Embed): Insertable<Tables['embeds']> => ({
   created_at: embed.createdAt,
 });
 
-/** Lists are in order of creation, then of embed id. An embed id that stands for another dashboard already is taken. */
+/**
+ * Lists are ordered by creation time, then embed id. An embed id that already names another dashboard counts as taken.
+ */
 export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
   const rows = db.selectFrom('embeds').selectAll().orderBy('created_at').orderBy('embed_id');
   return {
@@ -113,7 +115,7 @@ const isSharedBeyond = async (db: Kysely<Tables>, dataAppId: string, dashboardId
     .limit(1)
     .executeTakeFirst();
   if (shown !== undefined) return true;
-  // Who clones it for its clients takes its filters along, and goes on doing so.
+  // Data apps that clone this dashboard also restrict the copies by its filters, so they count as users of the filters.
   const copied = await db
     .selectFrom('dashboards')
     .select('id')

@@ -45,7 +45,10 @@ const changed = ({ name, definition, isArchived, isPublished, card }: GuestMetri
   ...(card === undefined ? {} : { card: nullableJsonb(card) }),
 });
 
-/** A change writes what it names alone, so that a publication is not undone by an update at the same time. */
+/**
+ * A change writes only the columns that it names. An update therefore cannot undo a publication that is made at the
+ * same time.
+ */
 export const createGuestMetricStore = (db: Kysely<Tables>): GuestMetricStore => {
   const rows = db
     .selectFrom('guest_metrics')

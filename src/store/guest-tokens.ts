@@ -23,7 +23,7 @@ const decode = (row: FoundRow): Found => ({
   clientId: row.client_id,
   userIdentifier: row.user_identifier,
   datamartId: row.datamart_id,
-  // Grants that were written before tokens had this scope lack it.
+  // Grants of earlier versions lack this field.
   datasourceId: row.grants.datasourceId ?? null,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
@@ -47,11 +47,17 @@ const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<
   };
 };
 
-/** An epoch is the sum that tokens are compared by, and the data app's erasures, which matter while a token is made. */
+/**
+ * An epoch is `sum/erasures`. The sum is stored with a token and compared later; the data app's count of erasures
+ * matters only during the mint.
+ */
 const sumOf = (epoch: Epoch): Epoch => (epoch.split('/')[0] ?? epoch) as Epoch;
 const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
 
-/** Every guest's request asks it: to write it anew each time took as long as to ask it. */
+/**
+ * Returns `findByHash`. The statement is compiled once, since every request of a guest runs it and compiling takes as
+ * long as running it.
+ */
 const createFind = (db: Kysely<Tables>): GuestTokenStore['findByHash'] => {
   const write = (hash: HashedToken) =>
     db
@@ -74,7 +80,7 @@ const contentRevision = () => sql<ContentRevision>`(select revision::text from g
 
 const purgeSize = 10_000;
 
-/** Whether a token is good is decided in the statement that finds it: nothing is revoked between the two. */
+/** The statement that finds a token also checks its epoch, so no revocation can happen between the two. */
 export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
   const good = db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
   return {
@@ -126,7 +132,10 @@ const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<
   return row.epoch;
 };
 
-/** Keeps what the token names from being deleted until the transaction ends: who deletes it afterwards finds the token, too. */
+/**
+ * Locks everything that the token names against deletion until the transaction ends; a later deletion then also finds
+ * this token. Returns false if any of it was already deleted, or if the client was erased.
+ */
 const areHeld = async (db: Kysely<Tables>, grant: GuestGrant, epoch: Epoch): Promise<boolean> => {
   const { dataAppId, datamartId } = grant;
   const dataApp = db.selectFrom('data_apps').select('erasures').where('id', '=', dataAppId).forKeyShare();

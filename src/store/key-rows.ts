@@ -1,4 +1,4 @@
-/** What API keys and service tokens have in common at rest. */
+/** Columns that the tables of API keys and service tokens have in common. */
 import type { Insertable, Selectable } from 'kysely';
 import type { NewKey, StoredKey } from '../domain/store/credentials.js';
 import type { Tables } from './tables.js';
@@ -24,5 +24,5 @@ export const encodeKey = (key: NewKey): Insertable<Tables['service_tokens']> => 
   expires_at: key.expiresAt,
 });
 
-/** The end of a key that is replaced: never later than it would have ended anyway. */
+/** Returns the earlier of two ends. Replacing a key must never extend its life. */
 export const earlier = (a: Date | null, b: Date): Date => (a === null || a > b ? b : a);

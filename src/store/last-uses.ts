@@ -8,7 +8,10 @@ const tables: Readonly<Record<LastUse['kind'], string>> = {
   guestToken: 'guestlist.guest_tokens',
 };
 
-/** Waits for no row: processes that write the same ones in another order, or a revocation, would block each other. */
+/**
+ * Skips locked rows. Waiting for them could deadlock with a revocation, or with another process that updates the same
+ * rows in another order.
+ */
 const update = (kind: LastUse['kind']) => sql`
   update ${sql.table(tables[kind])} as credential set last_used_at = used.at
   from used

@@ -1,18 +1,21 @@
-/** Reads lists: a page by its number, and a whole list in slices, each by the key of the row before it. */
+/** Reads lists in slices by key, or one page by its number. Also deletes many rows in slices. */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Page } from '../domain/store/page.js';
 import type { Tables } from './tables.js';
 
 /**
- * Rows of one statement. The embedded database answers a statement in one block of time, and a server's rows are decoded in one: a long list
- * in one statement keeps everybody else waiting.
+ * Maximum number of rows that one statement reads. The embedded database blocks the process while it answers a
+ * statement, and so does decoding rows from a server. Small slices let other requests run in between.
  */
 export const sliceRows = 100;
 
-/** A column that lists are ordered by: as `column` or `table.column`. */
+/** A column of the sort order, as `column` or `table.column`. */
 type KeyOf<O> = (keyof O & string) | `${keyof Tables & string}.${keyof O & string}`;
 
-/** A row with its keys as the database writes them: as JavaScript's values, a time would lose its microseconds, and its row would come again. */
+/**
+ * A row with its sort keys as PostgreSQL's text. As a JavaScript Date, a time would lose its microseconds, and the next
+ * slice would repeat the row.
+ */
 type Keyed = { readonly list_keys: readonly string[] };
 
 const refsOf = (keys: readonly string[]) => keys.map((key) => sql.ref(key));
@@ -20,13 +23,16 @@ const refsOf = (keys: readonly string[]) => keys.map((key) => sql.ref(key));
 const textOf = (keys: readonly string[]) =>
   sql<readonly string[]>`array[${sql.join(refsOf(keys).map((ref) => sql`${ref}::text`))}]`.as('list_keys');
 
-/** The rows behind this one. Its keys are compared together, as the order does, so that an index of them finds the first row. */
+/**
+ * Condition for rows after this one in the sort order. It compares all keys as one tuple, so that an index can find the
+ * first row.
+ */
 const behind = ({ list_keys }: Keyed, keys: readonly string[]) =>
   sql<SqlBool>`(${sql.join(refsOf(keys))}) > (${sql.join(list_keys)})`;
 
 /**
- * Rows in the order of `keys`, which together name one row and are never null. `wanted` null: all of them. Rows may hold more than `O` says:
- * whoever decodes them names what it takes.
+ * Returns the rows ordered by `keys`: one page, or all rows if `wanted` is null. The keys must identify a row and must
+ * not be null. Rows may contain more columns than `O` names.
  */
 export const listRows = async <O extends object>(
   query: SelectQueryBuilder<Tables, keyof Tables, O>,
@@ -51,18 +57,22 @@ export const listRows = async <O extends object>(
   }
 };
 
-/** Where a row stands, for `among`. */
+/** The physical address of a row, for `among`. */
 export const rowPlace = sql<string>`ctid`.as('ctid');
 
-/** The rows whose places `query` answers. It is asked once; as a list of ids, a planner may ask it again for each row. */
+/**
+ * Condition for the rows whose addresses `query` returns. The array makes PostgreSQL run `query` once; with `id in
+ * (query)`, it may run it again for each row.
+ */
 export const among = (query: Expression<unknown>) => sql<SqlBool>`ctid = any(array(${query}))`;
 
-/** Rows that one statement deletes, with what follows from each. */
+/** Maximum number of rows that one statement deletes, before the rows that foreign keys delete with them. */
 const deletedAtOnce = 250;
 
 /**
- * Deletes in slices; answers how many rows went. `remove` deletes so many at most, and says how many there were. Last of all it is called with null and
- * deletes what is left: a slice passes over a row that somebody else changes at that moment.
+ * Deletes rows in slices. Returns how many were deleted. `remove(limit)` deletes at most `limit` rows and returns their
+ * number; `remove(null)` deletes all. The last call passes null, because a slice may miss a row that another
+ * transaction is changing.
  */
 export const deleteSlices = async (
   remove: (limit: number | null) => Promise<number>,

@@ -1,4 +1,4 @@
-/** `update` does not change the owner: it throws for a metric that has another. */
+/** Stores metrics. */
 import { type Kysely, sql } from 'kysely';
 import type { Metric, Owner } from '../domain/dashboard/metric.js';
 import type { MetricChange, MetricStore } from '../domain/store/dashboards.js';
@@ -8,6 +8,8 @@ import { listRows } from './list-rows.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
 import { assertUpdated, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
+
+/** `update` cannot change the owner: it throws if the stored metric has another one. */
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   insert: async (metric) =>
     wasInserted(
@@ -47,7 +49,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   },
 });
 
-/** A statement has 65,535 parameters at most. */
+/** Maximum number of rows in one insert: PostgreSQL accepts at most 65,535 parameters in a statement. */
 const rowsAtOnce = 1_000;
 
 const insertAll = async (db: Kysely<Tables>, metrics: readonly Metric[]): Promise<boolean> => {
@@ -72,7 +74,7 @@ const listUnplacedCopies = async (db: Kysely<Tables>, metricId: string, owner: O
   return rows.map(decodeMetric);
 };
 
-/** Only what is named: two that change other parts at once both do. */
+/** Writes only the named columns, so that two simultaneous changes of different columns both take effect. */
 const changeMetric = async (
   db: Kysely<Tables>,
   metricId: string,

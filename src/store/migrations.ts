@@ -1,6 +1,7 @@
 /**
- * The metadata's migrations. The list is append-only: a database remembers which of them it has run, so a released one may be neither
- * changed, renamed nor removed. A change of a table is a new file `0002-….ts` in migrations/, and a new entry at the end of the list.
+ * The service's migrations. The list is append-only: a database records which migrations it has run, so a released one
+ * must not be changed, renamed or removed. To change a table, add a file `0002-….ts` to migrations/ and an entry to the
+ * end of the list.
  */
 import type { Kysely } from 'kysely';
 import { assertWritable, type Migrations, migrateSchema } from '../platform/migrate.js';
@@ -11,9 +12,9 @@ export const migrations: Migrations = {
   '0001-first-release': firstRelease,
 };
 
-/** Rejects where the metadata cannot be written now. */
+/** Throws if the metadata database does not accept writes. */
 export const assertMetadataWritable = (db: Kysely<Tables>): Promise<void> => assertWritable(db, schemaName);
 
-/** Brings the metadata's tables up to date, as migrateSchema does. */
+/** Runs the pending migrations of the metadata database, by `migrateSchema`. */
 export const migrate = (db: Kysely<Tables>, list: Migrations = migrations): Promise<void> =>
   migrateSchema({ db, schema: schemaName, migrations: list, what: 'metadata' });

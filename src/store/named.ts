@@ -6,7 +6,7 @@ import type { Tables } from './tables.js';
 type Named = { readonly id: string; readonly name: string };
 type NamedTable = 'data_apps' | 'datasources' | 'datamarts' | 'workspaces';
 
-/** How one of these tables keeps its items. `what` names one in an error. */
+/** How one of these tables stores its items. `what` is the name of an item in error messages. */
 export type NamedRows<Row extends Named, Item> = {
   readonly table: NamedTable;
   readonly what: string;
@@ -14,12 +14,12 @@ export type NamedRows<Row extends Named, Item> = {
   readonly encode: (item: Item) => Named;
 };
 
-/** The store of a table whose rows are found by id and by unique name. */
+/** Creates the store of a table whose rows have an id and a unique name. */
 export const createNamedStore = <Row extends Named, Item>(
   db: Kysely<Tables>,
   { table, what, decode, encode }: NamedRows<Row, Item>,
 ): NamedStore<Item> => {
-  // All four have these two columns, which is all that the statements below name; `Row` is the table's own.
+  // The statements below use only `id` and `name`, which all four tables have.
   const named = db as unknown as Kysely<Record<NamedTable, Row>>;
   const find = async (column: 'id' | 'name', value: string): Promise<Item | undefined> => {
     const [row] = (await named

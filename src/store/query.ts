@@ -1,19 +1,21 @@
-/** Runs `work` in the transaction that `db` is in, or in one of its own. */
+/** Parts of statements that several stores use. */
 import type { ExpressionBuilder, ExpressionWrapper, InsertResult, Kysely, SqlBool, UpdateResult } from 'kysely';
 import type { Owner, Viewer } from '../domain/dashboard/metric.js';
 import type { Tables } from './tables.js';
+
+/** Runs `work` in the transaction of `db`, or in a new one if `db` is in none. */
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
-/** Whether the row was written: `on conflict do nothing` writes none for a name that is taken. */
+/** Whether a row was inserted. With `on conflict do nothing`, none is inserted if the name is taken. */
 export const wasInserted = ({ numInsertedOrUpdatedRows }: InsertResult): boolean => numInsertedOrUpdatedRows === 1n;
 
-/** Throws where the row to update is gone: the write would be lost in silence. */
+/** Throws if no row was updated: the row was deleted, and the write would be lost. */
 export const assertUpdated = ({ numUpdatedRows }: UpdateResult, what: string): void => {
   if (numUpdatedRows !== 1n) throw new Error(`${what} to update does not exist (any more).`);
 };
 
-/** The organization's rows, and the data app's own where one is given. For `where`. */
+/** Condition for `where`: rows of the organization and, if given, of the data app. */
 export const visibleTo =
   (dataAppId: string | null) =>
   (
@@ -33,7 +35,7 @@ export const encodeOwner = (owner: Owner | null): OwnerRow => ({
 export const decodeOwner = ({ data_app_id: dataAppId, client_id: clientId }: OwnerRow): Owner | null =>
   dataAppId === null || clientId === null ? null : { dataAppId, clientId };
 
-/** The row keeps its owner: one that has another is not there to update. For `where`. */
+/** Condition for `where`: rows of exactly this owner. An update therefore never changes the owner of a row. */
 export const ownedBy =
   (owner: Owner | null) =>
   (
@@ -44,11 +46,14 @@ export const ownedBy =
       eb('client_id', 'is not distinct from', owner?.clientId ?? null),
     ]);
 
-/** Whether a write failed because another row has the name: PostgreSQL's `unique_violation`. A transaction it was in is lost. */
+/**
+ * Whether a write failed because a name is taken (PostgreSQL's `unique_violation`). A transaction that it ran in must
+ * be rolled back.
+ */
 export const isNameTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505';
 
-/** The columns that say whose a layout or view is. */
+/** The columns that identify the viewer of a layout or a view. */
 export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userIdentifier }: Viewer) => ({
   dashboard_id: dashboardId,
   data_app_id: dataAppId,
@@ -56,7 +61,7 @@ export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userId
   user_identifier: userIdentifier ?? '',
 });
 
-/** The row is of this viewer on this dashboard. For `where`. */
+/** Condition for `where`: rows of this viewer on this dashboard. */
 export const viewerIs =
   (dashboardId: string, viewer: Viewer) =>
   (

@@ -1,6 +1,7 @@
 /**
- * Revocation by epochs: it raises the epoch of its subject, and every token of that subject carries the sum that held when its
- * mint began. So a mint that was under way yields a token that was never good, in whichever process.
+ * Revocation by epochs. A revocation increases the epoch of its subject. Each token stores the sum of its subject's
+ * epochs from the start of its mint, and is valid only while the sum is the same. So a revocation also invalidates
+ * tokens whose mint is running in any process.
  */
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Epoch } from '../domain/brand.js';
@@ -9,7 +10,7 @@ import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
-/** What the epochs of a row of guest_tokens come to now. */
+/** The current sum of the epochs that apply to a row of guest_tokens. */
 export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
   select coalesce(sum(subject.epoch), 0)::bigint from guestlist.revocation_epochs as subject
   where subject.data_app_id = guest_tokens.data_app_id and (
@@ -18,14 +19,20 @@ export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
       and subject.user_identifier in ('', coalesce(guest_tokens.user_identifier, '')))
   ))`;
 
-/** `currentEpoch` of the row's client, whoever its user is: with every revocation and erasure of the client it is another one. */
+/**
+ * The epoch of the row's client, without its users: `sum/erasures`. Every revocation and every erasure of the client
+ * changes it.
+ */
 export const clientEpoch = (): RawBuilder<Epoch> => sql<Epoch>`(
   select coalesce(sum(subject.epoch), 0)::bigint::text from guestlist.revocation_epochs as subject
   where subject.data_app_id = guest_tokens.data_app_id and subject.user_identifier = ''
     and subject.client_id in ('', guest_tokens.client_id)
   ) || '/' || (select erasures::text from guestlist.data_apps where id = guest_tokens.data_app_id)`;
 
-/** In one transaction; answers how many were good at `now`. */
+/**
+ * Deletes the tokens and increases the epoch of their subject, in one transaction. Returns how many tokens were valid
+ * at `now`.
+ */
 export const revokeGuestTokens = (
   db: Kysely<Tables>,
   dataAppId: string,
@@ -33,9 +40,9 @@ export const revokeGuestTokens = (
   now: Date,
 ): Promise<number> =>
   inTransaction(db, async (transaction) => {
-    // One after the other within a data app: two that end the same tokens would wait for each other's rows.
+    // Revocations of one data app run one after the other: two that delete the same rows could deadlock.
     const held = transaction.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate();
-    // Deleted since, and every token with it.
+    // The data app was deleted, and all its tokens with it.
     if ((await held.executeTakeFirst()) === undefined) return 0;
     let good = 0;
     const own = transaction.deleteFrom('guest_tokens').where('data_app_id', '=', dataAppId).where(isMeant(which));
@@ -76,7 +83,7 @@ const subjectOf = (which: Revocation): { readonly client_id: string; readonly us
     case 'client':
       return { client_id: which.clientId, user_identifier: which.userIdentifier ?? '' };
     default:
-      // One token has no mint under way: whoever knows it, or its id, has had it answered.
+      // The id or value of a token is known only after its mint, so no running mint must be invalidated.
       return null;
   }
 };

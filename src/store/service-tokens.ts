@@ -5,7 +5,10 @@ import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
-/** Replacements and revocations of service tokens run one after the other. Reading or using a token does not wait. */
+/**
+ * Locks service tokens, so that replacements and revocations run one after the other. Reading or using a token does not
+ * wait.
+ */
 const lockServiceTokens = async (db: Kysely<Tables>): Promise<void> => {
   await sql`lock table ${sql.table('guestlist.service_tokens')} in share row exclusive mode`.execute(db);
 };

@@ -1,4 +1,4 @@
-/** What the latest look at each datasource found. */
+/** What the latest sync of each datasource found. */
 import type { Kysely } from 'kysely';
 import type { ClientDatabases, ClientLevel } from '../domain/datamart/source-schema.js';
 import type { ClientDatabase } from '../domain/datamart/tenant.js';
@@ -46,7 +46,7 @@ export const createSourceSyncs = (
     return row?.source_tables ?? undefined;
   },
   findClientDatabase: async (datasourceId, level, name) => {
-    // No PostgreSQL holds NUL, and no database is named so.
+    // PostgreSQL rejects NUL in text, and no database name contains it.
     if (name.includes('\0')) return undefined;
     const row = await db
       .selectFrom('client_databases')
@@ -55,7 +55,7 @@ export const createSourceSyncs = (
       .where('level', '=', level)
       .where('name', '=', name)
       .executeTakeFirst();
-    // The one place where the brand is given.
+    // This is the only place that creates a `ClientDatabase`: the name is in the datasource's synced list.
     return row?.name as ClientDatabase | undefined;
   },
 });

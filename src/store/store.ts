@@ -1,6 +1,7 @@
 /**
- * The service's metadata in PostgreSQL's SQL. Rows become domain types here and nowhere else. Decides nothing but what a
- * database must decide: which of two simultaneous writers gets a name. Knows no caller, no permission and no clock.
+ * The service's metadata, in PostgreSQL. Only this folder converts between rows and domain types. It holds no rules,
+ * except those that need the database, such as which of two simultaneous writers gets a name. It knows no caller, no
+ * permission and no clock.
  */
 import type { Kysely } from 'kysely';
 import type { Sealer } from '../domain/ports.js';
@@ -26,8 +27,9 @@ import { cacheTokenLookups } from './token-lookup-cache.js';
 import { createWorkspaceStore } from './workspaces.js';
 
 /**
- * The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. `writes` counts what may have
- * changed the database, where nobody else changes it; null: others do.
+ * Creates the store on a migrated database. Nested transactions join the outermost one, so an error from an inner one
+ * must be passed on to the outermost. `writes` returns a count that changes with every write, for a database that only
+ * this process writes to; null if other processes write to it too.
  */
 export const createStore = (db: Kysely<Tables>, sealer: Sealer, writes: (() => number) | null = null): Store => {
   const root = db.withSchema(schemaName);

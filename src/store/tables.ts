@@ -1,4 +1,4 @@
-/** The schema that holds all tables. Every statement names it. */
+/** The tables of the service's metadata, as types for the query builder. */
 import type { ColumnType } from 'kysely';
 import type { Brand, Epoch, HashedToken } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
@@ -11,16 +11,18 @@ import type { GuestGrant } from '../domain/guest/grant.js';
 import type { GuestLayout } from '../domain/guest/layout.js';
 import type { ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
+
+/** The PostgreSQL schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
 
-/** What was checked and written by `jsonb`. */
+/** JSON text that `jsonb` has checked and encoded. */
 export type JsonText = Brand<string, 'JsonText'>;
 
-/** A jsonb column: read as its value, written as text. */
+/** A jsonb column: read as a value, written as text. */
 type Jsonb<T> = ColumnType<T, JsonText, JsonText>;
 type NullableJsonb<T> = ColumnType<T | null, JsonText | null, JsonText | null>;
 
-/** The rows of each table, as the migrations made them. */
+/** The columns of each table, as the migrations create them. */
 export type Tables = {
   readonly data_apps: {
     id: string;
@@ -35,15 +37,15 @@ export type Tables = {
     id: string;
     name: string;
     datasource_type: DatasourceType;
-    /** Of a file. */
+    /** For a file; null for a server. */
     path: string | null;
-    /** Of a server: its connection as JSON, encrypted. */
+    /** For a server: its connection settings as encrypted JSON. Null for a file. */
     sealed: string | null;
     synced_at: Date | null;
-    /** As they were then; null: never looked at. */
+    /** The tables at the latest sync; null before the first one. */
     source_tables: NullableJsonb<readonly SourceTable[]>;
   };
-  /** Databases that may be a client's, as the latest sync found them. */
+  /** Databases that may belong to a client, as the latest sync found them. */
   readonly client_databases: { datasource_id: string; level: ClientLevel; name: string };
   readonly datamarts: {
     id: string;
@@ -114,7 +116,7 @@ export type Tables = {
     position: number;
     placed_at: Date;
   };
-  /** Embed ids and dashboard ids of a data app share one namespace: each name stands for one dashboard. */
+  /** Embed ids and dashboard ids of a data app share one namespace: each name refers to one dashboard. */
   readonly data_app_names: { data_app_id: string; name: string; dashboard_id: string };
   readonly embeds: {
     data_app_id: string;
@@ -137,13 +139,13 @@ export type Tables = {
     grants: Jsonb<GrantDocument>;
     created_at: Date;
     expires_at: Date | null;
-    /** What the epochs of its subject came to when its mint began. */
+    /** The sum of the subject's epochs when the token's mint began. */
     epoch: Epoch;
     last_used_at: ColumnType<Date | null, never, Date | null>;
   };
-  /** One row: how many transactions changed the content. */
+  /** A single row: the number of transactions that changed content. */
   readonly content_revision: { is_only: boolean; revision: string };
-  /** Client and user empty: the whole data app. User empty: the whole client. */
+  /** Empty `user_identifier`: the whole client. `client_id` also empty: the whole data app. */
   readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };
 
@@ -155,19 +157,19 @@ type KeyRow = {
   created_at: Date;
   expires_at: Date | null;
   last_used_at: ColumnType<Date | null, never, Date | null>;
-  /** Null: current, or replaced. */
+  /** Null for a key that was not revoked. */
   revoked_at: ColumnType<Date | null, never, Date | null>;
-  /** When it was rotated; it lives on until it expires. */
+  /** When the key was replaced. It stays valid until `expires_at`. */
   replaced_at: ColumnType<Date | null, never, Date | null>;
 };
 
-/** `user_identifier` is '' for tokens that name no user. */
+/** `user_identifier` is '' for tokens without a user. */
 type ViewerColumns = { dashboard_id: string; data_app_id: string; client_id: string; user_identifier: string };
 
-/** Both null: the organization's. */
+/** Both null for rows of the organization. */
 type OwnerColumns = { data_app_id: string | null; client_id: string | null };
 
-/** The part of a grant that has no column of its own. It holds no dates: JSON has none. */
+/** The fields of a grant that have no column. They contain no dates, which JSON cannot represent. */
 export type GrantDocument = Omit<
   GuestGrant,
   'id' | 'dataAppId' | 'clientId' | 'userIdentifier' | 'datamartId' | 'createdAt' | 'expiresAt'

@@ -3,6 +3,7 @@ import { reachesDatamart, type Workspace } from '../domain/organization.js';
 import type { WorkspaceStore } from '../domain/store/organization.js';
 import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
+import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import type { Tables } from './tables.js';
@@ -30,6 +31,18 @@ const encode = (workspace: Workspace): Insertable<Tables['workspaces']> => {
 
 export const createWorkspaceStore = (db: Kysely<Tables>): WorkspaceStore => ({
   ...createNamedStore(db, { table: 'workspaces', what: 'The workspace', decode, encode }),
+  ...createHolds(db, 'workspaces'),
+  listDashboardIds: async (id, limit) => {
+    const dashboards = db
+      .selectFrom('dashboards')
+      .select('external_dashboard_id as name')
+      .where('workspace_id', '=', id);
+    return (await dashboards.orderBy('external_dashboard_id').limit(limit).execute()).map(({ name }) => name);
+  },
+  remove: async (id) => {
+    await db.deleteFrom('metrics').where('workspace_id', '=', id).execute();
+    await db.deleteFrom('workspaces').where('id', '=', id).execute();
+  },
   list: async (wanted) => (await listRows(db.selectFrom('workspaces').selectAll(), ['name'], wanted)).map(decode),
   listDatamarts: async (workspace) => {
     const rows = await listRows(db.selectFrom('datamarts').selectAll(), ['name'], null);

@@ -6,15 +6,19 @@ import type { Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
 import { type Paged, pageItems, pageOf } from './paging.js';
+import { assertUnused, usersToName } from './still-in-use.js';
 
 type Deps = { readonly store: Store };
 type Caller = ApiKeyCaller | ServiceCaller;
 type ListCommand = Paged & { readonly workspaceName: string };
 
-/** Returns the workspace of that name. Throws WORKSPACE_ID_ERROR. */
-export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
+/**
+ * Returns the workspace of that name. `held`: it cannot be deleted until the transaction of `store` ends. Throws
+ * WORKSPACE_ID_ERROR.
+ */
+export const loadWorkspace = async (store: Store, name: string, how?: 'held'): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
-  if (workspace === undefined)
+  if (workspace === undefined || (how === 'held' && !(await store.workspaces.hold(workspace.id))))
     throw new Refusal('WORKSPACE_ID_ERROR', `There is no workspace named ${JSON.stringify(name)}.`);
   return workspace;
 };
@@ -36,7 +40,9 @@ const connect = async (store: Store, command: Connection): Promise<Connected> =>
   const { connectionType } = command;
   if (connectionType === 'DATASOURCE') {
     const datasource = await store.datasources.findSummary(command.datasourceName);
-    if (datasource !== undefined) return { connectionType, datasourceId: datasource.id, datamartId: null };
+    // Held, since a deletion of the datasource before the write would make the write fail.
+    if (datasource !== undefined && (await store.datasources.hold(datasource.id)))
+      return { connectionType, datasourceId: datasource.id, datamartId: null };
     const name = JSON.stringify(command.datasourceName);
     throw new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${name}.`);
   }
@@ -81,6 +87,9 @@ export const createWorkspace =
       );
     });
 
+const doesNotExist = (name: string): Refusal =>
+  new Refusal('WORKSPACE_DOES_NOT_EXIST', `There is no workspace named ${JSON.stringify(name)}.`);
+
 /**
  * Operation 12. Replaces the connection. Throws WORKSPACE_DOES_NOT_EXIST, INVALID_DATASOURCE_NAME or
  * INVALID_DATAMART_NAME.
@@ -90,13 +99,29 @@ export const updateWorkspace =
   (_caller: Caller, command: UpdateWorkspace): Promise<Workspace> =>
     store.transaction(async (inner) => {
       const there = await inner.workspaces.findByName(command.name);
-      if (there === undefined) {
-        const name = JSON.stringify(command.name);
-        throw new Refusal('WORKSPACE_DOES_NOT_EXIST', `There is no workspace named ${name}.`);
-      }
+      if (there === undefined || !(await inner.workspaces.hold(there.id))) throw doesNotExist(command.name);
       const connected = await connect(inner, command);
       const workspace: Workspace = { id: there.id, name: there.name, ...connected, ...withSettings(there, command) };
       await inner.workspaces.update(workspace);
+      return workspace;
+    });
+
+/**
+ * Deletes a workspace without dashboards, and the metrics that were kept aside in it. Throws WORKSPACE_DOES_NOT_EXIST, or
+ * STILL_IN_USE; then nothing is changed.
+ */
+export const deleteWorkspace =
+  ({ store }: Deps) =>
+  (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<Workspace> =>
+    store.transaction(async (inner) => {
+      const workspace = await inner.workspaces.findByName(name);
+      if (workspace === undefined || !(await inner.workspaces.lock(workspace.id))) throw doesNotExist(name);
+      assertUnused(
+        `Workspace ${JSON.stringify(name)}`,
+        { dashboard: await inner.workspaces.listDashboardIds(workspace.id, usersToName) },
+        'Delete the dashboards first: those of clients with the API key of their data app, then the templates.',
+      );
+      await inner.workspaces.remove(workspace.id);
       return workspace;
     });
 

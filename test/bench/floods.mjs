@@ -1,8 +1,9 @@
 /**
- * Who floods what, and what others feel: p95 of guests who read a dashboard and of users who ask for their token, before and during
- * each flood, in turns, with the product as a process of its own and the flooder as another, at a fixed rate. Prints a Markdown table.
- * With two cores the flooder, the server and those who measure share them: rates are modest, and each line also has the server's
- * processor time. BENCH_ROUNDS, BENCH_SECONDS and BENCH_FLOOD_RATE change the run; BENCH_FLOODS names some of the floods.
+ * Measures how floods of useless requests affect others: p95 of guests who read a dashboard and of users who request a
+ * token, before and during each flood, in turns. The product, the flooder (at a fixed rate) and the clients are
+ * separate processes. Prints a Markdown table. On two cores they compete, so the rates are modest, and each line also
+ * has the server's processor time. BENCH_ROUNDS, BENCH_SECONDS and BENCH_FLOOD_RATE change the run; BENCH_FLOODS names
+ * the floods to run.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -107,7 +108,7 @@ const ask = (url, path, token, method) =>
 
 const quantile = (values, part) => values.toSorted((a, b) => a - b)[Math.floor(values.length * part)];
 
-/** p95 of those who use the product, asking at fixed times whatever the answers take. */
+/** Returns p95 of requests that are sent at fixed times, however long the answers take. */
 const measure = async ({ url, session, guestToken, dashboard }) => {
   const ends = performance.now() + seconds * 1000;
   const asked = [];

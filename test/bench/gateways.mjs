@@ -29,7 +29,7 @@ export const createSigners = () => {
   };
 };
 
-/** The demo's policy; with `tenants` many in a table that the tenant is looked up in. */
+/** Writes the demo's policy. With `tenants`, it looks tenants up in a table of that many. */
 const writePolicy = (folder, tenants) => {
   const shipped = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8');
   const file = join(folder, 'policy.yaml');
@@ -48,7 +48,10 @@ export const startService = (folder) => {
   return launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'), { dataDir });
 };
 
-/** A gateway of its own process with all checks on: limits that this load does not reach, epochs, log, sealed cache. */
+/**
+ * Starts a gateway in its own process with everything on that production uses: limits that the load does not reach,
+ * epochs, log, encrypted cache.
+ */
 export const startGateway = async (folder, name, { service, signers, redisUrl, tenants }) => {
   const own = join(folder, name);
   mkdirSync(own);

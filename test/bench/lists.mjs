@@ -105,7 +105,7 @@ const untilIdle = async (admin, id) => {
   }
 };
 
-/** What is measured at a server with everything in it: name and work, in this order. */
+/** What is measured on a server with all data, in this order: name and work. */
 const works = async ({ url }, dataDir) => {
   const { demoApiKey, serviceToken, gatewayToken, demoJwtSecret } = await credentialsIn(dataDir);
   const get = (path, bearer = demoApiKey) => call(url, bearer, `/api/v2${path}`, { method: 'GET' });

@@ -1,4 +1,4 @@
-// The gateway inside a host's Express app, behind the host's own session, as docs/embedding.md shows it.
+// The gateway inside a host's Express app, behind the host's own session, as docs/how-to/embedding.md shows it.
 import express from 'express';
 import { createGateway } from '../../dist/compose/library.js';
 

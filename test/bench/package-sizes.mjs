@@ -35,11 +35,7 @@ const pack = (name) => {
 
 try {
   run(process.execPath, ['packages/build.mjs'], root);
-  const embedded = [
-    '@electric-sql/pglite@0.5.8',
-    '@electric-sql/pglite-prepopulatedfs@0.5.8',
-    '@duckdb/node-api@1.5.5-r.5',
-  ];
+  const embedded = ['@electric-sql/pglite@0.5.8', '@electric-sql/pglite-prepopulatedfs@0.5.8'];
   const tarballs = Object.fromEntries(['guestlist', 'gateway', 'elements', 'client'].map((name) => [name, pack(name)]));
   const rows = [
     ['express alone', null, ['express@5.3.0']],

@@ -1,7 +1,8 @@
 /**
- * A guest's query over HTTP against the raw driver's, in one run: three million flights on DuckDB and PostgreSQL, one tenant's rows and all rows, not
- * kept and kept, by 1 and by 8 front ends. With BENCH_PEERS, a folder that `test/bench/query/peers.sh` made, also two peers on the same PostgreSQL.
- * BENCH_DATABASE_URL: a server where it may create a database. Prints Markdown tables of medians.
+ * A guest's query over HTTP compared with the raw driver, in one run: three million flights on DuckDB and PostgreSQL,
+ * one tenant's rows and all rows, uncached and cached, with 1 and 8 front ends. With BENCH_PEERS, a folder that
+ * `test/bench/query/peers.sh` made, also two other products on the same PostgreSQL. BENCH_DATABASE_URL: a server on
+ * which it may create a database. Prints Markdown tables of medians.
  */
 import { fork } from 'node:child_process';
 import { once as heard } from 'node:events';

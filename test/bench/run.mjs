@@ -7,6 +7,7 @@ const benches = {
   steps: './steps.mjs',
   floods: './floods.mjs',
   lists: './lists.mjs',
+  'first-hour': './first-hour.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);

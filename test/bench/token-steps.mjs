@@ -1,7 +1,8 @@
 /**
- * Where the time of one cached `POST /embed-token` goes, in microseconds of processor time. Each step of embed-token.ts is called alone,
- * many times, in this process, on a gateway with a ledger, limits, epochs and a policy of its own; then the same answer is sent by
- * node:http alone, through Express's Router, and by the whole product (wrk, as in token.mjs). Needs wrk and taskset on PATH.
+ * Where the time of one cached `POST /embed-token` goes, in microseconds of processor time. Each step of embed-token.ts
+ * is called alone many times in this process, on a gateway with its own ledger, limits, epochs and policy. Then the
+ * same answer is sent by node:http alone, through Express's Router, and by the complete product (wrk, as in token.mjs).
+ * Needs wrk and taskset on PATH.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ const calls = Number(process.env.BENCH_CALLS ?? 50_000);
 const secret = 'a-secret-of-at-least-32-characters!';
 const clock = { now: () => new Date() };
 
-/** Answers what a request of the demo's analyst asks of a service. */
+/** Answers the calls that a request of the demo's analyst makes to a service. */
 const transport = async ({ method, path, body }) => {
   if (path.endsWith('/guest-token/create')) return { status: 200, body: { token: randomUUID() } };
   if (path.endsWith('/dashboard-embeds')) return { status: 200, body: { id: body.dashboardId, error: null, name: '' } };
@@ -129,7 +130,7 @@ const timesOf = async () => {
   ]);
 };
 
-/** The same answer from ever smaller servers, and from the product. */
+/** Measures the same answer from smaller and smaller servers, and from the product. */
 const wholeTimes = () =>
   inTemporaryFolder(async (folder) => {
     const signers = createSigners();

@@ -1,8 +1,8 @@
 /**
- * Cached `POST /embed-token` against a bare Express "hello" and what a team writes by hand: each server on one core, wrk on the other,
- * in turns, in one run. Mounted in a host's app, against an empty route of that app. Needs wrk and taskset on PATH (Linux), and
- * Redis at BENCH_REDIS_URL. Prints a Markdown table of medians with the marks. On a machine that is busy with other things, the ratio
- * of processor time is steadier than that of requests.
+ * Cached `POST /embed-token` compared with an empty Express route and with what a team writes by hand: each server on
+ * one core, wrk on the other, in turns, in one run. The mounted gateway is compared with an empty route of the same
+ * app. Needs wrk and taskset on PATH (Linux), and Redis at BENCH_REDIS_URL. Prints a Markdown table of medians and
+ * required values. On a busy machine, the ratio of processor time is more stable than that of requests.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const algorithms = ['HS256', 'RS256', 'ES256'];
 /** More sessions than the gateway caches, so that each is verified again. */
 const manySessions = 12_000;
 
-/** wrk's script: a POST, with the sessions of a file in turn where there is one. */
+/** Writes wrk's script: a POST that uses the sessions of a file in turn, if there is one. */
 const writeScripts = (folder, signers) => {
   const post = join(folder, 'post.lua');
   writeFileSync(post, 'wrk.method = "POST"\n');

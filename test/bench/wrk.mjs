@@ -1,4 +1,4 @@
-// One server on the first core, wrk on the second: requests a second, and the processor time that each took.
+// Runs one server on the first core and wrk on the second. Measures requests per second and the processor time of each.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { median } from './server.mjs';
@@ -61,8 +61,8 @@ export const inTurns = (variants, { rounds, seconds, warmSeconds }) => {
 };
 
 /**
- * A Markdown table of medians. Each ratio is the median of the ratios of one round each, against the variant `against`, or the
- * first: what slows the machine down slows both. `mark` is the least ratio that is wanted.
+ * Returns a Markdown table of medians. Each ratio is the median of the rounds' ratios to the variant `against`, or to
+ * the first: whatever slows the machine slows both. `mark` is the minimum ratio required.
  */
 export const tableOf = (variants) => {
   const [bare] = variants;

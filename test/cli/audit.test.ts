@@ -1,4 +1,4 @@
-/** `guestlist audit verify --file`: an exported audit is checked without a gateway. */
+/** `guestlist audit verify --file` verifies an exported audit without a gateway. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

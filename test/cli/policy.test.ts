@@ -17,6 +17,9 @@ const write = (name: string, content: unknown): string => {
 
 type Call = { readonly command: string; readonly input: unknown; readonly url: string | undefined };
 
+/** What a gateway answers to `policy-names`; an error: it does not answer. */
+let catalogue: object | Error = new Error('No gateway answers.');
+
 const run = async (...args: string[]) => {
   const out: string[] = [];
   const errors: string[] = [];
@@ -28,6 +31,10 @@ const run = async (...args: string[]) => {
       configuredPolicies: () => shipped,
       callGateway: async (command, input, url) => {
         calls.push({ command, input, url });
+        if (command === 'policy-names') {
+          if (catalogue instanceof Error) throw catalogue;
+          return { catalogue };
+        }
         return { explanation: { from: 'there' }, text: 'the text' };
       },
       now: () => new Date('2026-03-04T05:06:07Z'),
@@ -63,6 +70,43 @@ describe('guestlist policy test', () => {
       code: 1,
       errors: expect.stringContaining('no policy test'),
     });
+  });
+
+  it('ends with 1 for a name that the service lacks, and names its place, what was meant, and what there is', async () => {
+    const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: { Destinaton: '"x"' } } }];
+    write('names/p.yaml', { ...basePolicy, restrictions });
+    const expected = {
+      tenant: 'LAX',
+      templates: ['delays', 'routes'],
+      restrictions: { dashboardFilters: { Destinaton: 'x' } },
+    };
+    const tests = [{ name: 'one', user: { sub: 'a', org_id: 'LAX' }, expect: expected }];
+    const file = write('names/p.test.yaml', { tests });
+    const board = (source: string) => ({
+      source,
+      filters: ['Destination'],
+      metrics: [],
+      metricFilters: [],
+      rlsVariables: [],
+    });
+    const boards = ['delays', 'routes', 'third-one'].map(board);
+    catalogue = { otherWorkspaces: null, boards, missing: [], dashboardsThere: [], embedsThere: [] };
+    const found = await run('test', file);
+    catalogue = new Error('No gateway answers.');
+    expect(found.code).toBe(1);
+    expect(found.out).toMatch(
+      /p\.yaml:\d+:\d+: "Destinaton" is no filter .* Did you mean "Destination"\? There are: "Destination"\./,
+    );
+    expect(found.calls).toEqual([
+      {
+        command: 'policy-names',
+        input: { asked: { workspace: 'flights', templates: ['delays', 'routes', 'third-one'], embeds: [] } },
+        url: undefined,
+      },
+    ]);
+    const alone = await run('test', file);
+    expect([alone.code, alone.errors]).toEqual([0, expect.stringContaining('were not checked: No gateway answers.')]);
+    await expect(run('test', '--url', 'http://gateway.test', file)).rejects.toThrow('No gateway answers.');
   });
 
   it('ends with 1 for a rule that no test tries, where that is asked', async () => {
@@ -186,7 +230,7 @@ describe('a policy that asks the host for tenants', () => {
     });
   });
 
-  it('is compared by what the sample says that it answers: a user of whom it says nothing is no user without change', async () => {
+  it('a plan compares users by the lookup answers in the sample, and a user without one is not counted as unchanged', async () => {
     const lines = [
       { claims: user, lookup: ['acme'] },
       { claims: user, lookup: [] },

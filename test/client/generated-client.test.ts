@@ -1,4 +1,4 @@
-/** A client made from the served document type-checks, and works against the built product. */
+/** A client that was generated from the served document passes type checking, and works with the built product. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,9 @@
-/** The metrics that docs/metrics.md shows are ones that an import takes. */
+/** An import accepts the metrics in docs/reference/metrics.md. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
 
-const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
 
 test('both of them', () => {

@@ -13,7 +13,7 @@ describe('names and ids', () => {
   });
 });
 
-test('the rules of the reference are the schema’s', () => {
+test('the schema enforces the naming rules that the reference shows', () => {
   expect(namingRules.join(' ')).toContain('1 to 255 characters');
   for (const [name, isName] of [
     ['x'.repeat(255), true],
@@ -28,7 +28,7 @@ test('the rules of the reference are the schema’s', () => {
   ] as const) {
     expect(identifier.safeParse(name).success, JSON.stringify(name)).toBe(isName);
   }
-  // Kept as they came: neither trimmed nor folded nor composed anew.
+  // Names stay unchanged: they are not trimmed, converted to lower case, or normalized.
   for (const name of [' a ', 'A', 'e\u0301']) expect(identifier.parse(name)).toBe(name);
 });
 

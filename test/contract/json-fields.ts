@@ -5,7 +5,7 @@ type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 const nodes = (value: unknown): readonly Node[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
-/** A schema as JSON Schema with its references put in. */
+/** Returns a schema as JSON Schema with its references resolved. */
 export const inlined = (schema: z.ZodType, io: 'input' | 'output' = 'input'): Node => {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { io });
   const replace = (value: unknown): unknown => {
@@ -29,17 +29,20 @@ const members = (node: Node, prefix: string): readonly string[] => {
   );
 };
 
-/** `params.allowedEmbeds`, `list.inner!` (required): arrays add nothing to the path; forms of a union are joined. */
+/**
+ * Returns paths such as `params.allowedEmbeds` and `list.inner!` (required). Arrays add nothing to a path; the
+ * alternatives of a union are merged.
+ */
 const fieldsOf = (node: Node, prefix = ''): readonly string[] => {
   if (isNode(node.items)) return fieldsOf(node.items, prefix);
   const forms = nodes(node.anyOf ?? node.oneOf);
   return [...new Set([...members(node, prefix), ...forms.flatMap((form) => fieldsOf(form, prefix))])];
 };
 
-/** Fields of an input, without those of filter values, which are one type everywhere. */
+/** Returns the fields of an input. Fields inside filter values are left out, since their type is always the same. */
 export const inputFields = (schema: z.ZodType): readonly string[] => fieldsOf(inlined(schema)).toSorted();
 
-/** Every place in a schema, with its JSON Schema. */
+/** Returns every path in a schema with its JSON Schema. */
 export const places = (node: Node, path = ''): readonly { readonly path: string; readonly node: Node }[] => [
   { path, node },
   ...Object.entries(isNode(node.properties) ? node.properties : {}).flatMap(([name, inner]) =>

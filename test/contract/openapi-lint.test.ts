@@ -1,4 +1,4 @@
-/** The document under Redocly's linter, as `redocly.yaml` sets it: a warning counts as a fault. */
+/** Redocly's linter accepts the OpenAPI document, with the rules of `redocly.yaml`. Warnings count as faults. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Nothing leaves the machine: neither usage nor a look for updates. */
+/** The linter sends no telemetry and does not look for updates. */
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const lint = async (document: unknown): Promise<readonly string[]> => {

@@ -25,7 +25,7 @@ test('it holds exactly the operations with every binding', () => {
   const all = Object.values<Operation>(operations).flatMap(({ name, bindings }) =>
     bindings.map(({ method, path, when }) => ({ name, key: `${method} ${path}`, isConditional: when !== undefined })),
   );
-  // One method and path has one place in the document: it shows the binding without a condition.
+  // The document has one entry for each method and path: the binding without a condition.
   const plain = new Set(all.flatMap(({ key, isConditional }) => (isConditional ? [] : [key])));
   const expected = all.flatMap(({ name, key, isConditional }) =>
     isConditional && plain.has(key) ? [] : [`${name} ${key}`],

@@ -27,7 +27,7 @@ describe.each(Object.entries(specification))('%s', (name, expected) => {
   });
 
   test('takes the fields of its table, and no other', () => {
-    // The inside of an export is ours; so are the kinds of filter values.
+    // This project defines the inside of an export and the kinds of filter values.
     const fields = inputFields(operation.input).filter((field) => !field.startsWith('importDashboardData.'));
     expect(fields).toEqual(words(expected.fields));
   });

@@ -1,10 +1,10 @@
-/** The tables of the interface specification, copied by hand: what the declarations are compared with. */
+/** The tables of the interface specification, copied by hand. The declarations are compared with them. */
 export type Expected = {
   readonly section: string;
-  /** `legacy` marks a camel-case path; `if` a binding that has a condition. */
+  /** `legacy` marks a camel-case path, `if` a binding with a condition. */
   readonly bindings: readonly string[];
   readonly credentials: readonly string[];
-  /** A `!` marks what is required. */
+  /** A `!` marks a required field. */
   readonly fields: string;
   readonly errors: Readonly<Record<string, number>>;
   readonly multipartFile?: string;
@@ -56,7 +56,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     errors: {
       AUTHENTICATION_ERROR: 401,
       CLIENT_ID_ERROR: 400,
-      // Not WORKSPACE_ID_ERROR of the known list: no field names a workspace, and a dashboard cannot lose its own.
+      // WORKSPACE_ID_ERROR of the known list is left out: no field names a workspace, and a dashboard always has one.
       DASHBOARD_PARAM_ERROR: 400,
       APP_FILTER_PARAM_ERROR: 400,
       RLS_SETTINGS_PARAM_ERROR: 400,
@@ -71,7 +71,8 @@ export const specification: Readonly<Record<string, Expected>> = {
       'POST /api/v2/dataApp/embed/create legacy',
     ],
     credentials: ['apiKey'],
-    // Both forms are joined here: dashboard (settings required, with a datamart) and metric (settings optional).
+    // Both alternatives are merged here: dashboard (settings with a datamart are required) and metric (settings are
+    // optional).
     fields: `dashboardId! embedType! metricId! workspaceName! name accessSettings accessSettings!
       accessSettings.datamartName accessSettings.datamartName! ${under('accessSettings', settings)}`,
     errors: {
@@ -112,7 +113,8 @@ export const specification: Readonly<Record<string, Expected>> = {
       CLIENT_ID_ERROR: 400,
       TEMPLATE_DASHBOARD_ERROR: 400,
       INVALID_DASHBOARD_DATA: 400,
-      // The specification gives 400 or 500: what a caller can mend has a code of its own, so what is left is ours.
+      // The specification gives 400 or 500. Causes that the caller can fix have other codes, so this code means an
+      // internal failure.
       DASHBOARD_CREATE_ERROR: 500,
     },
   },
@@ -152,7 +154,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     section: '9',
     bindings: ['PUT /api/v2/data-app/datamarts', 'PUT /api/v2/dataApp/datamarts legacy'],
     credentials: ['serviceToken'],
-    // The last two of these, and tenancyPath, are ours.
+    // The last two fields, and tenancyPath, are this project's.
     fields: `datamartName! tableList tenancySettings relationships sharedTables cacheTtlSeconds
       ${under('tableList', 'name! schemaName clientColumn tenancyPath isHide label wildcard columns!')}
       ${under('tableList.columns', 'name! alias label isHide isCustomColumn sql isAggregate allowAggregate defaultAggregation isApplyTimezone defaultSort')}

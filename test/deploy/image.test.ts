@@ -1,4 +1,4 @@
-/** The files of the image suffice to run the product, by its entry point, its health check and its stop signal. */
+/** The image's files are sufficient to run the product by its entry point, health check and stop signal. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { argumentsOf, layOutImage, linkPackages, runImage, untilAnswered } from './image.js';
 
 const secret = (): string => randomBytes(36).toString('base64');
-/** What production needs with one data folder, beside what Guestlist creates itself. */
+/** Settings that production needs with one data folder, in addition to what Guestlist creates itself. */
 const secrets = { GUESTLIST_HOST_JWT_SECRET: secret(), GUESTLIST_API_KEY: secret() };
 
 describe('image', () => {
@@ -34,7 +34,7 @@ describe('image', () => {
     const env = { ...secrets, DATABASE_URL: database, GUESTLIST_ENCRYPTION_KEY: key };
     const container = await runImage(laidOut.app, env);
     await untilAnswered(container, '/healthz');
-    // By a handler, not by the kernel's default: that one does not hold for the first process of a container.
+    // The exit must come from a handler: the kernel's default does not apply to the first process of a container.
     expect(await container.stop()).toBe(128 + constants.signals.SIGTERM);
     silent.close();
   });

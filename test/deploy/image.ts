@@ -9,7 +9,10 @@ import { copiesOf, readStages, root, variablesOf } from './files.js';
 
 type Lock = { readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>> };
 
-/** Links each package that `npm ci --omit=dev` would install at the top, and no other: an import of any other fails. */
+/**
+ * Links only the packages that `npm ci --omit=dev` would install at the top level, so that an import of any other
+ * package fails.
+ */
 export const linkPackages = async (folder: string): Promise<void> => {
   const lock: Lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   for (const [path, { dev = false, devOptional = false }] of Object.entries(lock.packages)) {
@@ -25,7 +28,7 @@ type Options = {
   readonly install: (folder: string) => Promise<void>;
 };
 
-/** The folder /app of the image. `dist/` is the one that was built here; the list of packages (SBOM) is left out. */
+/** Creates the folder /app of the image. `dist/` is the local build; the list of packages (SBOM) is left out. */
 export const layOutImage = async ({
   install,
 }: Options): Promise<{ readonly app: string; readonly remove: () => Promise<void> }> => {
@@ -77,11 +80,11 @@ const run = (app: string, [command = '', ...args]: readonly string[], env: Recor
 export type Container = {
   readonly url: string;
   readonly output: () => string;
-  /** Runs the command in the same folder with the same variables, and answers its exit code. */
+  /** Runs the command in the same folder with the same variables. Returns its exit code. */
   readonly exec: (command: readonly string[]) => Promise<number | null>;
-  /** Sends the image's stop signal, and answers the exit code. */
+  /** Sends the image's stop signal. Returns the exit code. */
   readonly stop: () => Promise<number | null>;
-  /** The exit code, once the process has ended. */
+  /** Resolves with the exit code when the process has ended. */
   readonly ended: Promise<number | null>;
 };
 

@@ -112,7 +112,7 @@ describe('the earlier question', () => {
     const enforced = on('day', { kind: 'range', from: '2024-02-15', to: null, toIsExclusive: true });
     const chosen = on('day', march);
     expect(ask([enforced, chosen], [chosen])?.question.conditions).toEqual([enforced, on('day', february)]);
-    // An equal condition of the guest's is another one.
+    // An equal condition of the guest is a different condition.
     expect(ask([enforced], [{ ...enforced }])).toBeUndefined();
   });
 

@@ -240,4 +240,14 @@ describe('what a guest chooses', () => {
     expect(values({})).toEqual([{ kind: 'oneOf', values: ['NY'] }]);
     expect(values({ 'Destination state': 'TX' })).toEqual([{ kind: 'oneOf', values: ['TX'] }]);
   });
+
+  test("a default that does not fit its filter is a fault of the metric, and not of the guest's request", () => {
+    const [state, date] = dashboard.filters;
+    if (state === undefined || date === undefined) throw new Error('the fixture has two filters');
+    const wrong = { ...dashboard, filters: [{ ...state, defaultValue: 7 }, date] };
+    const codeFor = (dashboardFilter: Record<string, string | number>) =>
+      codeOf(() => chosenConditions(noRestrictions, wrong, metric, { ...none, dashboardFilter }, moment));
+    expect(codeFor({})).toBe('METRIC_QUERY_ERROR');
+    expect(codeFor({ 'Destination state': 7 })).toBe('INVALID_REQUEST_BODY');
+  });
 });

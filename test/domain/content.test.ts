@@ -23,7 +23,7 @@ test.each([
     gridMargin: [],
     metrics: [{ metricId: 'm', name: 'M', definition, lineage: [], placement: 'METRIC' as const }],
   };
-  expect(contentFaults(content, mart)).toEqual(
+  expect(contentFaults(content, [mart])).toEqual(
     shared.map((name) => `metrics["m"]: two filters have the name or label "${name}"`),
   );
 });

@@ -102,7 +102,7 @@ const changes: fc.Arbitrary<DatamartChanges> = fc.record({
   sharedTables: optional(fc.subarray(['main.a', 'eu.a', 'b', 'main.b'])),
 });
 
-/** The specification in a few words: what a datamart holds, flat, as its listing shows it. */
+/** A simple model of the specification: a datamart's fields as the list shows them. */
 type Model = {
   readonly tables: readonly object[];
   readonly names: readonly string[];
@@ -176,7 +176,7 @@ const modelTenancy = (current: Model['tenancy'], settings: object & { readonly t
   };
 };
 
-/** The model after the changes, or `refused`. */
+/** Returns the model after the changes, or `refused`. */
 const step = (model: Model, change: DatamartChanges): Model | 'refused' => {
   const tables = change.tableList === undefined ? model : modelTables(change.tableList);
   const settings = change.tenancySettings;
@@ -255,7 +255,7 @@ describe('a run of changes keeps, replaces and clears as the specification says'
       }),
       { seed: 9, numRuns: 600 },
     );
-    // A model that refuses everything would agree with everything.
+    // Both outcomes must occur: a model that refused everything would always agree.
     expect(Math.min(seen.applied, seen.refused)).toBeGreaterThan(300);
   });
 });
@@ -293,7 +293,7 @@ describe('names of tables', () => {
           const named = nameTables(tables);
           for (const item of tables) {
             const meant = named.get(shortName(item, named)) ?? [];
-            // What no name can single out is never taken for another.
+            // An ambiguous name must never select the wrong item.
             expect(meant).toContain(item);
           }
         },

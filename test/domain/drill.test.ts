@@ -94,7 +94,7 @@ describe('a drill', () => {
     ['a period of a number', { grain: 'day' }, 5, 'date'],
     ['a bucket that is no number', { bucketWidth: 5 }, 'x', 'number'],
     ['a bucket of true', { bucketWidth: 5 }, true, 'number'],
-    ['a bucket whose width the rows decide', { bucketCount: 5 }, 5, 'bucketWidth'],
+    ['a bucket whose width the rows decide', { bucketCount: 5 }, 5, 'change with the rows'],
   ] as const)('into %s is refused, with the reason', (_, extra, value, reason) => {
     expect(() => clicked(extra, value)).toThrow(reason);
   });

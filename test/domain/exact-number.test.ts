@@ -1,4 +1,4 @@
-/** Numbers as filters take them: compared by every digit, and refused where JSON has rounded them. */
+/** Numbers in filters: every digit is compared, and numbers that JSON has rounded are refused. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
@@ -66,6 +66,6 @@ test('a variable that custom SQL compares with takes no unsafe number, since its
   expect(rlsVariablesOf(guarded(undefined), [{ account: '9007199254740993' }]).get('account')).toEqual([
     '9007199254740993',
   ]);
-  // Of a column it is the engine that knows: floats are no more exact than JSON.
+  // Columns are checked by the engine, since a float column is no more exact than JSON.
   expect(rlsConditions(guarded(columnRef('sales.account')), settings)).toHaveLength(1);
 });

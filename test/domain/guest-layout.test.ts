@@ -8,7 +8,7 @@ import { boardCards, dashboardLayout, ownLayout } from '../../src/domain/guest/l
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const card = (metricId: string, y: number): LayoutCard => ({ metricId, x: 0, y, w: 1, h: 1 });
 
-/** The last two are a guest's. */
+/** Guests made the last two metrics. */
 const metricOf = (metricId: string): Metric => ({
   metricId,
   workspaceId: 'w',

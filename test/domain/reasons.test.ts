@@ -7,7 +7,7 @@ import { isReason, ownReasons, type Reason, reasonOfCode, restrictionReason } fr
 
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** Families whose members are put together from a prefix and another closed set. */
+/** Families of reasons that consist of a prefix and a member of another closed set. */
 const families = /^(session|failed|database|datasource|table|tenant)-|-limit$/;
 
 test('every reason code is used', () => {

@@ -43,7 +43,7 @@ const clear = (item: SemanticTable): SemanticTable => ({
   columns: item.columns.map((column) => ({ ...column, description: null, synonyms: [], columnType: null })),
 });
 
-/** Every way to fill one more part of it. */
+/** Returns one variant of the layers for each optional part; that part is filled in it. */
 const grown = (all: readonly SemanticTable[]): readonly (readonly SemanticTable[])[] =>
   all.flatMap((item, index) => {
     const put = (next: SemanticTable) => all.map((other, at) => (at === index ? next : other));

@@ -10,9 +10,9 @@ const columnOf = (path: string) => {
 };
 
 type Shape = {
-  /** Client column by table; null: none. */
+  /** Client columns by table; null: the table has none. */
   readonly tables: Readonly<Record<string, string | null>>;
-  /** `orders.customer_id>customers.id`, by its own text as its name, many to one. */
+  /** Many-to-one relationships such as `orders.customer_id>customers.id`. The text is also the name. */
   readonly links: readonly (string | readonly [string, Cardinality | null])[];
   readonly keys?: Readonly<Record<string, readonly (readonly string[])[]>>;
   readonly shared?: readonly string[];
@@ -57,7 +57,7 @@ const martOf = ({ tables, links, shared = [], paths = {}, settings = [] }: Shape
 const tenancyOf = (shape: Shape, tableName: string): TableTenancy =>
   tableTenancy(martOf(shape), ref(tableName), (table) => shape.keys?.[table.tableName] ?? []);
 
-/** The kind; of a path, its relationships; of what is unreadable, the reason. */
+/** Returns the kind and, for a path, its relationships; for an unreadable table, the reason. */
 const brief = (shape: Shape, tableName: string): unknown => {
   const tenancy = tenancyOf(shape, tableName);
   if (tenancy.kind === 'path') return tenancy.steps.map(({ relationshipName }) => relationshipName);
@@ -123,7 +123,8 @@ describe('why a row belongs to a client', () => {
     expect(brief({ ...shop, links: [[lines, null]], keys }, 'lines')).toBe('key-within-client');
     expect(brief({ ...shop, keys: { orders: [['id', 'line', 'client']] } }, 'lines')).toBe('key-within-client');
     expect(brief({ ...shop, keys: { orders: [['client', 'id'], ['id']] } }, 'lines')).toEqual([lines]);
-    // The same one level up: what a derived parent is unique by, beside the column that leads to its own parent.
+    // The same on the next level: the derived parent is unique only together with the column that leads to its own
+    // parent.
     expect(brief({ ...shop, keys: { lines: [['order_id', 'id']] } }, 'parts')).toBe('key-within-client');
   });
 
@@ -158,7 +159,7 @@ describe('why a row belongs to a client', () => {
     expect(brief({ ...fork, paths: { orders: shipped } }, 'orders')).toEqual([shipped]);
     expect(brief({ ...fork, paths: { orders: shipped } }, 'lines')).toEqual([part, shipped]);
     expect(brief({ ...fork, paths: { lines: part } }, 'lines')).toBe('several-paths');
-    // The same columns under two names are one path.
+    // Two relationships over the same columns are one path.
     expect(brief({ ...shop, links: [lines, [lines, 'OneToOne']] }, 'lines')).toEqual([lines]);
   });
 

@@ -1,4 +1,7 @@
-/** `tenancyPath` and `sharedTables` as callers write them: what names nothing, or contradicts another declaration, is refused. */
+/**
+ * `tenancyPath` and `sharedTables` in requests: an entry that names nothing, or contradicts another declaration, is
+ * refused.
+ */
 import { describe, expect, test } from 'vitest';
 import { changeParts, type DatamartChanges, type DatamartParts, noParts } from '../../src/domain/datamart/changes.js';
 import type { RelationshipDraft } from '../../src/domain/datamart/relationships.js';
@@ -63,13 +66,13 @@ describe('tenancyPath', () => {
     expect(pathOf(made({ tableList: shop.tableList }, parts))).toBeNull();
   });
 
-  test('an unknown name, or one of other tables, is refused at its place with those that there are', async () => {
+  test('a tenancyPath that is unknown or of other tables is refused; the fault names the field and the valid names', async () => {
     expect(await fault(withPath('user'))).toBe(
-      'tableList[2].tenancyPath: string "user" came, expected a relationshipName of table "lines"; it has "order of line", "user of line".',
+      'tableList[2].tenancyPath: got string "user", expected a relationshipName of table "lines"; it has "order of line", "user of line".',
     );
     const elsewhere = related('orders of users', 'orders', 'users');
     expect(await fault({ ...withPath('orders of users'), relationships: [elsewhere] })).toContain(
-      'tableList[2].tenancyPath: string "orders of users" came, expected a relationshipName of table "lines"; it has none',
+      'tableList[2].tenancyPath: got string "orders of users", expected a relationshipName of table "lines"; it has none',
     );
   });
 
@@ -82,13 +85,13 @@ describe('tenancyPath', () => {
 
   test('it stands beside no clientColumn and no entry of sharedTables: rows belong by one of them', async () => {
     expect(await fault(withPath('user of line', { clientColumn: 'of' }))).toContain(
-      'tableList[2].tenancyPath: string "user of line" came, expected none beside clientColumn "of"',
+      'tableList[2].tenancyPath: got string "user of line", expected none, because of clientColumn "of"',
     );
     expect(await fault({ ...withPath('user of line'), sharedTables: ['main.lines'] })).toContain(
-      'expected none beside the entry "main.lines" of sharedTables',
+      'expected none, because of the entry "main.lines" of sharedTables',
     );
     expect(await fault({ sharedTables: ['lines'] }, made(withPath('user of line')))).toContain(
-      'table "lines" has the tenancyPath "user of line", which cannot stand beside the entry "lines" of sharedTables',
+      'table "lines" has the tenancyPath "user of line", which contradicts the entry "lines" of sharedTables',
     );
   });
 
@@ -110,19 +113,19 @@ describe('tenancyPath', () => {
 describe('sharedTables lists tables by name', () => {
   test.each(['*', 'main.*', 'eu.*'])('%s is refused', async (entry) => {
     expect(await fault({ ...shop, sharedTables: [entry] })).toBe(
-      `sharedTables[0]: string "${entry}" came, expected the name of one table; list each table that is for all tenants.`,
+      `sharedTables[0]: got string "${entry}", expected the name of one table; list each table that is for all tenants.`,
     );
   });
 
   test('a table that is really named * is meant by its full name alone', async () => {
     const withStar = { ...shop, tableList: [...(shop.tableList ?? []), table('*')] };
     expect(made({ ...withStar, sharedTables: ['main.*'] }).sharedTables).toEqual(['main.*']);
-    expect(await fault({ ...withStar, sharedTables: ['*'] })).toContain('sharedTables[0]: string "*" came');
+    expect(await fault({ ...withStar, sharedTables: ['*'] })).toContain('sharedTables[0]: got string "*"');
   });
 
   test('an entry that names no table is refused', async () => {
     expect(await fault({ ...shop, sharedTables: ['lines', 'nothing'] })).toBe(
-      'sharedTables[1]: string "nothing" came, expected a table of the datamart.',
+      'sharedTables[1]: got string "nothing", expected a table of the datamart.',
     );
   });
 });

@@ -55,10 +55,10 @@ const mart = datamart({
 });
 
 const injection = "'; DROP TABLE sales; --";
-/** A UUID that begins with this digit. */
+/** A UUID that starts with this digit. */
 const uid = (digit: string): string => `${digit}0000000-0000-4000-8000-000000000000`;
 
-/** What a list's or a string's own notation might trip over. */
+/** Texts that could break a notation of lists or strings. */
 const oddTexts = [
   'a,b',
   '{x}',
@@ -217,7 +217,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('measures', () => {
-    it('aggregate as they say', async () => {
+    it('have the defined meaning', async () => {
       const measures = (['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN'] as const).map(
         (aggregate) => ({
           name: aggregate,
@@ -233,7 +233,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       });
     });
 
-    it('of an indicator are a share, with NULL passed by', async () => {
+    it('with an indicator are a share; NULL is not counted', async () => {
       const indicator = { kind: 'compare', operator: '>', value: 15 } as const;
       const share = { name: 'share', aggregate: 'AVG', column: columnRef('sales.amount'), indicator } as const;
       const sum = { ...share, name: 'sum', aggregate: 'SUM' } as const;
@@ -241,13 +241,13 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await valuesOf(metric('sales', { measures: [share, sum, known] }))).toEqual([[0.5, 2, 4]]);
     });
 
-    it('take an indicator on a list', async () => {
+    it('accept an indicator on a list of values', async () => {
       const indicator = { kind: 'oneOf', values: ['s1', 's9'] } as const;
       const measures = [{ name: 'share', aggregate: 'AVG', column: columnRef('sales.shop'), indicator } as const];
       expect(await valuesOf(metric('sales', { measures }))).toEqual([[0.5]]);
     });
 
-    it('count the rows of `from`, not those an outer join padded', async () => {
+    it('count the rows of `from`, not rows that an outer join padded', async () => {
       const measures = [
         count,
         { name: 'shops', aggregate: 'COUNT_DISTINCT', column: columnRef('shops.code') } as const,
@@ -357,7 +357,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(answer.columns[0]).toEqual({ name: 'at', dataType: 'date' });
     });
 
-    it('in the timezone of the question, daylight saving included', async () => {
+    it("use the question's timezone, including daylight saving time", async () => {
       const parts = { timezone: 'America/Los_Angeles' };
       expect(await valuesOf(byGrain('hourOfDay'), parts)).toEqual([
         [0, 1],
@@ -376,14 +376,14 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await valuesOf(byGrain('day'), { timezone: 'Asia/Tokyo' }))[0]).toEqual(['2024-03-05', 2]);
     });
 
-    it('conditions meet the same local time', async () => {
+    it('are in the same local time as conditions', async () => {
       const range = { kind: 'range', from: '2024-03-05', to: '2024-03-06', toIsExclusive: true } as const;
       const conditions = [condition('sales.at', range)];
       expect(await valuesOf(total, { conditions })).toEqual([[1, 20]]);
       expect(await valuesOf(total, { conditions, timezone: 'Asia/Tokyo' })).toEqual([[2, 30]]);
     });
 
-    it('a column that takes no timezone is answered as stored, an instant in UTC', async () => {
+    it('of a column without timezone conversion are answered as stored, an instant in UTC', async () => {
       const definition = metric('sales', {
         dimensions: [{ name: 'at', column: columnRef('sales.moment'), grain: 'minute' }],
       });
@@ -394,7 +394,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('in buckets, below zero too', async () => {
+    it('in buckets, also below zero', async () => {
       const bucket = (width: number) =>
         metric('sales', {
           dimensions: [{ name: 'b', column: columnRef('sales.amount'), bucketWidth: width }],
@@ -453,18 +453,18 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await idsWhere([column, predicate])).toEqual(ids);
     });
 
-    it('all hold together', async () => {
+    it('must all hold', async () => {
       const paid = ['sales.isPaid', { kind: 'compare', operator: '=', value: true }] as const;
       const large = ['sales.amount', { kind: 'compare', operator: '>', value: 0 }] as const;
       expect(await idsWhere([...paid], [...large])).toEqual([1]);
     });
 
-    it('take ten thousand values', async () => {
+    it('accept ten thousand values', async () => {
       const values = Array.from({ length: 10_000 }, (_, index) => index + 3);
       expect(await idsWhere(['sales.id', { kind: 'oneOf', values }])).toEqual([3, 4, 5]);
     });
 
-    it('compare integers beyond 2^53 exactly, and the values of a closed list', async () => {
+    it('compare integers beyond 2^53 and values of a closed list exactly', async () => {
       const ids = metric('big', { dimensions: [{ name: 'id', column: columnRef('big.id') }] });
       const equal = (value: string) => [condition('big.id', { kind: 'compare', operator: '=', value })];
       expect(await valuesOf(ids, { conditions: equal('9007199254740993') })).toEqual([['9007199254740993']]);
@@ -475,7 +475,7 @@ describe.each(await findKinds())('on %s', (kind) => {
 
     const inCalifornia = [condition('shops.state', { kind: 'oneOf', values: ['CA'] })];
 
-    it('on a LEFT-joined lookup take the rows outside away, not only their names', async () => {
+    it("on a LEFT-joined lookup remove the rows, not only the lookup's values", async () => {
       expect(await valuesOf(byState, { conditions: inCalifornia })).toEqual([['CA', 2]]);
       const both = metric('sales', {
         measures: [count, { name: 'states', aggregate: 'COUNT_DISTINCT', column: columnRef('shops.state') }],
@@ -489,12 +489,12 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await valuesOf(total, { conditions: none })).toEqual([[1, 30]]);
     });
 
-    it('on a many-sided table that is not joined repeat no row', async () => {
+    it('on an unjoined table with many matching rows repeat no row', async () => {
       const conditions = [condition('lines.sku', { kind: 'oneOf', values: ['p', 'q'] })];
       expect(await valuesOf(total, { conditions })).toEqual([[2, 30]]);
     });
 
-    it('on one such table are met by one row together', async () => {
+    it('on one such table must be met by the same row', async () => {
       const conditions = [
         condition('lines.sku', { kind: 'compare', operator: '=', value: 'p' }),
         condition('lines.sku', { kind: 'compare', operator: '=', value: 'q' }),
@@ -502,14 +502,14 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await valuesOf(total, { conditions })).toEqual([[0, null]]);
     });
 
-    it('reach over two relationships', async () => {
+    it('can follow two relationships', async () => {
       const definition = metric('lines', { measures: [count] });
       expect(await valuesOf(definition, { conditions: inCalifornia })).toEqual([[3]]);
     });
   });
 
   describe('order and page', () => {
-    it('is by dimensions where nothing is said, NULL last', async () => {
+    it('is by dimensions by default, NULL last', async () => {
       expect(await valuesOf(byShop)).toEqual([
         ['gone', 1],
         ['s1', 2],
@@ -518,7 +518,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('takes a sort, with the dimensions as tie-breakers and NULL last either way', async () => {
+    it('uses the sort, with the dimensions as tie-breakers, and NULL last in both directions', async () => {
       const sort = [{ name: 'n', direction: 'DESC' }] as const;
       expect(await valuesOf({ ...byShop, sort })).toEqual([
         ['s1', 2],
@@ -552,7 +552,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(answer.groupbyColumnList).toEqual(['shop']);
     });
 
-    it('without any row has no columns', async () => {
+    it('without any row, the answer has no columns', async () => {
       const conditions = [condition('sales.shop', { kind: 'compare', operator: '=', value: 'nowhere' })];
       expect(await ask(byShop, { conditions })).toEqual({
         rows: [],
@@ -564,12 +564,12 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('cells', () => {
-    it('are exact, and text where JSON has no number', async () => {
+    it('are exact, and are text if JSON cannot represent the number', async () => {
       const weights = metric('sales', {
         dimensions: [{ name: 'w', column: columnRef('sales.weight') }],
         measures: [count],
       });
-      // MySQL has neither NaN nor infinity: its test data are NULL.
+      // MySQL has neither NaN nor infinity, so its test data have NULL there.
       const rest = kind === 'MYSQL' ? [null] : ['Infinity', 'NaN'];
       expect((await valuesOf(weights)).map(([cell]) => cell)).toEqual([-0.5, 0.5, 1.5, ...rest]);
       const big = metric('big', {
@@ -603,7 +603,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       });
     });
 
-    it('keep names that JavaScript or SQL would trip over', async () => {
+    it('keep names that are special in JavaScript or SQL', async () => {
       const definition = metric('sales', {
         dimensions: [
           { name: '__proto__', column: columnRef('sales.id') },
@@ -618,8 +618,8 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  describe('an answer that asks for no number of rows', () => {
-    it('holds the first ten thousand, says how many there are, and goes on by offset', async () => {
+  describe('an answer without a limit in the question', () => {
+    it('has the first ten thousand rows and the total number, and continues by offset', async () => {
       const huge = await builder.build('huge', [numbered(12_000)]);
       const byId = metric('sales', { dimensions: [{ name: 'Id', column: columnRef('sales.id') }] });
       const first = await engine.query(question(huge, mart, 'None', byId));
@@ -630,7 +630,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('underlying rows', () => {
-    it('are the joined rows, names qualified where two are alike', async () => {
+    it('are the joined rows; equal column names are qualified', async () => {
       const definition = metric('sales', { underlying: ['sales.id', 'shops.id', 'shops.state'].map(columnRef) });
       expect(await engine.underlying(asked(definition, { limit: 2, offset: 1 }))).toEqual({
         rows: [
@@ -646,7 +646,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       });
     });
 
-    it('ignore the cap of the answer, hold every condition, and stop at a thousand', async () => {
+    it("ignore the answer's limit, obey every condition, and end at a thousand", async () => {
       const ids = metric('sales', { underlying: [columnRef('sales.id')], limit: 1 });
       const conditions = [condition('shops.state', { kind: 'oneOf', values: ['CA'] })];
       expect((await engine.underlying(asked(ids, { conditions }))).rows).toEqual([{ id: 1 }, { id: 2 }]);
@@ -669,7 +669,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await optionsOf('sales.amount', { limit: 2 })).toEqual([-5, 10]);
     });
 
-    it('occur in rows of the metric: a shop that sold nothing is none', async () => {
+    it('occur in rows of the metric: a shop without sales is no option', async () => {
       expect(await optionsOf('shops.state')).toEqual(['CA', 'NV']);
       expect(await optionsOf('shops.state', {}, byState)).toEqual(['CA', 'NV']);
       const right = datamart({ ...mart, relationships: [relationship('sales.shop', 'shops.code', 'RIGHT JOIN')] });
@@ -684,7 +684,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       );
     });
 
-    it('show nothing beyond the conditions, on whatever table they are', async () => {
+    it('show nothing that a condition excludes, on any table', async () => {
       const conditions = [condition('shops.state', { kind: 'oneOf', values: ['NV'] })];
       expect(await optionsOf('shops.state', { conditions })).toEqual(['NV']);
       expect(await optionsOf('sales.id', { conditions })).toEqual([3]);
@@ -692,7 +692,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await optionsOf('lines.sku', { conditions: onLines })).toEqual(['p']);
     });
 
-    it('are searched as plain text, whatever the case', async () => {
+    it('are searched as plain text, ignoring case', async () => {
       expect(await optionsOf('sales.note', { search: 'FIFTY' })).toEqual(['Fifty', 'fifty%', 'fifty_five']);
       expect(await optionsOf('sales.note', { search: '%' })).toEqual(['fifty%']);
       expect(await optionsOf('sales.note', { search: '_' })).toEqual(['fifty_five']);
@@ -711,7 +711,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       return (await valuesOf(ids, { conditions: [condition('words.word', predicate)] })).flat();
     };
 
-    it('in groups, their order and their number', async () => {
+    it('in groups, in their order and their number', async () => {
       const each = ['', 'A', 'a', 'a ', '\u00e1'].map((word) => [word, 1]);
       expect(await valuesOf(words)).toEqual([...each, [null, 1]]);
       const sort = [{ name: 'word', direction: 'DESC' }] as const;
@@ -761,11 +761,11 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  describe('every aggregate of every type', () => {
+  describe('every aggregate on every type', () => {
     const measured = (path: string, ...aggregates: Aggregate[]) =>
       aggregates.map((aggregate) => ({ name: `${aggregate} ${path}`, aggregate, column: columnRef(path) }));
 
-    it('means the same', async () => {
+    it('has the same meaning', async () => {
       const measures = [
         ...measured('words.uid', 'MIN', 'MAX', 'COUNT_DISTINCT'),
         ...measured('words.flag', 'MIN', 'MAX', 'COUNT'),
@@ -796,7 +796,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       for (const [index, value] of numbers.entries()) expect(value).toBeCloseTo(expected[index] ?? Number.NaN, 6);
     });
 
-    it('by group, the median among the others', async () => {
+    it('gives one value for each group, also the median', async () => {
       const measures = [
         ...measured('words.score', 'MEDIAN', 'SUM', 'COUNT'),
         count,
@@ -823,7 +823,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it('odd text is found as it is, and no other, alone and in lists', async () => {
+  it('unusual text is found exactly, alone and in lists', async () => {
     const definition = metric('odd', { underlying: ['odd.id', 'odd.text'].map(columnRef) });
     const idsOf = async (predicate: Parameters<typeof condition>[1]): Promise<unknown[]> => {
       const conditions = [condition('odd.text', predicate)];
@@ -838,7 +838,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect((await engine.underlying(asked(definition))).rows.map(({ text }) => text)).toEqual(oddTexts);
   });
 
-  it('local time is right to the second of a change, and beyond 2038', async () => {
+  it('local time is exact to the second of a clock change, and beyond 2038', async () => {
     const timesOf = async (column: string, timezone: string): Promise<unknown[]> => {
       const definition = metric('words', { underlying: ['words.id', column].map(columnRef) });
       const { rows } = await engine.underlying(asked(definition, { timezone }));
@@ -870,7 +870,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('options of every type are searched by what is shown', async () => {
+  it('options of every type are searched by the text that is shown', async () => {
     const search = (column: string, text: string) =>
       engine.options({
         ...asked(metric('words', { measures: [count] })),
@@ -883,7 +883,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await search('words.word', 'A')).toEqual(['A', 'a', 'a ']);
   });
 
-  it('a value that looks like SQL is a value', async () => {
+  it('a value that looks like SQL is treated as a value', async () => {
     const conditions = [condition('shops.state', { kind: 'compare', operator: '=', value: injection })];
     expect(await valuesOf(metric('shops', { measures: [count] }), { conditions })).toEqual([[1]]);
     expect(await valuesOf(total)).toEqual([[5, 55]]);

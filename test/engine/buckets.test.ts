@@ -1,4 +1,4 @@
-/** Histograms: buckets by their width, and by about how many there are to be. */
+/** Histograms: buckets of a given width, and a given approximate number of buckets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Dimension } from '../../src/domain/dashboard/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
@@ -72,7 +72,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     return rows.map((row) => Object.values(row));
   };
 
-  it('of a width hold what is not below their lower end', async () => {
+  it('of a given width contain values from their lower end up to the next one', async () => {
     expect(await ask({ bucketWidth: 5 })).toEqual([
       [-10, 1],
       [0, 2],
@@ -88,16 +88,19 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it.each(['exact', 'real'])('of a tenth have round ends, and take 0.3 and 0.7 for what they are: %s', async (name) => {
-    expect(await ask({ column: columnRef(`t.${name}`), bucketWidth: 0.1 })).toEqual([
-      [-0.3, 1],
-      [0, 1],
-      [0.3, 1],
-      [0.7, 1],
-      [1.1, 1],
-      [null, 1],
-    ]);
-  });
+  it.each(['exact', 'real'])(
+    'of width 0.1 have round ends, and 0.3 and 0.7 are in the right bucket: %s',
+    async (name) => {
+      expect(await ask({ column: columnRef(`t.${name}`), bucketWidth: 0.1 })).toEqual([
+        [-0.3, 1],
+        [0, 1],
+        [0.3, 1],
+        [0.7, 1],
+        [1.1, 1],
+        [null, 1],
+      ]);
+    },
+  );
 
   it.each([
     [
@@ -148,20 +151,20 @@ describe.each(await findKinds())('on %s', (kind) => {
         [12, 1],
       ],
     ],
-  ])('about %s of whole numbers are %s wide', async (bucketCount, _, groups) => {
+  ])('about %s of whole numbers have width %s', async (bucketCount, _, groups) => {
     expect(await ask({ bucketCount })).toEqual([...groups, [null, 1]]);
   });
 
-  it('are no wider for the rounding of a third', async () => {
-    // 7/3 - 4/3 is a little more than 1.
+  it('do not get wider because a third is rounded', async () => {
+    // In floats, 7/3 - 4/3 is slightly more than 1.
     expect(await ask({ bucketCount: 3 }, 'd')).toEqual([
       [4, 1],
       [7, 1],
     ]);
   });
 
-  it('are as wide as this guest’s rows want, and no other tenant’s', async () => {
-    // Tenant b's million would make one bucket of everything.
+  it("have a width for this guest's rows, not for those of other tenants", async () => {
+    // Tenant b has a value of one million. If it counted, all rows would be in one bucket.
     expect((await ask({ bucketCount: 2 })).length).toBe(4);
     expect(await ask({ bucketCount: 2 }, 'b')).toEqual([
       [0, 1],
@@ -174,8 +177,8 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it.each(['exact', 'real'])('about five of %s are a quarter or half of a power of ten wide', async (name) => {
-    // From -0.3 to 1.1: 0.28 each, and 0.5 is the next round width.
+  it.each(['exact', 'real'])('about five for %s have a width of a quarter or half of a power of ten', async (name) => {
+    // The values are from -0.3 to 1.1. Five buckets would be 0.28 wide each, and 0.5 is the next round width.
     expect(await ask({ column: columnRef(`t.${name}`), bucketCount: 5 })).toEqual([
       [-0.5, 1],
       [0, 2],
@@ -185,7 +188,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('of one value, of NULL alone and of no rows', async () => {
+  it('of one value, of only NULL and of no rows work', async () => {
     const only = (value: number) => [condition('t.whole', { kind: 'oneOf', values: [value] })];
     expect(await ask({ bucketCount: 10 }, 'a', { conditions: only(12) })).toEqual([[12, 1]]);
     expect(await ask({ bucketCount: 10, column: columnRef('t.exact') }, 'a', { conditions: only(12) })).toEqual([
@@ -204,7 +207,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     { bucketCount: 5, grain: 'day' as const },
     { bucketWidth: Number.NaN },
     { bucketWidth: 1e-40 },
-  ])('of %o are refused', async (dimension) => {
+  ])('with %o are refused', async (dimension) => {
     expect((await refusalOf(() => ask(dimension))).code).toBe('METRIC_QUERY_ERROR');
   });
 });

@@ -1,7 +1,4 @@
-/**
- * SQL that a person wrote, run by each database's own driver. The engine has no part in it: what it answers is what a metric's answer is
- * compared with.
- */
+/** Hand-written SQL, run by each database's own driver without the engine. Metrics must have the same answers. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import type { Cell } from '../../src/domain/query/engine.js';
@@ -16,14 +13,14 @@ export type ByHand = {
   readonly close: () => Promise<void>;
 };
 
-/** What each database has its own word for. Dates are answered as text, as ISO 8601 has them. */
+/** Expressions that each database writes differently. Dates are returned as ISO 8601 text. */
 export type Words = {
   readonly month: (date: string) => string;
   readonly quarter: (date: string) => string;
   readonly year: (date: string) => string;
   readonly moment: (date: string) => string;
   readonly real: (number: string) => string;
-  /** A scalar: the percentile, between two values on the line from one to the other, of a column in the rows of a FROM clause. */
+  /** A percentile with linear interpolation, over a column in the rows of a FROM clause, as a scalar. */
   readonly percentile: (part: number, column: string, from: string) => string;
 };
 
@@ -64,7 +61,7 @@ const clickHouse: Words = {
   percentile: (part, column, from) => `(select quantileExactInclusive(${part})(toFloat64(${column})) ${from})`,
 };
 
-/** Drivers answer whole numbers and decimals as text or as numbers; the tests' texts never look like numbers. */
+/** Drivers return whole numbers and decimals as text or as numbers. No text in the test data looks like a number. */
 const cellOf = (value: unknown): Cell => {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'string') return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;

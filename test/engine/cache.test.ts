@@ -1,4 +1,4 @@
-/** The cache and the line with the real engine over DuckDB. */
+/** The result cache and the fair queue with the real engine over DuckDB. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Epoch } from '../../src/domain/brand.js';
@@ -107,8 +107,8 @@ beforeEach(() => {
 const asks = (definition: MetricQuestion['definition'], clientId = 'a', parts: Partial<MetricQuestion> = {}) =>
   question(path, parts.datamart ?? mart, clientId, definition, parts);
 
-describe('an answer out of the cache', () => {
-  it('is the fresh one: types, order, how many there are, and what JSON could not say', async () => {
+describe('an answer from the cache', () => {
+  it('equals the fresh one: types, order, total, and values that JSON cannot represent', async () => {
     const plain = open({ cache: undefined }).engine;
     for (const clientId of ['a', 'b']) {
       for (const parts of [
@@ -132,7 +132,7 @@ describe('an answer out of the cache', () => {
     expect(new Set(outcomes)).toEqual(new Set(['miss', 'hit']));
   });
 
-  it('has the names of the metric that asks, where another metric has the same statement under other names', async () => {
+  it('has the column names of the metric in the question, even if another metric has the same statement', async () => {
     await engine.query(asks(total));
     const renamed = metric('sales', {
       measures: [{ name: 'revenue', aggregate: 'SUM', column: columnRef('sales.amount') }],
@@ -144,7 +144,7 @@ describe('an answer out of the cache', () => {
     expect(outcomes).toEqual(['miss', 'hit']);
   });
 
-  it('is asked anew once it is old', async () => {
+  it('is not used when it is too old', async () => {
     for (const step of [0, 59_999, 1]) {
       clock.advance(step);
       await engine.query(asks(total));
@@ -152,30 +152,30 @@ describe('an answer out of the cache', () => {
     expect(outcomes).toEqual(['miss', 'hit', 'miss']);
   });
 
-  it('is nothing that failed: a refusal comes each time', async () => {
+  it('is never a failure: a refusal is computed each time', async () => {
     const wrong = metric('sales', { measures: [{ name: 'x', aggregate: 'SUM', column: columnRef('sales.place') }] });
     for (const _ of [1, 2]) expect((await refusalOf(() => engine.query(asks(wrong)))).code).toBe('METRIC_QUERY_ERROR');
     expect(outcomes).not.toContain('hit');
   });
 });
 
-describe('known leak 1: an answer is for whom it was made, and under what it was made', () => {
+describe('known leak 1: a cached answer is used only for the same client and the same conditions', () => {
   const rows = async (asked: MetricQuestion) => (await engine.query(asked)).rows;
 
-  it('two clients ask the same', async () => {
+  it('two clients ask the same question', async () => {
     expect(await rows(asks(total, 'a'))).toEqual([{ total: 3.35 }]);
     expect(await rows(asks(total, 'b'))).toEqual([{ total: 107 }]);
     expect(await rows(asks(total, 'a'))).toEqual([{ total: 3.35 }]);
     expect(outcomes).toEqual(['miss', 'miss', 'hit']);
   });
 
-  it('of a table of all clients, where even the text is the same, no client takes another’s', async () => {
+  it("in a table that all clients share, where even the SQL is the same, no client gets another's cached answer", async () => {
     for (const clientId of ['a', 'b'])
       expect(await rows(asks(labels, clientId))).toEqual([{ label: 'X' }, { label: 'Y' }]);
     expect(outcomes).toEqual(['miss', 'miss']);
   });
 
-  it('without tenancy, no data app takes another’s', async () => {
+  it("without tenancy, no data app gets another's cached answer", async () => {
     const open = { ...mart, tenancy: null };
     for (const dataAppId of ['one', 'two', 'one']) {
       await rows(asks(total, 'None', { datamart: open, dataAppId }));
@@ -183,7 +183,7 @@ describe('known leak 1: an answer is for whom it was made, and under what it was
     expect(outcomes).toEqual(['miss', 'miss', 'hit']);
   });
 
-  it('under one more condition, another value of it, and another timezone', async () => {
+  it('another condition, another value, or another timezone gives another answer', async () => {
     const at = (value: string) => ({ conditions: [condition('sales.place', { kind: 'oneOf', values: [value] })] });
     expect(await rows(asks(total))).toEqual([{ total: 3.35 }]);
     expect(await rows(asks(total, 'a', at('x')))).toEqual([{ total: 1.1 }]);
@@ -196,13 +196,13 @@ describe('known leak 1: an answer is for whom it was made, and under what it was
   });
 });
 
-it('known leak 5: the first questions after a start, all at once, get each client’s own rows', async () => {
+it("known leak 5: the first questions after a start, all at the same time, get each client's own rows", async () => {
   const asked = ['a', 'b', 'a', 'b', 'b', 'a'].map((clientId) => engine.query(asks(total, clientId)));
   expect((await Promise.all(asked)).map(({ rows }) => rows[0]?.total)).toEqual([3.35, 107, 3.35, 107, 107, 3.35]);
   expect(outcomes.toSorted()).toEqual([...Array(4).fill('joined'), 'miss', 'miss']);
 });
 
-describe('an answer is not given again once something changed', () => {
+describe('a cached answer is not used after a change of', () => {
   it.each<[string, Partial<MetricQuestion>]>([
     ['the datamart', { datamart: { ...mart, updatedAt: new Date(mart.updatedAt.getTime() + 1) } }],
     ['the datamart: deleted, and made anew under its name', { datamart: { ...mart, id: 'm2' } }],
@@ -214,7 +214,7 @@ describe('an answer is not given again once something changed', () => {
     expect(outcomes).toEqual(['miss', 'miss']);
   });
 
-  it('the datasource: looked at again, or reached in another way', async () => {
+  it('the datasource: it was synced, or its connection changed', async () => {
     const asked = asks(total);
     await engine.query(asked);
     await engine.query({ ...asked, datasource: { ...asked.datasource, syncedAt: clock.now() } });
@@ -223,7 +223,7 @@ describe('an answer is not given again once something changed', () => {
     expect(outcomes).toEqual(['miss', 'miss', 'miss']);
   });
 
-  it('an embed’s tableTenancySettings: they are in the statement', async () => {
+  it("an embed's tableTenancySettings, which change the statement", async () => {
     const tables = mart.tables.map((each) => (each.tableName === 'sales' ? { ...each, clientColumn: null } : each));
     const bare = { ...mart, tables, sharedTables: [...mart.sharedTables, 'main.sales'] };
     const settled = withTenancySettings(bare, [{ name: 'sales', clientColumn: 'client' }]);
@@ -231,7 +231,7 @@ describe('an answer is not given again once something changed', () => {
     expect((await engine.query(asks(total, 'a', { datamart: settled }))).rows).toEqual([{ total: 3.35 }]);
   });
 
-  it('what the metric says: its text is in the key, and needs no telling', async () => {
+  it("the metric's definition, which changes the statement in the key", async () => {
     await engine.query(asks(total));
     const changed = metric('sales', {
       measures: [{ name: 'total', aggregate: 'MAX', column: columnRef('sales.amount') }],
@@ -239,7 +239,7 @@ describe('an answer is not given again once something changed', () => {
     expect((await engine.query(asks(changed))).rows).toEqual([{ total: 2.25 }]);
   });
 
-  it('a client that was forgotten: its own answers, and nobody else’s', async () => {
+  it('a forgotten client: only its own answers are deleted', async () => {
     for (const clientId of ['a', 'b']) await engine.query(asks(total, clientId));
     await engine.forgetClient('app', 'a');
     for (const clientId of ['a', 'b']) await engine.query(asks(total, clientId));
@@ -247,11 +247,11 @@ describe('an answer is not given again once something changed', () => {
   });
 });
 
-describe('known leak 21: one client at a hundred times the load, on a real database', () => {
+describe('known leak 21: one client sends a hundred times the load to a real database', () => {
   const heavy = (count: number) =>
     Array.from({ length: count }, (_, index) => asks(everything, 'a', { limit: index + 1 }));
 
-  it('another client’s query comes after one of the many that were before it', async () => {
+  it("another client's query waits for at most one of the many that came earlier", async () => {
     const { engine: busy } = open({ queue: { running: 1, runningPerClient: 1 } });
     const ended: string[] = [];
     const many = heavy(100).map(async (asked) => void ended.push((await busy.query(asked)) && 'a'));
@@ -261,7 +261,7 @@ describe('known leak 21: one client at a hundred times the load, on a real datab
     expect(ended).toHaveLength(101);
   });
 
-  it('what is kept does not wait in line, nor does it find it full', async () => {
+  it('a cached answer neither waits in the queue nor is refused because the queue is full', async () => {
     const { engine: busy, outcomes: seen } = open({
       queue: { running: 1, runningPerClient: 1, waitingPerClient: 1, waiting: 1 },
     });
@@ -274,7 +274,7 @@ describe('known leak 21: one client at a hundred times the load, on a real datab
     expect(seen.filter((outcome) => outcome === 'hit')).toHaveLength(20);
   });
 
-  it('downloads that nobody reads to their end take a third of the connections, and no query waits for them', async () => {
+  it('downloads that nobody reads use at most a third of the connections, and no query waits for them', async () => {
     const rows = createRows({ log });
     const at = { database: 'shop' };
     const read: (() => void)[] = [];

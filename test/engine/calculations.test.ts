@@ -1,4 +1,4 @@
-/** What is computed from groups: HAVING, percentiles, and calculations over the groups that HAVING left. */
+/** Computed from groups: HAVING, percentiles, and calculations over the groups that HAVING left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HavingTree, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import { type Period, periods } from '../../src/domain/filter/period.js';
@@ -38,7 +38,7 @@ const row = (
   id % 2 === 0,
   at === null ? null : `${at}+00`,
 ];
-/** March is missing, and so are two of the shop b's months. */
+/** March is missing for all shops, and two further months for shop b. */
 const rows: readonly Cells[] = [
   row(1, '2024-01-10 10:00:00', 'a', 10, 1.1),
   row(2, '2024-01-31 10:00:00', 'b', 20, 2.2),
@@ -50,7 +50,7 @@ const rows: readonly Cells[] = [
   row(8, '2023-01-05 10:00:00', null, 80, 0.8),
 ];
 
-/** Across the end of a year, of a leap February, and with gaps. */
+/** Periods across the end of a year and a leap day, and with gaps. */
 const steps: readonly Cells[] = [
   '2023-12-31 23:59:00',
   '2024-01-01 00:00:30',
@@ -129,7 +129,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(totalRecords).toBe(shops.length);
     });
 
-    it('counts what it left before the limit, and tests NULL by asking for it', async () => {
+    it('counts the remaining groups before the limit, and NULL passes only a test for NULL', async () => {
       const having = { measure: 'n', predicate: { kind: 'compare', operator: '>', value: 1 } } as const;
       expect(await answer({ ...byShop, having }, { limit: 1 })).toMatchObject({ totalRecords: 2 });
       const byMonth = { dimensions: [month], measures: [sum] };
@@ -154,7 +154,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['at', 'MAX', { kind: 'compare', operator: '>=', value: '2024-05-01T10:00:00' }],
       ['moment', 'MAX', { kind: 'compare', operator: '>=', value: '2024-05-01' }],
       ['shop', 'COUNT_DISTINCT', { kind: 'compare', operator: '=', value: 1 }],
-    ] as const)('of %s by %s takes the values that this measure has', async (name, aggregate, predicate) => {
+    ] as const)('of %s by %s uses the values of this measure', async (name, aggregate, predicate) => {
       const measures = [{ name: 'm', aggregate, column: column(name) }];
       const having = { measure: 'm', predicate } as const;
       const conditions = [{ column: column('shop'), predicate: { kind: 'oneOf', values: ['a', 'b'] } }] as const;
@@ -167,7 +167,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['text for a number', 'amount', 'x'],
       ['a broken date', 'day', '2024-02-30'],
       ['a number for text', 'shop', 1],
-    ])('%s is refused, by the name of the measure', async (_, name, value) => {
+    ])("%s is refused with the measure's name", async (_, name, value) => {
       const measures = [{ name: 'least', aggregate: 'MIN', column: column(name) }] as const;
       const having = { measure: 'least', predicate: { kind: 'compare', operator: '=', value } } as const;
       const refusal = await refusalOf(() => ask({ dimensions: [shop], measures, having }));
@@ -175,7 +175,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(refusal.message).toContain('Measure least');
     });
 
-    it('of what the metric does not measure, or of nothing, is refused', async () => {
+    it('on an unknown measure, or without a test, is refused', async () => {
       const unknown = { measure: 'shop', predicate: { kind: 'isNull' } } as const;
       expect(await refusalOf(() => ask({ ...byShop, having: unknown }))).toMatchObject({ reason: 'having-unknown' });
       expect(await refusalOf(() => ask({ ...byShop, having: { any: [] } }))).toMatchObject({ reason: 'group-empty' });
@@ -189,8 +189,8 @@ describe.each(await findKinds())('on %s', (kind) => {
     );
     const median = { name: 'median', aggregate: 'MEDIAN', column: column('amount') } as const;
 
-    it('make the five numbers of a boxplot', async () => {
-      // -5, 7, 10, 20, 30, 50, 80
+    it('compute the five numbers of a boxplot', async () => {
+      // The values are -5, 7, 10, 20, 30, 50, 80.
       expect(await ask({ measures: [...five, median] })).toEqual([[-5, 8.5, 20, 40, 80, 20]]);
       expect(await ask({ dimensions: [shop], measures: [...five, median] })).toEqual([
         ['a', 7, 9.25, 20, 35, 50, 20],
@@ -199,7 +199,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('of decimals, of shares and of nothing', async () => {
+    it('of decimals, of shares and of no values work', async () => {
       const price = { name: 'p', aggregate: 'PERCENTILE', column: column('price'), percentile: 0.1 } as const;
       const [[value] = []] = await ask({ measures: [price] });
       expect(value).toBeCloseTo(0.52, 12);
@@ -218,7 +218,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('a share of the total', () => {
-    it('is of all groups, or of those with the same values', async () => {
+    it('is of all groups, or of the groups with the same values', async () => {
       const definition = {
         dimensions: [month, shop],
         measures: [sum],
@@ -245,7 +245,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('is of the groups that having left, and before sort and limit', async () => {
+    it('is of the groups that HAVING left, before sort and limit', async () => {
       const found = await ask({
         dimensions: [shop],
         measures: [count],
@@ -259,7 +259,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('a running total', () => {
-    it('goes along the first dimension, apart for the values of the others', async () => {
+    it('follows the first dimension, separately for each value of the others', async () => {
       const calculations = [{ kind: 'runningTotal', name: 'so far', of: 'sum' }] as const;
       expect(await ask({ dimensions: [month], measures: [sum], calculations })).toEqual([
         ['2023-01-01', 80, 80],
@@ -279,7 +279,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   describe('a previous period', () => {
     const previous = (parts: object = {}) => ({ kind: 'previousPeriod', name: 'before', of: 'sum', ...parts }) as const;
 
-    it('is the one of the calendar, and not the one before in the answer', async () => {
+    it('is the previous one in the calendar, not in the answer', async () => {
       const calculations = [previous(), previous({ name: 'two', periods: 2 }), previous({ name: 'year', periods: 12 })];
       expect(await ask({ dimensions: [month], measures: [sum], calculations })).toEqual([
         ['2023-01-01', 80, null, null, null],
@@ -291,7 +291,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('is of the same values of the other dimensions, NULL among them', async () => {
+    it('has the same values of the other dimensions, including NULL', async () => {
       const found = await ask({
         dimensions: [shop, { ...month, grain: 'year' }],
         measures: [count],
@@ -315,7 +315,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('as a change, absolute and relative', async () => {
+    it('can be answered as a change, absolute or relative', async () => {
       const calculations = [
         previous({ name: 'change', result: 'change' }),
         previous({ name: 'relative', result: 'relativeChange' }),
@@ -351,7 +351,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     );
   });
 
-  it('what cannot be calculated is refused', async () => {
+  it('calculations that are impossible are refused', async () => {
     const measures = [sum, { name: 'first', aggregate: 'MIN', column: column('day') }] as const;
     const refused = async (calculation: object) =>
       (await refusalOf(() => ask({ dimensions: [month, shop], measures, calculations: [calculation as never] })))
@@ -370,7 +370,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 });
 
-/** By the calendar of JavaScript alone. */
+/** Computes the previous period with JavaScript's calendar only. */
 const previousOf = (period: unknown, grain: Period): string | null => {
   if (typeof period !== 'string') return null;
   const at = new Date(`${period.slice(0, 10)}T${period.slice(11) === '' ? '00:00:00' : period.slice(11)}Z`);

@@ -1,4 +1,7 @@
-/** The table of docs/databases.md is the engine's table of capabilities, and a missing capability is refused by name. */
+/**
+ * The table in docs/reference/databases.md equals the engine's table of capabilities, and a missing capability is
+ * refused by name.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -17,12 +20,12 @@ const dialects: readonly Dialect[] = [
   createMysqlDialect({ isMariaDb: true }),
   clickHouseDialect,
 ];
-const page = readFileSync(fileURLToPath(new URL('../../docs/databases.md', import.meta.url)), 'utf8');
+const page = readFileSync(fileURLToPath(new URL('../../docs/reference/databases.md', import.meta.url)), 'utf8');
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const writeInstead = ({ instead }: Capability): string => ('way' in instead ? instead.way : `refused: ${instead.mend}`);
 
-test('docs/databases.md shows the table of the engine', () => {
+test("docs/reference/databases.md shows the engine's table", () => {
   const names = dialects.map((dialect) => dialect.capabilities.databaseName);
   const table = [
     line(['a database has', ...names, 'where it has not']),
@@ -38,7 +41,7 @@ test('docs/databases.md shows the table of the engine', () => {
   expect(page).toContain(table);
 });
 
-test('what is missing is refused by name, with the mend', async () => {
+test('a missing capability is refused by name, with a way to avoid it', async () => {
   const mysql = createMysqlDialect({ isMariaDb: true });
   expect(await refusalOf(() => assertHas(mysql, 'hasFullJoin'))).toEqual({
     code: 'METRIC_QUERY_ERROR',

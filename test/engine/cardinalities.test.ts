@@ -1,4 +1,4 @@
-/** What no relationship says, a key of the datasource may prove. */
+/** A key of the datasource may prove a cardinality that no relationship declares. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Relationship } from '../../src/domain/datamart/datamart.js';
 import { createCatalog } from '../../src/engine/databases/catalog.js';
@@ -26,7 +26,7 @@ const tables = [
 const toShop = relationship('sales.shop', 'shops.code', 'LEFT JOIN', null);
 const toRegion = relationship('sales.region', 'regions.code', 'LEFT JOIN', null);
 
-describe('a relationship without cardinality', () => {
+describe('a relationship without a declared cardinality', () => {
   const catalog = (keys: Readonly<Record<string, readonly (readonly string[])[]>>, kind = 'UNIQUE') =>
     createCatalog(
       'warehouse',
@@ -53,13 +53,13 @@ describe('a relationship without cardinality', () => {
     expect(cardinalityOf(keys)).toBe(expected);
   });
 
-  it('takes no key of a client’s rows where clients are not separated by that column', () => {
+  it('ignores a key that is unique only within a client, if that column does not separate clients', () => {
     const keys = { shops: [['client', 'code']] };
     expect(cardinalityOf(keys, { tenancy: null })).toBe('ManyToMany');
     expect(cardinalityOf(keys, { tenancy: { tenancyLevel: 'DATABASE', primaryDatabase: null } })).toBe('ManyToMany');
   });
 
-  it('keeps what the datamart says, and no foreign key is one', () => {
+  it('keeps a declared cardinality, and a foreign key proves none', () => {
     const said = { ...toShop, cardinality: 'OneToMany' } as const;
     expect(cardinalityOf({ shops: [['code']] }, {}, said)).toBe('OneToMany');
     const mart = datamart({ tables, relationships: [toShop], sharedTables: ['regions'] });
@@ -68,7 +68,7 @@ describe('a relationship without cardinality', () => {
   });
 });
 
-/** What ClickHouse calls a primary key may stand in many rows. */
+/** Without ClickHouse, whose primary keys are not unique. */
 const kinds = (await findKinds()).filter((kind) => kind !== 'CLICKHOUSE');
 
 describe.each(kinds)('on %s', (kind) => {
@@ -82,7 +82,7 @@ describe.each(kinds)('on %s', (kind) => {
     await builder.remove();
   });
 
-  it('the keys that the database has let one row of a lookup stand beside a row', async () => {
+  it('keys of the database prove that a lookup has at most one row for each row', async () => {
     const place = await builder.build('keys', [
       { name: 'clients', columns: { id: 'VARCHAR', name: 'VARCHAR' }, rows: [] },
       {
@@ -134,7 +134,9 @@ describe.each(kinds)('on %s', (kind) => {
   });
 });
 
-/** Each table holds the code 1 twice, or may: what SELECT answers is not what its key is about. */
+/**
+ * Definitions where the table has, or could have, code 1 twice: the key does not cover all rows that SELECT returns.
+ */
 const unproven: Readonly<Record<string, readonly (readonly [string, readonly string[]])[]>> = {
   POSTGRES: [
     [
@@ -195,7 +197,7 @@ const unproven: Readonly<Record<string, readonly (readonly [string, readonly str
   ],
 };
 
-/** Each has a key over all of its rows. */
+/** Definitions whose key covers all rows. */
 const provenKeys: Readonly<Record<string, readonly (readonly [string, readonly string[]])[]>> = {
   POSTGRES: [
     [
@@ -225,7 +227,7 @@ const provenKeys: Readonly<Record<string, readonly (readonly [string, readonly s
   ],
 };
 
-describe.each(kinds)('what the keys prove on %s', (kind) => {
+describe.each(kinds)('a key on %s', (kind) => {
   let builder: Builder;
   const { engine } = createLoggedEngine();
   beforeAll(async () => {
@@ -264,7 +266,7 @@ describe.each(kinds)('what the keys prove on %s', (kind) => {
 
   it.each(unproven[kind] ?? [])('%s proves nothing', async (name, statements) => {
     const { by, total, under } = await ask(name, statements);
-    // Of a key, the sum would be of joined rows: 20.
+    // If the key had counted as unique, the sum would be 20, that of the joined rows.
     expect((await total()).rows).toEqual([{ sum: 10, states: 2 }]);
     expect((await by()).rows.map(({ sum }) => sum)).toEqual([10, 10]);
     expect(await refusalOf(under)).toMatchObject({ reason: 'fan-out' });

@@ -1,4 +1,7 @@
-/** PostgreSQL compares a tenant's column by its own `=`. A column that takes two texts for one since its catalog was read shows nothing. */
+/**
+ * PostgreSQL compares a tenant's column by the column's own `=`. If the column changed after the catalog was read, so
+ * that two texts are equal, no rows are shown.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/connections/database.js';
@@ -48,7 +51,7 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
   };
   const rowsOf = async ({ run }: Database, page: Parameters<Database['run']>[0], maxBytes?: number) =>
     (await run(page, scopeOf(mart, 'acme'), { maxBytes })).rows.flat();
-  /** A catalog that was read while the column was plain text. */
+  /** Reads the catalog while the column is plain text. */
   const readCatalog = async (): Promise<void> => {
     await databases?.close();
     databases = createDatabases({
@@ -77,7 +80,7 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
     ['citext', 'citext'],
   ] as const;
   for (const [name, column] of changes) {
-    it(`${name}: is refused once, and answered by the catalog as it is then`, async () => {
+    it(`${name}: is refused once, then answered by the new catalog`, async () => {
       await readCatalog();
       expect(await ask(amounts)).toEqual([1]);
       await alter(column);
@@ -89,7 +92,7 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
       expect(await ask()).toEqual([1]);
     });
 
-    it(`${name}: neither the first rows of a cut answer nor a download's are shown`, async () => {
+    it(`${name}: neither the first rows of a cut answer nor those of a download are shown`, async () => {
       const streamed: unknown[] = [];
       const runs: readonly Ask[] = [
         async (database, page) => rowsOf(database, page, 1),
@@ -107,7 +110,7 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
     });
   }
 
-  it('what did not change is answered, cut or not', async () => {
+  it('is answered if it did not change, also if the answer is cut', async () => {
     await readCatalog();
     expect(await ask(ids, (database, page) => rowsOf(database, page, 1))).toEqual([]);
     expect(await ask()).toEqual([1]);

@@ -1,4 +1,7 @@
-/** Every chart of the interface, with a metric that has all it draws: written as an author's file has it, and answered whole on every database. */
+/**
+ * Every chart type of the interface has a metric with everything that it draws. The metric is read from an export file
+ * and answered completely on every database.
+ */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dashboardData } from '../../src/contract/dashboard-export.js';
@@ -66,7 +69,7 @@ const ofStatesAndMonths = {
   ],
 };
 
-/** A chart that is missing here is an error of the types. */
+/** A chart type that is missing here is a type error. */
 const charts: Readonly<Record<ChartType, Case>> = {
   line: ofMonths,
   stepped: ofMonths,
@@ -185,7 +188,7 @@ const definitionOf = (type: ChartType): VisualDefinition => {
   return metric('sales', { ...parts, chart });
 };
 
-/** As a dashboard's file holds it. */
+/** The definition inside a dashboard's export file. */
 const fileOf = (definition: unknown) => ({
   layout: [],
   filters: [],
@@ -198,7 +201,7 @@ it('the interface has 21 charts', () => {
   expect(Object.keys(charts).toSorted()).toEqual([...chartTypes].toSorted());
 });
 
-it.each(chartTypes)('%s: a file may hold it, and nothing is wrong with it', (type) => {
+it.each(chartTypes)('%s: a file may contain it, and it has no faults', (type) => {
   const definition = definitionOf(type);
   expect(definition.chart.type).toBe(type);
   const written = JSON.parse(JSON.stringify(fileOf(definition)));
@@ -206,8 +209,8 @@ it.each(chartTypes)('%s: a file may hold it, and nothing is wrong with it', (typ
   expect(definitionFaults(definition, mart)).toEqual([]);
 });
 
-it('the examples of docs/metrics.md are what a file may hold', async () => {
-  const text = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+it('the examples of docs/reference/metrics.md are valid in a file', async () => {
+  const text = await readFile(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
   const examples = [...text.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(json));
   expect(examples.map(({ kind }) => kind)).toEqual(['visual', 'sql']);
   for (const example of examples) expect(dashboardData.safeParse(fileOf(example)).error).toBeUndefined();

@@ -1,4 +1,7 @@
-/** Chinook as a host declares it: customers are the tenants, relationships are its foreign keys, and its lookups are shared. */
+/**
+ * Chinook as a host would declare it: the customers are the tenants, the relationships are its foreign keys, and its
+ * lookup tables are shared.
+ */
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import { chinook } from '../fixtures/chinook.js';
 import { columnRef, datamart, relationship, table } from './world.js';
@@ -14,7 +17,7 @@ export const lookups = [
   'employees',
 ];
 
-/** `invoice_lines` has none: its rows belong to the customer of their invoice. */
+/** `invoice_lines` has no client column: its rows belong to the customer of their invoice. */
 const clientColumns: Readonly<Record<string, string>> = { customers: 'customer_id', invoices: 'customer_id' };
 
 const foreignKeys = [
@@ -31,7 +34,7 @@ const foreignKeys = [
   ['employees.reports_to', 'employees.employee_id'],
 ] as const;
 
-/** What a line costs: no column of the database. */
+/** The price of a line: a custom column. */
 const amount = {
   ...{ columnName: 'amount', datatype: '', alias: 'amount', label: '', isHide: false, isApplyTimezone: false },
   ...{ isCustomColumn: true, sql: 'unit_price * quantity' },

@@ -1,4 +1,4 @@
-/** Metrics over Chinook, each beside the SQL that a person wrote for one customer's answer. */
+/** Metrics over Chinook, each with hand-written SQL for one customer's answer. */
 
 import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
@@ -10,9 +10,12 @@ export type Item = {
   readonly name: string;
   readonly definition: VisualDefinition;
   readonly conditions?: readonly Condition[];
-  /** The order of the rows is part of the answer. */
+  /** Whether the order of the rows must be equal too. */
   readonly isOrdered?: boolean;
-  /** `own`: a customer's invoices. Every row of the answer, its cells in the order of the metric's columns. */
+  /**
+   * Returns the SQL for every row of the answer, its cells in the order of the metric's columns. `own`: the rows of the
+   * customer's invoices.
+   */
   readonly sql: (own: string, words: Words) => string;
 };
 

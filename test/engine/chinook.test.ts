@@ -1,4 +1,4 @@
-/** Chinook's shape, declared as a host would declare it: each customer's answers are those of SQL that a person wrote. */
+/** The Chinook database, declared as a host would do it: each customer's answers equal those of hand-written SQL. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import { earlierQuestion } from '../../src/domain/query/comparison.js';
@@ -12,7 +12,7 @@ import { items } from './chinook-metrics.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, metric, type Place, question, refusalOf, relationship } from './world.js';
 
-/** The last one lacks an invoice. */
+/** The last tenant has no invoice. */
 const tenants = [1, 17, 42, counts.customers];
 const everybody = Array.from({ length: counts.customers }, (_, index) => index + 1);
 
@@ -26,7 +26,10 @@ const byText = (rows: Rows): Rows =>
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ row }) => row);
 
-/** Dimensions of a row are its first cells: they alone put rows in order, since measures may differ in their last digits. */
+/**
+ * Sorts rows by their dimensions, which are the first cells. Measures are not used, since they may differ in their last
+ * digits.
+ */
 const inOrder = (rows: Rows, dimensions: number): Rows =>
   byText(rows.map((row) => [row.slice(0, dimensions).map(String).join('|'), ...row])).map((row) => row.slice(1));
 
@@ -49,7 +52,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   let place: Place;
   let engine: Engine;
   let byHand: ByHand;
-  /** The answers by hand, as text, of each item and tenant. */
+  /** The answers of hand-written SQL, as text, by item and tenant. */
   const written = new Map<string, string>();
 
   beforeAll(async () => {
@@ -80,7 +83,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('every item tells some customers apart, but for what is everybody’s', () => {
+  it('every item has different answers for some customers, except items of shared tables', () => {
     for (const { name } of items) {
       const answers = tenants.map((tenant) => written.get(`${name} of ${tenant}`));
       expect(answers, name).not.toContain(undefined);
@@ -88,7 +91,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('a year beside the year before', async () => {
+  it('a year can be compared with the previous year', async () => {
     const column = columnRef('invoices.invoice_date');
     const predicate = { kind: 'range', from: '2024-01-01', to: '2025-01-01', toIsExclusive: true } as const;
     const conditions = [{ column, predicate }];
@@ -97,7 +100,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       comparison: { column, grain: 'year', periods: 1 },
     });
     for (const tenant of tenants) {
-      // The question is moved to the tables' schema, so its conditions are found anew.
+      // `question` renames the schema in the question, so its conditions must be read from the result.
       const asked = question(place, mart, String(tenant), definition, { conditions });
       const earlier = earlierQuestion({ ...asked, movable: asked.conditions });
       if (earlier === undefined) throw new Error('nothing is compared');
@@ -109,7 +112,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('a country, and its cities', async () => {
+  it('a drill leads from a country to its cities', async () => {
     const definition = metric('invoices', {
       dimensions: [by('invoices.billing_country')],
       measures: [revenue, count],
@@ -130,7 +133,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('what belongs to customers adds up to the whole', async () => {
+  it('the answers of all customers add up to the whole', async () => {
     const of = (aggregate: 'SUM' | 'COUNT', path: string) => ({ name: path, aggregate, column: columnRef(path) });
     const definition = metric('invoice_lines', {
       measures: [revenue, of('COUNT', 'invoices.invoice_id'), count, of('SUM', 'invoice_lines.amount')],
@@ -149,7 +152,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(sums[2]).toBe(counts.lines);
   });
 
-  it('one customer has 38 invoice lines of 2,240, however they are asked for', async () => {
+  it('one customer has 38 of 2,240 invoice lines in every kind of question', async () => {
     const definition = metric('invoice_lines', {
       measures: [count],
       underlying: [columnRef('invoice_lines.invoice_line_id')],
@@ -180,7 +183,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it.each(lookups)('%s is refused by name where it is not shared', async (name) => {
+  it.each(lookups)('%s is refused by name if it is not shared', async (name) => {
     const sharedTables = lookups.filter((other) => other !== name).map((other) => `main.${other}`);
     const refusal = await refusalOf(() =>
       engine.query(question(place, { ...mart, sharedTables }, '1', metric(name, { measures: [count] }))),
@@ -189,13 +192,13 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(refusal.message).toContain(`${place.schemaName}.${name}`);
   });
 
-  it('invoice lines without the way to their invoice are refused by name', async () => {
+  it('invoice lines without a relationship to their invoice are refused by name', async () => {
     const lines = metric('invoice_lines', { measures: [count] });
     const link = columnRef('invoice_lines.invoice_id');
     const others = mart.relationships.filter(
       ({ parent }) => parent.columnName !== link.columnName || parent.tableName !== link.tableName,
     );
-    // A relationship that may give a line several invoices is no way either.
+    // A relationship by which a line may have several invoices is not a tenancy path.
     const many = relationship('invoice_lines.invoice_id', 'invoices.invoice_id', null, 'ManyToMany');
     for (const relationships of [others, [...others, many]]) {
       const refusal = await refusalOf(() => engine.query(question(place, { ...mart, relationships }, '1', lines)));

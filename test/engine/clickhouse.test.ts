@@ -1,4 +1,7 @@
-/** What the engine promises of ClickHouse alone: exact across its many types, stopped at the server, and never a setting of the question's own. */
+/**
+ * What the engine guarantees only for ClickHouse: exact results for its many types, cancelled queries stop at the
+ * server, and a question cannot change settings.
+ */
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { sql } from 'kysely';
@@ -189,7 +192,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     ['i64', '-9223372036854775807.5'],
     ['i128', '-1701411834604692317316873037158841057.5'],
     ['day', '2149-06-06T10:00'],
-  ])('takes no other value of %s for it: %s', async (name, value) => {
+  ])('does not find another value of %s for it: %s', async (name, value) => {
     const column = `types.${name}`;
     expect(await countWhere('types', [column, { kind: 'compare', operator: '=', value }])).toBe(0);
     expect(await countWhere('types', [column, { kind: 'oneOf', values: [value] }])).toBe(0);
@@ -202,7 +205,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     ['d76', `0.${'1'.repeat(20)}`, 'value-of-wrong-type'],
     ['list', 'x', 'value-of-wrong-type'],
     ['text', 'x'.repeat(70_000), 'value-too-long'],
-  ])('refuses what it could not compare exactly with %s', async (name, value, reason) => {
+  ])('refuses values that it cannot compare exactly with %s', async (name, value, reason) => {
     for (const predicate of [
       { kind: 'compare', operator: '=', value },
       { kind: 'oneOf', values: [value] },
@@ -211,7 +214,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     }
   });
 
-  it('sums whole numbers beyond 64 bits', async () => {
+  it('sums integers beyond 64 bits', async () => {
     const sum = { name: 'sum', aggregate: 'SUM', column: columnRef('big.id') } as const;
     const { rows } = await engine.query(
       asked(metric('big', { measures: [sum, { ...sum, name: 'avg', aggregate: 'AVG' }] })),
@@ -219,7 +222,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     expect(rows).toEqual([{ sum: '27670116110564327418', avg: 9223372036854776000 }]);
   });
 
-  it('joins and semi-joins columns of different types by their exact values', async () => {
+  it('joins and semi-joins columns of different types by exact value', async () => {
     const joined = metric('big', {
       dimensions: [{ name: 'code', column: columnRef('small.code') }],
       measures: [count],
@@ -229,14 +232,14 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       { code: null, n: 2 },
     ]);
     expect(await countWhere('big', ['small.code', { kind: 'isNotNull' }])).toBe(1);
-    // 1.5 is not 1, from either side.
+    // 1.5 must not equal 1, in either direction.
     expect(await countWhere('small', ['whole.id', { kind: 'isNotNull' }])).toBe(1);
     const isFirst = { kind: 'compare', operator: '=', value: '1' } as const;
     expect(await countWhere('whole', ['small.code', isFirst])).toBe(0);
     expect(await countWhere('whole', ['small.code', { ...isFirst, value: '2' }])).toBe(1);
   });
 
-  it('refuses to join what no type holds together', async () => {
+  it('refuses to join columns without a common type', async () => {
     const text = datamart({ ...mart, relationships: [relationship('types.text', 'big.id')] });
     const definition = metric('types', { dimensions: [{ name: 'd', column: columnRef('big.grp') }] });
     expect(await refusalOf(() => engine.query(question(place, text, 'None', definition)))).toMatchObject({
@@ -247,7 +250,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     expect(await refusalOf(() => engine.query(counted))).toMatchObject({ reason: 'join-of-different-types' });
   });
 
-  it('a client in a column of fixed length is its bytes, without what fills it up', async () => {
+  it('compares a client id in a column of fixed length without its padding', async () => {
     const owned = datamart({ tenancy: byClients(), tables: [table('owned', columnsOf('owner note'), 'owner')] });
     const notes = metric('owned', { dimensions: [{ name: 'note', column: columnRef('owned.note') }] });
     const ask = async (client: string) => (await engine.query(question(place, owned, client, notes))).rows;
@@ -256,14 +259,14 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       expect(await ask(stranger), stranger).toEqual([]);
   });
 
-  it('takes a list that no form takes in one field', async () => {
+  it('accepts lists that are too long for one form field', async () => {
     const values = Array.from({ length: 10_000 }, (_, index) => `${index} ${"'\\".repeat(10)}`);
     expect(await countWhere('types', ['types.text', { kind: 'oneOf', values: [...values, 'a'] }])).toBe(1);
     expect(await countWhere('types', ['types.text', { kind: 'noneOf', values }])).toBe(1);
     expect(await countWhere('types', ['types.text', { kind: 'noneOf', values: [...values, 'a'] }])).toBe(0);
   });
 
-  it('quotes names, whatever is in them', async () => {
+  it('quotes names with any characters', async () => {
     const [tableName, columnName] = ['odd "\\ table', 'na"me\\; --'];
     const of = datamart({ tenancy: null, tables: [table(tableName, { [columnName]: 'String' })] });
     const ref = { schemaName: 'main', tableName, columnName };
@@ -271,7 +274,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     expect((await engine.query(question(place, of, 'None', definition))).rows).toEqual([{ d: 'found', n: 1 }]);
   });
 
-  it('describes its own tables and views with their types, without any key: its primary key is none', async () => {
+  it('describes its tables and views with their types, and without keys, since a ClickHouse primary key is not unique', async () => {
     const tables = await engine.introspect(source);
     expect(new Set(tables.map(({ schemaName }) => schemaName))).toEqual(new Set([place.schemaName]));
     expect(tables.map(({ tableName }) => tableName)).toEqual([
@@ -299,10 +302,11 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       primaryKey: [],
       uniqueKeys: [],
       foreignKeys: [],
+      estimatedRows: expect.any(Number),
     });
   });
 
-  /** What custom SQL may ask of a leaf, and what a value of another client would break. */
+  /** Expressions that fail on a value of another client. */
   const throwing = [
     'SELECT count() FROM leaf WHERE toInt64(note) >= 0',
     'SELECT note FROM leaf GROUP BY note HAVING toInt64(note) > 5',
@@ -328,14 +332,14 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     return failed;
   };
 
-  it('evaluates nothing above a barrier on the rows that it leaves out; above a plain leaf it does', async () => {
+  it('evaluates no expression above a barrier on excluded rows; above a plain leaf it does', async () => {
     expect(await failures(leaves.barrier)).toEqual([]);
     const plain = await failures(leaves.plain);
     expect(plain.length).toBeGreaterThan(0);
     for (const message of plain) expect(message).toContain('secret');
   });
 
-  it('stops what runs too long on the server itself', async () => {
+  it('stops a statement on the server when it runs too long', async () => {
     const { engine: hasty } = createLoggedEngine({ timeoutMs: 500 });
     const slow = asked(metric('slow', { dimensions: [{ name: 'text', column: columnRef('slow.text') }] }));
     for (const refusal of await Promise.all([1, 2, 3, 4].map(() => refusalOf(() => hasty.query(slow))))) {
@@ -360,7 +364,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     'SELECT 1 SETTINGS readonly = 0',
     "SELECT * FROM file('/etc/passwd', 'LineAsString')",
     "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
-  ])('reads alone, under our settings: not %s', async (text) => {
+  ])("can only read, with the engine's settings: not %s", async (text) => {
     const log = { warn: () => undefined, error: () => undefined };
     const databases = createDatabases({ log, assertReachable: async () => {} });
     const run = () =>
@@ -381,7 +385,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       ['no encryption', { isSsl: true }, 'datasource-encryption', /isSsl/],
       ['no such user', { username: 'nobody', password: secret }, 'datasource-credentials', /username and password/],
       ['another password', { password: secret }, 'datasource-credentials', /username and password/],
-    ])('that fails says what to check, and keeps the rest: %s', async (_, parts, reason, mend) => {
+    ])("failure reports what to check, and keeps the driver's text private: %s", async (_, parts, reason, mend) => {
       const { engine: own, lines } = createLoggedEngine();
       const refusal = await refusalOf(() => own.introspect({ ...source, ...parts } as Datasource));
       expect(refusal).toMatchObject({ code: 'DATASOURCE_CONNECTION_ERROR', reason });
@@ -391,7 +395,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       await own.close();
     });
 
-    it('to a server that says nothing is given up', async () => {
+    it('to a silent server ends at the time limit', async () => {
       const silent = createServer();
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       const address = silent.address();
@@ -403,15 +407,18 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
       silent.close();
     });
 
-    it.runIf(isFront)('of a user who may only read asks the same, and one who may set nothing is told so', async () => {
-      const { engine: own } = createLoggedEngine();
-      const ask = (username: string) =>
-        own.query({ ...asked(metric('whole', { measures: [count] })), datasource: { ...source, username } });
-      expect((await ask('reader')).rows).toEqual([{ n: 1 }]);
-      expect(await refusalOf(() => own.introspect({ ...source, username: 'locked' }))).toMatchObject({
-        reason: 'datasource-settings',
-      });
-      await own.close();
-    });
+    it.runIf(isFront)(
+      'of a read-only user works; a user who may change no settings at all gets a clear message',
+      async () => {
+        const { engine: own } = createLoggedEngine();
+        const ask = (username: string) =>
+          own.query({ ...asked(metric('whole', { measures: [count] })), datasource: { ...source, username } });
+        expect((await ask('reader')).rows).toEqual([{ n: 1 }]);
+        expect(await refusalOf(() => own.introspect({ ...source, username: 'locked' }))).toMatchObject({
+          reason: 'datasource-settings',
+        });
+        await own.close();
+      },
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** Many clients with a database each, asked at the same time: a server that allows few connections answers them all. */
+/** Many clients with their own databases are queried at the same time, on a server that allows only few connections. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const mart = datamart({
 });
 const sum = metric('sales', { measures: [{ name: 'n', aggregate: 'SUM', column: columnRef('sales.amount') }] });
 
-describe.runIf(await isPostgresThere())('clients with a database each', () => {
+describe.runIf(await isPostgresThere())('clients with their own databases', () => {
   let databases: readonly OwnDatabase[];
   const run = async (url: string, statements: readonly string[]): Promise<void> => {
     const client = new pg.Client({ connectionString: url });
@@ -29,7 +29,8 @@ describe.runIf(await isPostgresThere())('clients with a database each', () => {
 
   beforeAll(async () => {
     databases = await Promise.all(Array.from({ length: clientCount + 1 }, createOwnDatabase));
-    // Fewer than there would be without a bound; more than the bound, since a server lets a connection go in its own time.
+    // Fewer than an unlimited engine would open, but more than the engine's limit, since a server closes connections
+    // with a delay.
     await run(databases[0]?.url ?? '', [`CREATE ROLE ${role} LOGIN PASSWORD '${password}' CONNECTION LIMIT 14`]);
     await Promise.all(
       databases.map(({ url }, index) =>
@@ -49,7 +50,7 @@ describe.runIf(await isPostgresThere())('clients with a database each', () => {
   });
 
   type Bounds = Parameters<typeof createLoggedEngine>[0];
-  /** Asks of the clients at these positions, all at once; before the engine is closed, `then` looks around. */
+  /** Queries the clients at these positions simultaneously. `then` runs before the engine is closed. */
   const askAll = async (order: readonly number[], bounds: Bounds, then = async (): Promise<void> => {}) => {
     const [own, ...clients] = databases;
     const { engine } = createLoggedEngine(bounds);
@@ -69,23 +70,26 @@ describe.runIf(await isPostgresThere())('clients with a database each', () => {
     return answers;
   };
 
-  it('share few connections, and each is answered by its own', async () => {
+  it('share few connections, and each gets answers from its own database', async () => {
     const order = Array.from({ length: clientCount * 4 }, (_, index) => (index * 5) % clientCount);
     const answers = await askAll(order, { maxConnections: 2, maxConnectionsPerClient: 3 });
     expect(answers).toEqual(order.map((index) => index + 1));
   });
 
-  it.each([1, 2])('one client has %i of them at most, however much it asks', async (maxConnectionsPerClient) => {
-    const client = databases[1];
-    if (client === undefined) throw new Error('there is no client');
-    const sessions = async (): Promise<void> => {
-      const own = new pg.Client({ connectionString: databases[0]?.url });
-      await own.connect();
-      const sql = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = $1 AND usename = $2';
-      const { rows } = await own.query(sql, [nameOf(client), role]);
-      await own.end();
-      expect(rows).toEqual([{ n: maxConnectionsPerClient }]);
-    };
-    expect(await askAll(Array(12).fill(0), { maxConnectionsPerClient }, sessions)).toEqual(Array(12).fill(1));
-  });
+  it.each([1, 2])(
+    'one client has at most %i connections, however many queries it sends',
+    async (maxConnectionsPerClient) => {
+      const client = databases[1];
+      if (client === undefined) throw new Error('there is no client');
+      const sessions = async (): Promise<void> => {
+        const own = new pg.Client({ connectionString: databases[0]?.url });
+        await own.connect();
+        const sql = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = $1 AND usename = $2';
+        const { rows } = await own.query(sql, [nameOf(client), role]);
+        await own.end();
+        expect(rows).toEqual([{ n: maxConnectionsPerClient }]);
+      };
+      expect(await askAll(Array(12).fill(0), { maxConnectionsPerClient }, sessions)).toEqual(Array(12).fill(1));
+    },
+  );
 });

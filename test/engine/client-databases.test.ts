@@ -1,4 +1,4 @@
-/** Clients who each have a whole database, or a schema: what is read is theirs, on every engine. */
+/** Clients that each have a database or a schema: on every engine, a client reads only its own. */
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Epoch } from '../../src/domain/brand.js';
@@ -27,7 +27,7 @@ const cities: TableData = {
     ['NY', 'NY'],
   ],
 };
-/** What each has, and nobody else: every sum tells whose rows were read. */
+/** The clients' rows. Their sums are all different, so a sum shows whose rows were read. */
 const rowsOf = {
   model: [[1_000_000, 'LA', 'model']],
   acme: [
@@ -63,7 +63,7 @@ const inSql = (sql: string): SqlDefinition => ({
   ...{ rlsVariables: [], sort: [], limit: null },
 });
 
-/** The sum of ids by state. */
+/** A metric: the sum of ids by state. */
 const byState = (mart: Datamart): VisualDefinition => {
   const [own, shared] = mart.tables;
   if (own === undefined || shared === undefined) throw new Error('a table is missing');
@@ -99,7 +99,7 @@ const questionOf = (datasource: Datasource, mart: Datamart, tenant: TenantScope)
 });
 
 const kinds = await findKinds();
-/** A statement reads several databases of one server. */
+/** Whether one statement can read several databases of a server. */
 const hasDatabaseSchemas = (kind: string): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 describe.each(kinds)('%s', (kind) => {
   let builder: Builder;
@@ -135,12 +135,12 @@ describe.each(kinds)('%s', (kind) => {
       });
     const scopeOf = (name: Name): TenantScope => listed(mart(), idOf(places[name]));
 
-    it('reads each client’s own database, and the datasource’s own for nobody', async () => {
+    it("reads each client's own database, and never the datasource's own", async () => {
       const [acme, globex] = await Promise.all([sums(mart(), scopeOf('acme')), sums(mart(), scopeOf('globex'))]);
       expect([acme, globex]).toEqual([{ CA: 5, NY: 2 }, { NY: 8 }]);
     });
 
-    it('refuses clearly what a client’s database lacks', async () => {
+    it("reports clearly what a client's database lacks", async () => {
       const tenant = listed(mart(), idOf(bare));
       expect(await refusalOf(() => sums(mart(), tenant))).toMatchObject({
         code: 'METRIC_QUERY_ERROR',
@@ -149,20 +149,20 @@ describe.each(kinds)('%s', (kind) => {
       });
     });
 
-    it('a database that is gone since the sync is refused like a server that is down', async () => {
+    it('a database that was removed after the sync is refused like an unavailable server', async () => {
       const refusal = await refusalOf(() => sums(mart(), listed(mart(), 'gl_gone')));
       expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-unavailable' });
       expect(refusal.message).not.toContain('gl_gone');
     });
 
-    it('holds to a client column that is named all the same', async () => {
+    it('also enforces a client column if one is declared', async () => {
       const tables = mart().tables.map((item, index) => (index === 0 ? { ...item, clientColumn: 'owner' } : item));
       const own = { ...mart(), tables };
       if (kind === 'DUCKDB') expect(await sums(own, listed(own, 'acme'))).toEqual({ CA: 1, NY: 2 });
       else expect(await sums(own, listed(own, idOf(places.acme)))).toEqual({});
     });
 
-    it('lists the other databases of the server, and neither its own nor the system’s', async () => {
+    it("lists the other databases of the server, without its own and the system's", async () => {
       const { DATABASE } = await engine.listClientDatabases(datasource);
       expect(DATABASE).toEqual(expect.arrayContaining([idOf(places.acme), idOf(places.globex), idOf(bare)]));
       const never = ['postgres', 'template0', 'template1', 'mysql', 'information_schema', 'performance_schema', 'sys'];
@@ -170,7 +170,7 @@ describe.each(kinds)('%s', (kind) => {
       expect(DATABASE.filter((name) => never.includes(name))).toEqual([]);
     });
 
-    it('lists none that the operator does not allow, such as the metadata’s', async () => {
+    it('lists no database that the operator does not allow, such as the metadata database', async () => {
       const assertReachable = async (of: Datasource): Promise<void> => {
         if (idOf({ datasource: of, schemaName: '' }) !== idOf(places.globex)) return;
         throw new Refusal('DATASOURCE_CONNECTION_ERROR', 'not this one', { reason: 'metadata-database' });
@@ -184,13 +184,13 @@ describe.each(kinds)('%s', (kind) => {
       await strict.close();
     });
 
-    it('{{DATABASE_NAME}} is the schema by which the datamart calls it, or the database itself', () => {
+    it('{{DATABASE_NAME}} is the schema by which the datamart names the tables, or else the database itself', () => {
       const asked = { datasource, datamart: mart(), tenant: scopeOf('acme') };
       const expected = hasDatabaseSchemas(kind) ? places.model.schemaName : idOf(places.acme);
       expect(databaseNameFor(asked)).toBe(expected);
     });
 
-    it('custom SQL reads the client`s tables, by its placeholder and by their own names', async () => {
+    it("custom SQL reads the client's tables, by the placeholder and by their own names", async () => {
       const sums = async (sql: string, name: 'acme' | 'globex') => {
         const asked = questionOf(datasource, mart(), scopeOf(name));
         const { rows } = await engine.query({ ...asked, definition: inSql(sql) });
@@ -204,7 +204,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   describe('MULTI_DATABASE', () => {
-    /** On MySQL schemas are databases; elsewhere those of one file or database. */
+    /** On MySQL, another database of the server; on other databases, another schema of the same one. */
     let source: Datasource;
     let names: Record<Name | 'primary', string>;
     const mart = (parts: Partial<Datamart> = {}): Datamart =>
@@ -237,7 +237,7 @@ describe.each(kinds)('%s', (kind) => {
       names = { primary: primary.schemaName, model: 'gl_model', acme: 'gl_acme', globex: 'gl_globex' };
     }, 60_000);
 
-    it('custom SQL reads the client`s tables, by its placeholder and by their own names', async () => {
+    it("custom SQL reads the client's tables, by the placeholder and by their own names", async () => {
       const sums = async (sql: string, name: 'acme' | 'globex') => {
         const asked = questionOf(source, mart(), listed(mart(), names[name]));
         const { rows } = await engine.query({ ...asked, definition: inSql(sql) });
@@ -249,7 +249,7 @@ describe.each(kinds)('%s', (kind) => {
       }
     });
 
-    it('joins the client’s tables to the shared ones of the primary database', async () => {
+    it("joins the client's tables with the shared ones of the primary database", async () => {
       const [acme, globex] = await Promise.all(
         (['acme', 'globex'] as const).map((name) => sumsOf(mart(), listed(mart(), names[name]))),
       );
@@ -262,19 +262,19 @@ describe.each(kinds)('%s', (kind) => {
       expect(await asked).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'primary-table-not-shared' });
     });
 
-    it('sharedTables does not make a client’s own table anybody else’s', async () => {
+    it("sharedTables does not make a client's own table readable for others", async () => {
       const generous = mart({ sharedTables: ['cities', 'orders'] });
       expect(await sumsOf(generous, listed(generous, names.globex))).toEqual({ NY: 8 });
     });
 
-    it('without a primary database every table is the client’s, so a shared one is missing', async () => {
+    it("without a primary database, every table is the client's, so a shared one is missing", async () => {
       const alone = mart({ tenancy: { tenancyLevel: 'MULTI_DATABASE', primaryDatabase: null } });
       const expected = hasDatabaseSchemas(kind) ? undefined : 'table-not-in-datasource';
       if (expected === undefined) expect(await sumsOf(alone, listed(alone, names.acme))).toEqual({ CA: 5, NY: 2 });
       else expect(await refusalOf(() => sumsOf(alone, listed(alone, names.acme)))).toMatchObject({ reason: expected });
     });
 
-    it('lists what may be a client’s, and not the primary one; {{DATABASE_NAME}} is the datamart’s name of it', async () => {
+    it("lists databases that may be a client's, but not the primary one; {{DATABASE_NAME}} is the datamart's schema name", async () => {
       const { MULTI_DATABASE } = await engine.listClientDatabases(source);
       expect(MULTI_DATABASE).toEqual(expect.arrayContaining([names.acme, names.globex]));
       const never = ['public', 'information_schema', 'pg_catalog', 'mysql', 'sys', 'system', 'default'];
@@ -297,7 +297,7 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
-describe('a client’s database is read by no other way', () => {
+describe("another client's database cannot be read", () => {
   const mart = martOf('main', 'main', { tenancy: { tenancyLevel: 'DATABASE', primaryDatabase: 'main_db' } });
   const datasource: Datasource = {
     id: 'd',
@@ -313,14 +313,14 @@ describe('a client’s database is read by no other way', () => {
     ['not on the list', 'acme', 'globex'],
     ['of another case', 'ACME', 'acme'],
     ['the primary database', 'main_db', 'main_db'],
-  ])('%s: one refusal, which tells of none that there are', async (_, clientId, found) => {
+  ])('%s: all get the same refusal, which does not reveal which databases exist', async (_, clientId, found) => {
     const refusal = await refusalOf(() => tenantScope(mart, clientId, found as ClientDatabase | undefined));
     const other = await refusalOf(() => tenantScope(mart, 'unheard-of'));
     expect(refusal).toEqual(other);
     expect(refusal.code).toBe('CLIENT_ID_ERROR');
   });
 
-  it('secure refuses the catalog of another database, or of none', async () => {
+  it('scoping refuses the catalog of another database, or of none', async () => {
     const acme = { datasource, datamart: mart, tenant: listed(mart, 'acme') };
     const globex = { ...acme, tenant: listed(mart, 'globex') };
     const real = catalogOf(mart);
@@ -341,7 +341,7 @@ describe('a client’s database is read by no other way', () => {
     );
   });
 
-  it('a datamart by table or without tenancy has no place for one', () => {
+  it('a datamart with level TABLE or without tenancy uses no client database', () => {
     const byTable = datamart({ tables: mart.tables });
     expect(clientDatabaseOf({ datamart: byTable, tenant: listed(mart, 'acme') })).toBeNull();
     expect(clientDatabaseOf({ datamart: mart, tenant: { kind: 'untenanted' } })).toBeNull();

@@ -3,7 +3,7 @@ import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import { byClients, columnRef, createLoggedEngine, datamart, metric, question, refusalOf, table } from './world.js';
 
-/** Definitions of a client column that take different ids for one, by their own collation. */
+/** Definitions of a client column whose own collation treats different ids as equal. */
 const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
   DUCKDB: [
     ['plain', 'VARCHAR'],
@@ -35,7 +35,7 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
   ],
 };
 
-/** Domains for client columns. The one with an `=` of its own would find every row. */
+/** Domains for client columns. One has its own `=`, which would match every row. */
 const domains = [
   'CREATE DOMAIN public.tenant_text AS text',
   "CREATE DOMAIN public.tenant_short AS public.tenant_text CHECK (VALUE <> '')",
@@ -67,7 +67,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
-  /** The notes that each client sees in a table `notes` whose client column has this definition. */
+  /** Returns the notes that each client sees in a table `notes` with this client column. */
   const notesOf = async (
     name: string,
     column: string,
@@ -87,7 +87,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       (await engine.query(question(place, mart, clientId, definition))).rows.map(({ note }) => note);
   };
 
-  describe('ids that look alike are different clients', () => {
+  describe('similar ids are different clients', () => {
     it.each(loose[kind])('in a column: %s', async (name, column) => {
       const ask = await notesOf(name, column, texts);
       for (const [index, id] of texts.entries()) if (id !== null) expect(await ask(id), id).toEqual([`${index}`]);
@@ -96,13 +96,13 @@ describe.each(await findKinds())('on %s', (kind) => {
       }
     });
 
-    it('and one with a NUL character is nobody', async () => {
+    it('an id with a NUL character matches no row', async () => {
       const ask = await notesOf('nul', 'VARCHAR', ['acme']);
       if (kind === 'POSTGRES') expect(await refusalOf(() => ask('acme\0'))).toMatchObject({ reason: 'value-with-nul' });
       else expect(await ask('acme\0')).toEqual([]);
     });
 
-    it('as numbers beyond what JavaScript counts exactly', async () => {
+    it("as numbers beyond JavaScript's exact integers", async () => {
       const numbers = ['9007199254740992', '9007199254740993', '1', '-1', '0', null];
       const ask = await notesOf('numbers', 'BIGINT', numbers, 'NUMBER');
       for (const [index, id] of numbers.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);
@@ -113,12 +113,12 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it('the type of the client column is the datasource’s, whatever the datamart says of it', async () => {
+  it("the type of the client column is the datasource's, whatever the datamart declares", async () => {
     const ask = await notesOf('lying', 'BIGINT', ['1', '2']);
     expect(await refusalOf(() => ask('01'))).toMatchObject({ reason: 'client-column-type' });
   });
 
-  it('blanks that CHAR adds to its values belong to none of them', async () => {
+  it('trailing blanks that CHAR adds do not change the id', async () => {
     const ids = ['acme', 'ACME', 'acmé', '1'];
     const ask = await notesOf('padded', 'CHAR(12)', ids);
     for (const [index, id] of ids.entries()) expect(await ask(id)).toEqual([`${index}`]);
@@ -127,7 +127,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   it.runIf(kind === 'POSTGRES')(
-    'domains of numbers and UUIDs hold them, and the database’s own `=` compares them',
+    "domains over numbers and UUIDs work, with the database's own `=` for them",
     async () => {
       const numbers = ['9007199254740992', '9007199254740993', '1', null];
       for (const domain of ['public.tenant_number', 'public.tenant_counted', 'public.tenant_own']) {
@@ -145,17 +145,20 @@ describe.each(await findKinds())('on %s', (kind) => {
     },
   );
 
-  it.runIf(kind === 'POSTGRES')('a client column of an enum is refused by its name, a domain or not', async () => {
-    for (const type of ['gl_kind', 'public.tenant_kind']) {
-      const ask = await notesOf(type, type, ['x']);
-      expect(await refusalOf(() => ask('x'))).toMatchObject({
-        reason: 'client-column-type',
-        message: expect.stringContaining('owner'),
-      });
-    }
-  });
+  it.runIf(kind === 'POSTGRES')(
+    'a client column of an enum type, or of a domain over one, is refused by name',
+    async () => {
+      for (const type of ['gl_kind', 'public.tenant_kind']) {
+        const ask = await notesOf(type, type, ['x']);
+        expect(await refusalOf(() => ask('x'))).toMatchObject({
+          reason: 'client-column-type',
+          message: expect.stringContaining('owner'),
+        });
+      }
+    },
+  );
 
-  it.runIf(kind === 'MYSQL')('a character set that lacks the id’s characters holds no such client', async () => {
+  it.runIf(kind === 'MYSQL')("a character set without the id's characters contains no row of that client", async () => {
     const ask = await notesOf('latin', 'VARCHAR(40) CHARACTER SET latin1', ['?', 'acmé', 'acme', '€']);
     expect(await ask('?')).toEqual(['0']);
     expect(await ask('acmé')).toEqual(['1']);

@@ -1,4 +1,7 @@
-/** Text is one with other text where the bytes are, in joins and in groups, whatever the collations of the columns; tenants most of all. */
+/**
+ * In joins and groups, texts are equal only if their bytes are, whatever the collations of the columns. This matters
+ * most for client ids.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
@@ -14,7 +17,7 @@ import {
   table,
 } from './world.js';
 
-/** Types whose own `=` takes `Ann` and `ANN` for one. In some, a key holds one of them only. */
+/** Types whose own `=` treats `Ann` and `ANN` as equal. In some, a key accepts only one of them. */
 const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
   DUCKDB: [['NOCASE', 'VARCHAR COLLATE NOCASE']],
   POSTGRES: [
@@ -76,12 +79,12 @@ describe.each((await findKinds()).flatMap((kind) => loose[kind].map(([name, type
       return new Map(rows.map(({ d, sum }) => [d, sum]));
     };
 
-    it('joins equal bytes alone, and never a row of another tenant', async () => {
+    it('joins only equal bytes, and never a row of another tenant', async () => {
       expect(await by('a', 'buyers.city')).toEqual(new Map([['Bonn', 10], [null, 20]])); // biome-ignore format: pairs
       expect(await by('A', 'buyers.city')).toEqual(new Map([[null, 40]]));
     });
 
-    it('groups and finds equal bytes alone', async () => {
+    it('groups and finds only equal bytes', async () => {
       expect(await by('a', 'sales.buyer')).toEqual(new Map([['Ann', 10], ['ANN', 20]])); // biome-ignore format: pairs
       const asked = question(place, mart, 'a', metric('sales', { measures: [sum] }), {
         conditions: [condition('sales.buyer', { kind: 'oneOf', values: ['ANN'] })],
@@ -91,7 +94,7 @@ describe.each((await findKinds()).flatMap((kind) => loose[kind].map(([name, type
   },
 );
 
-it('on DuckDB a key of a loose column, which holds both spellings, is one row beside a row', async () => {
+it('on DuckDB, a key of a case-insensitive column that holds both spellings still counts as unique', async () => {
   const builder = await createBuilder('DUCKDB');
   const { engine } = createLoggedEngine();
   const place = await builder.build('keyed', [

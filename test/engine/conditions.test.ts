@@ -1,4 +1,4 @@
-/** Trees of conditions: on the joined rows, before anything is aggregated, and for every way to ask. */
+/** Trees of conditions: they test the joined rows before aggregation, for every kind of question. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConditionTree, MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -122,7 +122,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await found(where)).toEqual(expected);
   });
 
-  it('passes NULL by, whatever is asked of it, but for NULL itself', async () => {
+  it('NULL passes no test except the test for NULL', async () => {
     const not = (path: string, value: string | number): Condition =>
       condition(path, { kind: 'noneOf', values: [value] });
     expect(await found({ any: [not('orders.amount', 10), not('orders.note', 'x')] })).toEqual([2, 3, 4]);
@@ -133,7 +133,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('on a table that the metric does not join', () => {
-    it('asks for a row there, and repeats none', async () => {
+    it('requires a matching row there, and repeats no row', async () => {
       expect(await found(is('lines.sku', 'p'))).toEqual([1, 2]);
       expect(await found({ any: [is('lines.sku', 'q'), is('orders.note', 'y')] })).toEqual([1, 3]);
       const count = { dimensions: [], measures: [{ name: 'n', aggregate: 'COUNT' }] } as const;
@@ -141,16 +141,16 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await found(is('shops.state', 'CA'))).toEqual([1, 4]);
     });
 
-    it('side by side in an all they are of one row; apart, of any', async () => {
-      // Order 1 has a p and five pieces, but not in one line.
+    it('several in one `all` must be met by the same row; in an `any`, each may be met by another row', async () => {
+      // Order 1 has a line with sku p and a line with five pieces, but not one line with both.
       const [p, five] = [is('lines.sku', 'p'), is('lines.pieces', 5)];
       expect(await found({ all: [p, five] })).toEqual([2]);
       expect(await found({ all: [{ any: [p] }, { any: [five] }] })).toEqual([1, 2]);
       expect(await found({ any: [p, five] })).toEqual([1, 2]);
     });
 
-    it('sees no row of another tenant, in any place of the tree', async () => {
-      // Order 3 of tenant a has a line that is tenant b's.
+    it('sees no row of another tenant, anywhere in the tree', async () => {
+      // Order 3 of tenant a has a line that belongs to tenant b.
       for (const where of [
         is('lines.pieces', 5),
         { any: [is('lines.pieces', 5)] },
@@ -162,17 +162,17 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it('tests the joined rows where the metric joins the table', async () => {
+  it('tests the joined rows if the metric joins the table', async () => {
     const bySku = { dimensions: [{ name: 'sku', column: columnRef('lines.sku') }, ...ids] };
     expect(await found({ any: [is('lines.pieces', 1), is('orders.amount', 20)] }, bySku)).toEqual(['p', 'p']);
   });
 
-  it('narrows what other conditions leave, and never widens it', async () => {
+  it('only narrows other conditions, and never widens them', async () => {
     const conditions = [is('orders.shop', 's1')];
     expect(await found({ any: [is('orders.amount', 10), is('orders.amount', 20)] }, {}, { conditions })).toEqual([1]);
   });
 
-  it('holds for underlying rows and options alike', async () => {
+  it('applies to underlying rows and options too', async () => {
     const where: ConditionTree = { any: [is('lines.sku', 'q'), is('orders.note', 'y')] };
     const { rows } = await engine.underlying(
       asked(where, { underlying: [columnRef('orders.id'), columnRef('shops.state')] }),
@@ -198,7 +198,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  describe('of a restriction that whoever asks may not know of', () => {
+  describe('a restriction that the caller may not know', () => {
     const odd = (sql: string) => ({
       ...{ columnName: 'odd', datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
       ...{ isCustomColumn: true, sql },
@@ -229,7 +229,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     };
 
     describe.each(Object.entries(definitions))('on %s', (_, definition) => {
-      it.each(Object.entries(marts))('a refusal of it names nothing: %s', async (fault, of) => {
+      it.each(Object.entries(marts))('its refusal names nothing: %s', async (fault, of) => {
         const hidden = { ...is(fault.includes('custom') ? 'shops.odd' : 'shops.state', 'CA'), isHidden: true };
         const { message, reason } = await refusalOf(() =>
           engine.query(question(place, of, 'a', definition, { conditions: [hidden] })),
@@ -239,7 +239,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       });
     });
 
-    it('a refusal of it names nothing where SQL reads more than tables', async () => {
+    it('its refusal names nothing if SQL reads further tables', async () => {
       const definition = inSql('select count(*) as n from (select * from orders) o');
       const conditions = [{ ...is('shops.state', 'CA'), isHidden: true }];
       expect(await refusalOf(() => engine.query(question(place, mart, 'a', definition, { conditions })))).toMatchObject(

@@ -1,4 +1,7 @@
-/** Connections to servers: bounded in all and for each datasource, never kept from who needs one by who does not, never waited for without end. */
+/**
+ * Connections to servers are limited in total and for each datasource. An idle connection is closed if another
+ * datasource needs one, and no caller waits forever.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createConnectionBudget, type Permit } from '../../src/engine/connections/budget.js';
@@ -9,7 +12,7 @@ const waitLimits = { maxWaiting: 100, waitMs: 30_000 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('permits', () => {
-  it('are as many as there may be, in all and for one datasource', async () => {
+  it('are limited in total and for each datasource', async () => {
     const budget = createConnectionBudget({ ...waitLimits, maxConnections: 3, maxConnectionsPerDatasource: 2 });
     const [one, two] = [budget.permitsOf('one'), budget.permitsOf('two')];
     const first = await one.acquire();
@@ -27,7 +30,7 @@ describe('permits', () => {
     expect(third).toBeDefined();
   });
 
-  it('that rest make room, the longest idle first; one that is used again does not', async () => {
+  it('of idle connections are given to others, the longest idle first; one that is used again is kept', async () => {
     const budget = createConnectionBudget({ ...waitLimits, maxConnections: 2, maxConnectionsPerDatasource: 2 });
     const [one, two] = [budget.permitsOf('one'), budget.permitsOf('two')];
     const evicted: string[] = [];
@@ -52,7 +55,7 @@ describe('permits', () => {
     expect(evicted).toEqual(['newer', 'older']);
   });
 
-  it('that come free go to the datasources in turn, however many of one wait', async () => {
+  it('that are released go to the datasources in turn, however many callers of one are waiting', async () => {
     const budget = createConnectionBudget({ ...waitLimits, maxConnections: 1, maxConnectionsPerDatasource: 1 });
     const first = await budget.permitsOf('one').acquire();
     const order: string[] = [];
@@ -67,7 +70,7 @@ describe('permits', () => {
     expect(order).toEqual(['one', 'two', 'three', 'one', 'one']);
   });
 
-  it('are refused where none comes in time, or too many wait', async () => {
+  it('are refused if none is released in time, or if too many callers wait', async () => {
     const budget = createConnectionBudget({
       maxWaiting: 1,
       waitMs: 1,
@@ -84,7 +87,7 @@ describe('permits', () => {
     expect(await permits.acquire()).toBeDefined();
   });
 
-  it('never are more than the bounds, and everybody is served, whatever comes in whatever order', async () => {
+  it('never exceed the limits, and every caller is served, in any order of calls', async () => {
     const user = fc.record({ datasource: fc.constantFrom('a', 'b', 'c'), turns: fc.nat(4), ends: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(user, { maxLength: 30 }), async (users) => {
@@ -115,7 +118,7 @@ describe('permits', () => {
   });
 });
 
-it('a limited thing is waited for so long, by so many', async () => {
+it('waiting for a limited resource has a time limit and a limit of callers', async () => {
   const pool = createPool(['only'], { maxWaiting: 1, waitMs: 1 });
   let release: (() => void) | undefined;
   const holding = pool.use(

@@ -1,4 +1,7 @@
-/** The host's own SQL never evaluates anything on another tenant's row: what fails there says nothing, and nothing fails. */
+/**
+ * The host's own SQL is never evaluated on another tenant's row: an expression that would fail there does not fail, so
+ * it reveals nothing.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
@@ -25,9 +28,12 @@ const custom = {
   ...{ columnName: 'number', datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
   ...{ isCustomColumn: true, sql: 'cast(note as int)' },
 };
-/** A view whose client column is computed cannot be filtered before it is read: the order of tests is the planner's. */
+/**
+ * A computed client column of a view cannot be filtered before the view is read, so the planner chooses the order of
+ * conditions.
+ */
 const views = ['plain', 'computed'];
-/** Views whose client column no table holds: what is asked of the other columns is met first, beneath them. */
+/** Views whose client column is in no table: the planner applies conditions on the other columns first. */
 const derived: Readonly<Record<string, string>> = {
   joined: 'SELECT accounts.owner, times.moment FROM times JOIN accounts ON accounts.id = times.account',
   windowed:
@@ -69,7 +75,7 @@ describe.each(kinds)('%s', (kind) => {
         columns: { id: 'BIGINT', owner: 'VARCHAR' },
         rows: rows.map(([owner = ''], index) => [index, owner]),
       },
-      // Of `b`, no time at all.
+      // For tenant b, the text is no time.
       {
         name: 'times',
         columns: { account: 'BIGINT', moment: 'BIGINT' },
@@ -89,7 +95,7 @@ describe.each(kinds)('%s', (kind) => {
   const ask = async (asked: MetricDefinition, more = {}) =>
     (await engine.query(question(place, mart, 'a', asked, more))).rows.map((row) => Number(Object.values(row)[0]));
 
-  // DuckDB leaves alone what it knows to fail on some values, but of these functions it does not know.
+  // DuckDB does not move expressions that it knows to fail. It does not know this of these functions.
   const failing =
     kind === 'DUCKDB'
       ? ["epoch_ms(moment) >= '1970-01-01'", "substr('x', moment) >= ''"]

@@ -1,6 +1,6 @@
-/** SQL that must not run, whoever wrote it: in any database that is read, and in one of them. Each is a whole statement, or an expression. */
+/** SQL that must never run, in all databases or in one of them. Each text is a complete statement or an expression. */
 
-/** Statements that every dialect refuses. */
+/** Statements that every dialect must refuse. */
 export const statements: readonly string[] = [
   '',
   'not sql at all',
@@ -105,7 +105,7 @@ export const statements: readonly string[] = [
   'values (1); select * from flights',
 ];
 
-/** Expressions that every dialect refuses. */
+/** Expressions that every dialect must refuse. */
 export const expressions: readonly string[] = [
   '',
   ' ',
@@ -283,6 +283,7 @@ export const own: Readonly<
         "dblink('x', 'select 1') as t(a int)",
         "json_to_recordset('[]') as t(a int)",
         "rows from (generate_series(1,2), pg_ls_dir('.'))",
+        'generate_series(1, 2 order by (select max(name) from secrets)) as d(x)',
       ].map((value) => `select * from ${value}`),
       ...[
         "xmltable('/x' passing '<x/>' columns a int)",
@@ -310,7 +311,7 @@ export const own: Readonly<
         'import foreign schema x from server y into z',
       ],
       ...[
-        // A name that no column bears would be a call of any function that there is.
+        // PostgreSQL would read a name that no column has as a call of any function.
         'select d.leak as n from (select 1 as x) d',
         'select d.leak as n from (select * from flights) d',
         'select d.leak as n from (select f.* from flights f) d',
@@ -331,7 +332,7 @@ export const own: Readonly<
         'table secrets',
         'create temp table x as select 1',
         'select * from flights f order by delay using <',
-        // Printed, it would be another one: NOT (… IS NULL).
+        // The printed text would mean something else: NOT (… IS NULL).
         'select * from flights where (not (delay > 1)) is null',
       ],
     ],

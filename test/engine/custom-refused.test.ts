@@ -1,4 +1,7 @@
-/** SQL that reads, writes or waits for anything but the datamart's tables is refused before a database sees it, and nothing of it is repeated but names. */
+/**
+ * SQL that reads, writes or waits for anything but the datamart's tables is refused before it reaches a database. The
+ * message repeats only names from it.
+ */
 import { describe, expect, test } from 'vitest';
 import { parserOf } from '../../src/engine/custom/sql-parsers.js';
 import { readStatement } from '../../src/engine/custom/statement.js';
@@ -20,7 +23,7 @@ const more = {
   CLICKHOUSE: { statements: [...hostileSelects, ...hostileToClickHouse], expressions: hostileExpressions },
 };
 
-/** Plain names of columns to MySQL and ClickHouse, and comments, which are left out: nothing of them is run. */
+/** Texts that are harmless in MySQL and ClickHouse: the names are ordinary columns there, and comments are removed. */
 const harmless: readonly string[] = ['select user as n', 'user', 'delay -- comment', 'delay /* comment */'];
 const without = (kind: string, texts: readonly string[]): readonly string[] =>
   kind === 'MYSQL' || kind === 'CLICKHOUSE' ? texts.filter((text) => !harmless.includes(text)) : texts;
@@ -45,7 +48,7 @@ describe.each([
     expressions: [...without(kind, expressions), ...more[kind].expressions],
   };
 
-  test('the lists are as long as they should be', () => {
+  test('the lists have the expected length', () => {
     expect(hostile.statements.length + hostile.expressions.length).toBeGreaterThan(250);
   });
 
@@ -63,7 +66,7 @@ describe.each([
     expect(through).toEqual([]);
   });
 
-  test('a bare name that two schemas have is the default one`s, or nobody`s', async () => {
+  test("a bare name that two schemas have means the default schema's table, or is refused", async () => {
     const tablesOf = async (...schemas: readonly string[]) => {
       const two = datamart({
         tables: schemas.map((schemaName) => ({ ...table('flights', { origin: 'VARCHAR' }, 'origin'), schemaName })),

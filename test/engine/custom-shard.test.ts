@@ -1,6 +1,6 @@
 /**
- * Random SELECTs over a database of all tenants answer what they answer over one that holds this tenant's rows alone and knows no tenants: whatever the
- * host wrote, nothing of another tenant's is in it.
+ * Random SELECTs have the same answer over a database of all tenants as over one with only this tenant's rows and
+ * without tenancy.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { byClients, createLoggedEngine, datamart, type Place, question, refusalO
 
 const facts = { owner: 'VARCHAR', k: 'BIGINT', v: 'BIGINT', s: 'VARCHAR' };
 const marks = { owner: 'VARCHAR', k: 'BIGINT', w: 'BIGINT' };
-/** Ids that differ by case, accent or a blank, and text that is a number for one of them alone. */
+/** Client ids that differ by case, accent or a trailing blank. Only one client's text is a number. */
 const owners = ['a', 'A', 'á', 'a '];
 const value = (seed: number, of: number): number | null => (seed % 7 === 0 ? null : (seed * of) % 5);
 const rowsOf = (owner: string, from: number): Value[][] =>
@@ -64,7 +64,7 @@ const condition = (alias: string, inner: fc.Arbitrary<string>) =>
     inner.map((sql) => `exists (select 1 from (${sql}) x where x.k = ${alias}.k)`),
     inner.map((sql) => `${alias}.v >= (select min(x.v) from (${sql}) x)`),
   );
-/** Names of CTEs are those of tables on purpose. */
+/** Names of CTEs are names of tables on purpose. */
 const relation: fc.Memo<string> = fc.memo((depth) => {
   const base = fc.constantFrom(
     'select k, v from facts',
@@ -129,7 +129,7 @@ afterAll(async () => {
   for (const builder of builders) await builder.remove();
 });
 
-test.each(kinds)('%s answers as the tenant`s own database does', async (kind) => {
+test.each(kinds)("%s gives the same answer as the tenant's own database", async (kind) => {
   const { all, own } = places.get(kind) ?? { all: undefined, own: undefined };
   if (all === undefined || own === undefined) throw new Error('no places');
   let answered = 0;

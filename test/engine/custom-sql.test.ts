@@ -1,4 +1,4 @@
-/** A metric in the host's own SQL reads this tenant's rows, whatever the SQL says. */
+/** A metric in the host's own SQL reads only this tenant's rows, whatever the SQL says. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import type { MetricQuestion } from '../../src/domain/query/engine.js';
@@ -18,7 +18,7 @@ import {
   table,
 } from './world.js';
 
-/** Notes of `b` are no numbers: a cast of one fails, and says so. */
+/** Notes of tenant b are not numbers, so a cast of one would fail. */
 const tables: readonly TableData[] = [
   {
     name: 'flights',
@@ -79,14 +79,14 @@ const definition = (sql: string, parts: Partial<SqlDefinition> = {}): SqlDefinit
   ...parts,
 });
 
-/** The same in the words of each database. */
+/** The same SQL in the dialect of each database. */
 const said = (kind: Kind, schemaName: string, sql: string): string => {
   const integer = { DUCKDB: 'int', POSTGRES: 'int', MYSQL: 'signed', CLICKHOUSE: 'Int64' }[kind];
   const own = sql.replaceAll('main.', `${schemaName}.`).replaceAll('as int)', `as ${integer})`);
   return kind === 'MYSQL' ? own.replaceAll('"', '`').replace(/(\S+) \|\| '-' \|\| (\S+)/, "concat($1, '-', $2)") : own;
 };
 
-/** What the grammars of ours do not know: they refuse it. */
+/** Databases that use the grammar of this project, which refuses what it does not know. */
 const isOwnGrammar = (kind: Kind): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 
 describe.each(await findKinds())('%s', (kind) => {
@@ -148,7 +148,7 @@ describe.each(await findKinds())('%s', (kind) => {
     expect(await n(sql)).toEqual(expected);
   });
 
-  test('columns beyond the datamart do not exist, and neither do tables', async () => {
+  test('columns and tables outside of the datamart cannot be read', async () => {
     for (const sql of [
       'select count(*) as n from hidden',
       'select count(*) as n from main.hidden',
@@ -158,7 +158,7 @@ describe.each(await findKinds())('%s', (kind) => {
         code: 'METRIC_QUERY_ERROR',
         reason: 'sql-table-unknown',
       });
-    // To ClickHouse, the name in such a list is a table's.
+    // ClickHouse reads the only name in such a list as a table.
     for (const list of ['hidden', 'id, hidden', '(hidden)'])
       expect(await refusalOf(() => ask(`select count(*) as n from flights where dest in (${list})`))).toMatchObject({
         reason: kind === 'CLICKHOUSE' ? 'sql-syntax' : 'datasource-failed',
@@ -183,7 +183,7 @@ describe.each(await findKinds())('%s', (kind) => {
     expect(Object.keys(rows[0] ?? {})).not.toContain('note');
   });
 
-  test('dimensions, sort, limit, offset and the number of rows are as of any metric', async () => {
+  test('dimensions, sort, limit, offset and the total work as in any metric', async () => {
     const sql = 'select dest as "To", count(*) as n from flights group by dest';
     const parts = { dimensions: [{ name: 'To' }] };
     const whole = await ask(sql, parts, { sort: [{ name: 'n', direction: 'DESC' }] });
@@ -203,7 +203,7 @@ describe.each(await findKinds())('%s', (kind) => {
     expect(page).toMatchObject({ rows: [{ To: 'y', n: 2 }], totalRecords: 2 });
   });
 
-  test('declared columns that differ from the answered ones are named', async () => {
+  test("declared columns that differ from the answer's columns are named", async () => {
     const refusal = await refusalOf(() => ask('select count(*) as n, 1 as m from flights'));
     expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'sql-columns-differ' });
     expect(await refusalOf(() => ask('select 1 as n, 2 as n'))).toMatchObject({ reason: 'sql-columns-differ' });
@@ -214,7 +214,7 @@ describe.each(await findKinds())('%s', (kind) => {
     const valued = (...values: (string | number | boolean)[]) => ({ variables: new Map([['State', values]]) });
     const sql = 'select count(*) as n from flights join airports on dest = iata where state in (state_variable)';
 
-    test('are bound, one or several in IN', async () => {
+    test('are bound, one value or several in IN', async () => {
       expect(await n(sql, valued('NY'), declared)).toBe(2);
       expect(await n(sql, valued('NY', 'CA'), declared)).toBe(3);
       expect(await n(sql, valued("NY') or ('1' = '1"), declared)).toBe(0);
@@ -228,7 +228,7 @@ describe.each(await findKinds())('%s', (kind) => {
       ).toBe(1);
     });
 
-    test('several outside of IN, none, and undeclared ones are refused', async () => {
+    test('with several values outside of IN, with none, or undeclared are refused', async () => {
       const equal = sql.replace('in (state_variable)', '= state_variable');
       expect(await refusalOf(() => ask(equal, declared, valued('CA', 'NY')))).toMatchObject({
         reason: 'sql-variable-of-several',
@@ -250,7 +250,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n(open, valued('NY'), optional)).toBe(2);
     });
 
-    test('the client is the question`s own, whatever a variable of that name says', async () => {
+    test("the client is the question's, even if a variable has that name", async () => {
       const named = { rlsVariables: [{ name: 'client_id', isOptional: false }] };
       const own = 'select count(*) as n from flights where origin = client_id_variable';
       expect(await n(own, { variables: new Map([['client_id', ['b']]]) }, named)).toBe(3);
@@ -268,7 +268,7 @@ describe.each(await findKinds())('%s', (kind) => {
     });
   });
 
-  test.runIf(kind === 'POSTGRES')('columns of queries are known by their names', async () => {
+  test.runIf(kind === 'POSTGRES')('columns of subqueries are known by their names', async () => {
     for (const text of [
       'select max(d.delay) as n from (select * from flights) d',
       'select max(d.x) as n from (select f.*, delay as x from flights f) d',
@@ -286,28 +286,25 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n(text), text).toBe(40);
   });
 
-  test.runIf(kind === 'POSTGRES')(
-    'operators and casts that the database`s owner made are not the listed ones',
-    async () => {
-      const body = `LANGUAGE sql AS 'SELECT string_agg(note, '','') FROM main.flights'`;
-      const made = await builder.build('operators', [
-        ...tables,
-        `CREATE FUNCTION public.all_notes(text, text) RETURNS text ${body}`,
-        'CREATE OPERATOR public.- (LEFTARG = text, RIGHTARG = text, FUNCTION = public.all_notes)',
-        `CREATE FUNCTION public.notes_of(text) RETURNS int4 LANGUAGE sql AS 'SELECT count(*)::int4 FROM main.flights'`,
-        'CREATE CAST (text AS int4) WITH FUNCTION public.notes_of(text)',
-      ]);
-      const asked = (text: string) => engine.query(question(made, mart, 'a', definition(text)));
-      const reason = 'sql-operator-own';
-      for (const value of ['note - note', "'a'::text - 'b'::text", 'note::int4', 'cast(note as int)'])
-        expect(await refusalOf(() => asked(`select ${value} as n from flights`)), value).toMatchObject({ reason });
-      const measured = metric('flights', { measures: [{ name: 'n', expression: 'max(note - note)' }] });
-      expect(await refusalOf(() => engine.query(question(made, mart, 'a', measured)))).toMatchObject({ reason });
-      expect(
-        (await asked("select sum(delay) + 1 as n from flights where note like '1' or note in ('2')")).rows,
-      ).toEqual([{ n: 31 }]);
-    },
-  );
+  test.runIf(kind === 'POSTGRES')("operators and casts that the database's owner defined are refused", async () => {
+    const body = `LANGUAGE sql AS 'SELECT string_agg(note, '','') FROM main.flights'`;
+    const made = await builder.build('operators', [
+      ...tables,
+      `CREATE FUNCTION public.all_notes(text, text) RETURNS text ${body}`,
+      'CREATE OPERATOR public.- (LEFTARG = text, RIGHTARG = text, FUNCTION = public.all_notes)',
+      `CREATE FUNCTION public.notes_of(text) RETURNS int4 LANGUAGE sql AS 'SELECT count(*)::int4 FROM main.flights'`,
+      'CREATE CAST (text AS int4) WITH FUNCTION public.notes_of(text)',
+    ]);
+    const asked = (text: string) => engine.query(question(made, mart, 'a', definition(text)));
+    const reason = 'sql-operator-own';
+    for (const value of ['note - note', "'a'::text - 'b'::text", 'note::int4', 'cast(note as int)'])
+      expect(await refusalOf(() => asked(`select ${value} as n from flights`)), value).toMatchObject({ reason });
+    const measured = metric('flights', { measures: [{ name: 'n', expression: 'max(note - note)' }] });
+    expect(await refusalOf(() => engine.query(question(made, mart, 'a', measured)))).toMatchObject({ reason });
+    expect((await asked("select sum(delay) + 1 as n from flights where note like '1' or note in ('2')")).rows).toEqual([
+      { n: 31 },
+    ]);
+  });
 
   describe('conditions', () => {
     const sql = 'select count(*) as n from flights f join airports a on f.dest = a.iata where f.delay > 5 or 1 = 1';
@@ -322,7 +319,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n('select count(*) as n from flights', on('flights.dest', 'y'))).toBe(2);
     });
 
-    test('on a table that is not read, a semi-join', async () => {
+    test('on a table that is not read become a semi-join', async () => {
       expect(await n('select count(*) as n from flights', on('airports.state', 'NY'))).toBe(2);
       expect(
         await n(
@@ -343,12 +340,12 @@ describe.each(await findKinds())('%s', (kind) => {
       ['select (select count(*) from clients) as n from flights', 'airports.state'],
       ['select count(*) as n from clients', 'airports.state'],
       ['select 1 as n', 'flights.delay'],
-    ])('that cannot be said are refused: %s', async (text, path) => {
+    ])('that cannot be applied are refused: %s', async (text, path) => {
       const values = path === 'flights.delay' ? [10] : ['NY'];
       expect(await refusalOf(() => ask(text, {}, on(path, ...values)))).toMatchObject({ reason: 'sql-condition' });
     });
 
-    test('that a table shown beside would go on without are refused', async () => {
+    test('are refused if the SQL also shows a table that they would not restrict', async () => {
       const beside = (inner: string, outer: string) =>
         `select count(*) + (select count(*) from ${inner}) as n from ${outer}`;
       expect(await n(beside('flights', 'airports'))).toBe(6);
@@ -359,14 +356,15 @@ describe.each(await findKinds())('%s', (kind) => {
       const cte =
         'with f as (select count(*) as c from flights) select count(*) + (select c from f) as n from airports';
       expect(await refusalOf(() => ask(cte, {}, on('airports.state', 'NY')))).toMatchObject(refusal);
-      // Neither an airport, nor a client, is of a flight; and what only says which airports they are shows nothing of flights.
+      // Conditions on airports or clients cannot be applied to flights here. The subquery only selects airports, and
+      // shows no values of flights.
       expect(await n(beside('airports', 'flights'), on('flights.delay', 10))).toBe(4);
       expect(await n(beside('clients', 'airports'), on('airports.state', 'NY'))).toBe(2);
       const flown = 'select count(*) as n from airports where iata in (select dest from flights)';
       expect(await n(flown, on('airports.state', 'NY'))).toBe(1);
     });
 
-    test('that two of its tables lead to are refused: whose it is meant to be is not said', async () => {
+    test('are refused if two tables of the SQL lead to their table, since it is unclear which one is meant', async () => {
       const { relationships } = mart;
       const both = { ...mart, relationships: [...relationships, relationship('clients.name', 'airports.iata')] };
       const asked = (sql: string) =>
@@ -377,14 +375,14 @@ describe.each(await findKinds())('%s', (kind) => {
       expect((await asked('select count(*) as n from flights')).rows).toEqual([{ n: 2 }]);
     });
 
-    test('NULL never passes', async () => {
+    test('are never passed by NULL', async () => {
       const outer = 'select count(*) as n from airports a left join flights f on f.dest = a.iata';
       expect(await n(outer)).toBe(4);
       expect(await n(outer, { conditions: [condition('flights.delay', { kind: 'noneOf', values: [10] })] })).toBe(2);
     });
   });
 
-  describe('values of a query', () => {
+  describe('values from a query', () => {
     const counted = metric('flights', { measures: [{ name: 'n', aggregate: 'COUNT' }] });
     const inQuery = (path: string, sql: string, columnName: string) => ({
       conditions: [condition(path, { kind: 'inQuery', sql: own(sql), columnName })],
@@ -392,11 +390,11 @@ describe.each(await findKinds())('%s', (kind) => {
     const visual = async (more: Partial<MetricQuestion>) =>
       Number((await engine.query(question(place, mart, 'a', counted, more))).rows[0]?.n);
 
-    test('restrict a visual metric and one in SQL, in the same tenant scope', async () => {
+    test('restrict visual metrics and metrics in SQL, in the same tenant scope', async () => {
       const ny = inQuery('flights.dest', "select iata as code from airports where state = 'NY'", 'code');
       expect(await visual(ny)).toBe(2);
       expect(await n('select count(*) as n from flights', ny)).toBe(2);
-      // Delays of both tenants: only this one's are among the values.
+      // Both tenants have delays; only this tenant's are among the values.
       expect(await visual(inQuery('flights.delay', 'select max(delay) as d from main.flights', 'd'))).toBe(1);
       expect(
         await visual(inQuery('airports.state', 'select state from airports where iata = client_id_variable', 'state')),
@@ -404,7 +402,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await visual(inQuery('flights.dest', "select nullif(iata, 'x') as c from airports", 'c'))).toBe(2);
     });
 
-    test('of another type, without the column, or of a table that is not the datamart`s are refused', async () => {
+    test('of another type, without the column, or of a table outside of the datamart are refused', async () => {
       expect(await refusalOf(() => visual(inQuery('flights.dest', 'select id from flights', 'id')))).toMatchObject({
         reason: 'query-column-type',
       });
@@ -441,7 +439,7 @@ describe.each(await findKinds())('%s', (kind) => {
       (await engine.query(question(place, wide(), 'a', metric('flights', parts), more))).rows;
     const count = { name: 'n', aggregate: 'COUNT' } as const;
 
-    test('a custom column is a dimension, an argument and a filter', async () => {
+    test('a custom column can be a dimension, an argument and a filter', async () => {
       expect(
         await visual({ dimensions: [{ name: 'way', column: columnRef('flights.way') }], measures: [count] }),
       ).toEqual([
@@ -461,7 +459,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide()) })).toBe(2);
     });
 
-    test('a custom column stands wherever a column may, be it a float, a long decimal or a date', async () => {
+    test('a custom column can be used like any column: as a float, a long decimal or a date', async () => {
       const real =
         { MYSQL: 'delay / 16e0', CLICKHOUSE: 'delay / 16' }[kind as string] ?? 'cast(delay as double precision) / 16';
       const of = (columnName: string) => columnRef(`flights.${columnName}`);
@@ -531,7 +529,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await engine.options({ ...options, column: { ...of('way'), schemaName } })).toEqual(['a-x']);
     });
 
-    test('an expression measure, with columns by table or bare, and with one that aggregates', async () => {
+    test('an expression measure can name columns with or without their table, and aggregating custom columns', async () => {
       const rows = await visual({
         dimensions: [{ name: 'state', column: columnRef('airports.state') }],
         measures: [
@@ -561,7 +559,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await refusalOf(() => visual({ measures: [{ name: 'm', expression }] }))).toMatchObject({ reason });
     });
 
-    test('a custom column that aggregates, or names another table, is refused', async () => {
+    test('a custom column that aggregates inside an aggregate, or names another table, is refused', async () => {
       const sum = (path: string) => visual({ measures: [{ name: 'm', aggregate: 'SUM', column: columnRef(path) }] });
       expect(await refusalOf(() => sum('flights.mean'))).toMatchObject({ reason: 'custom-column-aggregates' });
       for (const name of ['outer', 'other'])
@@ -569,14 +567,14 @@ describe.each(await findKinds())('%s', (kind) => {
     });
   });
 
-  test('underlying rows and options of SQL are refused', async () => {
+  test('underlying rows and options of a metric in SQL are refused', async () => {
     const asked = question(place, mart, 'a', definition('select count(*) as n from flights'));
     expect(await refusalOf(() => engine.underlying(asked))).toMatchObject({ reason: 'sql-without-rows' });
   });
 
-  test('an error says nothing of any value, neither of this tenant nor of another', async () => {
+  test('an error contains no value of any tenant', async () => {
     const cast = 'select sum(cast(note as int)) as n from flights';
-    // Where a cast of text makes NULL or 0, something else fails.
+    // On databases where a wrong cast gives NULL or 0, another expression fails.
     const failing = {
       DUCKDB: cast,
       POSTGRES: cast,

@@ -1,6 +1,6 @@
 /**
- * Tables without a client column of their own: invoices of customers, and their lines. Made like Chinook: one of 59 customers has 38 of
- * 2,240 lines, and what nobody declared is refused.
+ * Tables without a client column: invoices of customers, and their lines. As in Chinook, one of 59 customers has 38 of
+ * 2,240 lines. Undeclared tables are refused.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -24,14 +24,17 @@ import {
 } from './world.js';
 
 const customers = 59;
-/** The last invoices belong to nobody: of a customer that is not there, and of none. */
+/** The last invoices belong to no customer: one customer id does not exist, and one is NULL. */
 const invoiceRows = Array.from({ length: 412 }, (_, index): readonly Value[] => [
   index + 1,
   index === 410 ? 999 : index === 411 ? null : (index % customers) + 1,
   index % 2 === 0 ? 'Oslo' : 'Rome',
 ]);
 const ofFirst = invoiceRows.flatMap(([id, customer]) => (customer === 1 ? [Number(id)] : []));
-/** 38 lines of the first customer; then lines of others, of nobody's invoices, of no invoice, and of one that is not there. */
+/**
+ * 38 lines of the first customer, then lines of other customers, of invoices without a customer, without an invoice,
+ * and of a missing invoice.
+ */
 const lineRows = Array.from({ length: 2240 }, (_, index): readonly Value[] => {
   const others = invoiceRows.flatMap(([id, customer]) => (customer === 1 ? [] : [Number(id)]));
   const invoice = index < 38 ? ofFirst[index % ofFirst.length] : others[index % others.length];
@@ -111,7 +114,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   const rows = async (...of: Parameters<typeof asked>) => (await engine.query(asked(...of))).rows;
   const numberOf = async (...of: Parameters<typeof asked>): Promise<number> => Number((await rows(...of))[0]?.n);
 
-  it('one customer counts 38 lines, not all 2,240, nor those of nobody', async () => {
+  it('one customer counts 38 lines, not all 2,240, and none without an owner', async () => {
     expect(await numberOf(counted('lines'))).toBe(38);
     expect(await numberOf(counted('invoices'))).toBe(ofFirst.length);
     expect(await numberOf(counted('customers'))).toBe(1);
@@ -130,22 +133,25 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(counts).toEqual([38, ...clients.slice(1, -1).map(linesOf), 0]);
   });
 
-  it.each(['LEFT JOIN', 'RIGHT JOIN', 'INNER JOIN', 'FULL JOIN'] as const)('on both sides of a %s', async (join) => {
-    const joined = {
-      ...mart,
-      relationships: [relationship('lines.invoice', 'invoices.id', join), ...relationships.slice(1)],
-    };
-    const byCity = counted('lines', { dimensions: [{ name: 'city', column: columnRef('invoices.city') }] });
-    if (kind === 'MYSQL' && join === 'FULL JOIN') {
-      const refusal = await refusalOf(() => rows(byCity, { of: joined }));
-      expect(refusal.reason).toBe('full-join-unsupported');
-      return;
-    }
-    const answered = await rows(byCity, { of: joined });
-    expect(answered.reduce((sum, { n }) => sum + Number(n), 0)).toBe(38);
-  });
+  it.each(['LEFT JOIN', 'RIGHT JOIN', 'INNER JOIN', 'FULL JOIN'] as const)(
+    'on both sides of a %s, only own rows are read',
+    async (join) => {
+      const joined = {
+        ...mart,
+        relationships: [relationship('lines.invoice', 'invoices.id', join), ...relationships.slice(1)],
+      };
+      const byCity = counted('lines', { dimensions: [{ name: 'city', column: columnRef('invoices.city') }] });
+      if (kind === 'MYSQL' && join === 'FULL JOIN') {
+        const refusal = await refusalOf(() => rows(byCity, { of: joined }));
+        expect(refusal.reason).toBe('full-join-unsupported');
+        return;
+      }
+      const answered = await rows(byCity, { of: joined });
+      expect(answered.reduce((sum, { n }) => sum + Number(n), 0)).toBe(38);
+    },
+  );
 
-  it('in a worksheet, underlying rows, options, conditions and buckets', async () => {
+  it('the same holds in a worksheet, underlying rows, options, conditions and buckets', async () => {
     expect(
       await numberOf(counted('lines'), {
         joinModel: 'single',
@@ -172,19 +178,19 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(buckets.reduce((sum, { n }) => sum + Number(n), 0)).toBe(38);
   });
 
-  it('streams the same rows', async () => {
+  it('a download has the same rows', async () => {
     const streamed = await rowsOf(await engine.stream(asked(counted('lines'))));
     expect(streamed.map(([n]) => Number(n))).toEqual([38]);
   });
 
-  it('in SQL of the host, and in conditions by SQL', async () => {
+  it("the same holds in the host's SQL, and in conditions with SQL", async () => {
     const inTheirs = `SELECT count(*) AS n FROM lines JOIN tracks ON tracks.id = lines.track`;
     expect(await numberOf(inSql(inTheirs))).toBe(38);
     const own = condition('tracks.id', { kind: 'inQuery', sql: 'SELECT line FROM notes', columnName: 'line' } as never);
     expect(await numberOf(counted('tracks'), { conditions: [own] })).toBe(2);
   });
 
-  it('evaluates nothing of the host’s SQL on rows of others', async () => {
+  it("the host's SQL is not evaluated on rows of others", async () => {
     const custom = {
       columnName: 'half',
       datatype: '',
@@ -233,7 +239,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(refused?.message).toContain(`main.${from}`.replace('main', place.schemaName));
   });
 
-  it('takes tenancyPath for a choice', async () => {
+  it('uses tenancyPath to choose the path', async () => {
     const two = [...relationships, { ...relationship('lines.id', 'invoices.id'), relationshipName: 'other' }];
     const chosen = (tenancyPath: string): Datamart => ({
       ...mart,
@@ -244,7 +250,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await numberOf(counted('lines'), { of: chosen('other') })).toBe(ofFirst.length);
   });
 
-  it('is only narrowed by a client column that an embed adds', async () => {
+  it('a client column that an embed adds can only narrow the rows', async () => {
     const narrowed = (name: string, clientColumn: string) => withTenancySettings(mart, [{ name, clientColumn }]);
     expect(await numberOf(counted('lines'), { of: narrowed('lines', 'track') })).toBe(
       lineRows.slice(0, 38).filter(([, , track]) => track === 1).length,

@@ -46,7 +46,7 @@ it.each([
 });
 
 it.each(['"+"(a, b) AS', 'COUNT_STAR() AS', 'upper(a) AS', 'unnest(a) AS TABLE'])(
-  'reads no file whose macro %s takes the place of a function that any question may call',
+  'refuses a file whose macro %s would replace a function that the engine uses',
   async (macro) => {
     const own = await folder.build(`macro-${macro.length}`, [
       'CREATE TABLE t (owner VARCHAR, name VARCHAR)',
@@ -59,21 +59,21 @@ it.each(['"+"(a, b) AS', 'COUNT_STAR() AS', 'upper(a) AS', 'unnest(a) AS TABLE']
   },
 );
 
-it('opens a file once, however many ask', async () => {
+it('opens a file once for any number of callers', async () => {
   const open = () => databases.use(datasourceAt(path), null, async (database) => database);
   const [one, two] = await Promise.all([open(), open()]);
   expect(one).toBe(two);
   expect([...one.catalog.tables.values()][0]).toEqual(
     new Map([
       ['id', { kind: 'integer', cast: 'BIGINT', greatestDigits: 38 }],
-      // Of a file that declares a collation, each text column may have it.
+      // If a file declares a collation anywhere, each text column may have it.
       ['name', { kind: 'text', cast: 'VARCHAR', collation: 'unknown' }],
     ]),
   );
   expect(one.catalog.database).toBe('locked');
 });
 
-it('binds text whole: NUL, quotes and other alphabets', async () => {
+it('binds complete text: NUL, quotes and all scripts', async () => {
   const texts = ['a\0b', '\'"\\', 'acmé', '日本', '🙂', ''];
   const { rows } = await run({
     sql: 'SELECT CAST($1 AS VARCHAR), len(CAST($2 AS VARCHAR[]))',
@@ -84,13 +84,13 @@ it('binds text whole: NUL, quotes and other alphabets', async () => {
   expect(listed.rows.flat()).toEqual(texts);
 });
 
-it('binds nothing but text', async () => {
+it('binds only text', async () => {
   expect(await refusalOf(() => run({ sql: 'SELECT $1', parameters: [1] }))).toMatchObject({
     reason: 'datasource-failed',
   });
 });
 
-it('runs more questions at once than it has connections, and finishes them before it closes', async () => {
+it('runs more questions than it has connections, and finishes them before it closes', async () => {
   const own = createDatabases(quiet);
   const running = Array.from({ length: 20 }, () =>
     run({ sql: 'SELECT count(*) FROM range(100000)', parameters: [] }, own),
@@ -103,7 +103,7 @@ it('runs more questions at once than it has connections, and finishes them befor
   });
 });
 
-it('a limiter lends each item to one at a time, in the order of asking, and takes it back after a failure', async () => {
+it('a pool lends each item to one caller at a time, in order of arrival, and takes it back after a failure', async () => {
   const limiter = createPool(['x']);
   const seen: string[] = [];
   const failing = limiter.use(async () => {
@@ -117,7 +117,7 @@ it('a limiter lends each item to one at a time, in the order of asking, and take
   expect(seen).toEqual(['first', 'second x']);
 });
 
-it('stops a statement that would never end, says so without the driver’s words, and uses its connection again', async () => {
+it("stops an endless statement, reports it without the driver's text, and uses its connection again", async () => {
   const own = createDatabases({ ...quiet, timeoutMs: 50 });
   const endless = {
     sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range',

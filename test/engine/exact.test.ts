@@ -1,4 +1,4 @@
-/** Numbers that no float holds, on every database: exact in rows, in sums, and as what is compared with. */
+/** Numbers that floats cannot represent are exact in rows, in sums and in comparisons, on every database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
@@ -17,7 +17,7 @@ import {
 
 const greatest = 2n ** 63n - 1n;
 const unsigned = 2n ** 64n - 1n;
-/** What three rows hold, by column; `0.1` three times is 0.3 in decimals alone. */
+/** The values of three rows, by column. Three times `0.1` is 0.3 only in decimals. */
 const columns = {
   big: 'BIGINT',
   least: 'BIGINT',
@@ -44,7 +44,7 @@ const mart = datamart({
   tenancy: null,
   tables: [table('numbers', columns), table('widest', { n: 'HUGEINT' })],
 });
-/** What 128 bits cannot hold, DuckDB refuses; the others have room for it. */
+/** The widest number. DuckDB refuses numbers beyond 128 bits; the other databases accept them. */
 const widest: Readonly<Record<Kind, string | null>> = {
   DUCKDB: null,
   POSTGRES: '340282366920938463463374607431768211454',
@@ -78,7 +78,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     measures: names.map((name) => ({ name, aggregate, column: columnRef(`numbers.${name}`) })),
   });
 
-  it('rows, and the least and the greatest of them, have every digit', async () => {
+  it('rows, and their minimum and maximum, have every digit', async () => {
     const expected = Object.fromEntries(names.map((name, index) => [name, name === 'tenth' ? 0.1 : row[index]]));
     const dimensions = names.map((name) => ({ name, column: columnRef(`numbers.${name}`) }));
     expect((await ask({ dimensions })).rows).toEqual([expected]);
@@ -86,7 +86,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect((await ask(measured('MAX'))).rows).toEqual([expected]);
   });
 
-  it('sums have every digit, beyond 64 bits too', async () => {
+  it('sums have every digit, also beyond 64 bits', async () => {
     expect((await ask(measured('SUM'))).rows).toEqual([
       {
         big: String(3n * greatest),
@@ -99,7 +99,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('a sum that the database has no type for is refused, and never another number', async () => {
+  it("a sum that is too large for the database's types is refused, never rounded", async () => {
     const definition = metric('widest', { measures: [{ name: 'n', aggregate: 'SUM', column: columnRef('widest.n') }] });
     const asked = question(place, mart, 'None', definition);
     const expected = widest[kind];
@@ -108,7 +108,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   it.each(names.map((name, index) => [name, row[index] ?? ''] as const))(
-    '%s is found by what it was answered as',
+    '%s is found by the value that was answered',
     async (name, value) => {
       const of = (predicate: Parameters<typeof condition>[1]) => ({
         conditions: [condition(`numbers.${name}`, predicate)],
@@ -120,7 +120,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   );
 });
 
-it('128 bits without a sign are summed exactly too, where DuckDB itself would round', async () => {
+it('unsigned 128-bit integers are summed exactly, although DuckDB itself would round', async () => {
   const builder = await createBuilder('DUCKDB');
   const place = await builder.build('unsigned', [
     { name: 'u', columns: { n: 'UHUGEINT' }, rows: [['9007199254740993'], [2]] },
@@ -133,7 +133,7 @@ it('128 bits without a sign are summed exactly too, where DuckDB itself would ro
   await builder.remove();
 });
 
-describe.each(await findKinds())('on %s, of views whose client column no table holds', (kind) => {
+describe.each(await findKinds())('on %s, in views whose client column is in no table', (kind) => {
   const columns = { owner: 'VARCHAR', big: 'BIGINT', huge: 'HUGEINT', price: 'DECIMAL(10,2)' };
   const views = {
     joined:
@@ -153,7 +153,7 @@ describe.each(await findKinds())('on %s, of views whose client column no table h
   let all: Place;
   let own: Place;
 
-  /** Of `b`, the greatest numbers that there are. */
+  /** Tenant b has the greatest possible numbers. */
   const build = (name: string, owners: readonly string[]): Promise<Place> =>
     builder.build(name, [
       { name: 'owners', columns: { id: 'BIGINT', owner: 'VARCHAR' }, rows: owners.map((owner, id) => [id, owner]) },
@@ -188,7 +188,7 @@ describe.each(await findKinds())('on %s, of views whose client column no table h
 
   const places = [1, 3, 18, 19, 20, 28, 30, 31, 36];
   it.each(['joined', 'windowed'].flatMap((view) => ['big', 'huge', 'price'].map((column) => [view, column] as const)))(
-    '%s: a number of many decimal places tells nothing of another tenant by what %s is compared as',
+    '%s: comparing a number of many decimal places with %s reveals nothing of another tenant',
     async (view, column) => {
       for (const count of places) {
         const from = `0.${'0'.repeat(count - 1)}1`;

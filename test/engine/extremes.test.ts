@@ -1,4 +1,7 @@
-/** Dates at the ends of their types: another tenant's, or those of rows that a condition hides, neither fail nor change a question. */
+/**
+ * Dates at the ends of their types, in rows of another tenant or in rows that a condition excludes, must neither fail a
+ * question nor change its answer.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TimeGrain, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -27,7 +30,8 @@ const usual: readonly Times[] = [
 ];
 
 const extremes: Readonly<Record<Kind, readonly Times[]>> = {
-  // Without infinity: where that is the column's greatest value, DuckDB never evaluates anything on the finite ones when it plans.
+  // Without infinity: if a column's greatest value is infinite, DuckDB does not evaluate expressions on finite values
+  // while planning.
   DUCKDB: [
     ['300000-01-01', '294247-01-10 04:00:54.775806', '294247-01-10 04:00:54.775806+00'],
     ['5877642-06-25 (BC)', '290309-12-22 (BC) 00:00:00', '290309-12-22 (BC) 00:00:00+00'],
@@ -50,7 +54,10 @@ const extremes: Readonly<Record<Kind, readonly Times[]>> = {
 
 const types = { CLICKHOUSE: { TIMESTAMP: "DateTime64(9, 'UTC')" } };
 
-/** The tests of whose a row is: one that an index answers, and one that costs more than any other test. */
+/**
+ * Tenant conditions: one that uses an index, and one that is slower than any other condition, so the planner would
+ * evaluate it last.
+ */
 const owners: Readonly<Record<string, string>> = { plain: 'VARCHAR', padded: 'CHAR(8)' };
 const columnsOf = (owner: string): Readonly<Record<string, string>> => ({
   owner,
@@ -84,7 +91,10 @@ const grains: readonly TimeGrain[] = [
   ...(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const),
   ...(['hourOfDay', 'dayOfWeek'] as const),
 ];
-/** Of the first weeks that PostgreSQL's timestamps have, the start is no timestamp: who has such a time is told that the query failed. */
+/**
+ * Grains whose period would start before PostgreSQL's first timestamp, for times in its first weeks. A question that
+ * groups such times fails.
+ */
 const long: readonly string[] = ['week', 'month', 'quarter', 'year'];
 const zones = [null, 'Asia/Tokyo', 'America/New_York'] as const;
 const open = condition('plain.state', { kind: 'oneOf', values: ['open'] });
@@ -149,7 +159,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await expectAlike({ definition: metric(of, { dimensions, measures: [count] }), conditions: [isOpen(of)] });
   });
 
-  it.each(paths)('%s: conditions on %s, alone, with others and where it is not joined', async (of, column) => {
+  it.each(paths)('%s: conditions on %s, alone, combined, and on an unjoined table', async (of, column) => {
     const path = `${of}.${column}`;
     const definition = metric(of, { measures: [count] });
     const open = isOpen(of);
@@ -186,7 +196,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await expectAlike({ definition: earlier, conditions: [isOpen(of)] });
   });
 
-  it.each(paths)('%s: who has such values in %s asks on', async (of, column) => {
+  it.each(paths)('%s: a tenant that has such values in %s can still query', async (of, column) => {
     const ref = columnRef(`${of}.${column}`);
     const every = extremes[kind].length;
     for (const zone of zones) {
@@ -210,7 +220,7 @@ describe.each(await findKinds())('on %s', (kind) => {
 });
 
 it.skipIf(!(await findKinds()).includes('POSTGRES'))(
-  'on PostgreSQL a decimal that no float holds fails no join with floats but its owner’s, who has no match',
+  "on PostgreSQL, a decimal outside the range of floats fails no other tenant's join with floats",
   async () => {
     const builder = await createBuilder('POSTGRES');
     const { engine } = createLoggedEngine();

@@ -12,7 +12,7 @@ const usual: QueueLimits = {
   waitMs: 30_000,
 };
 
-/** Time passes when the test says so. */
+/** A clock and timers that the test moves. */
 const createTiming = () => {
   let nowMs = 0;
   const due = new Map<object, { readonly atMs: number; readonly run: () => void }>();
@@ -35,7 +35,7 @@ const createTiming = () => {
   return { timing, pass, timers: () => due.size };
 };
 
-/** A queue, the queries in the order in which they were started, and what ends the oldest that runs. */
+/** A queue, the queries in the order in which they started, and a function that ends the oldest running query. */
 const createStage = (limits: Partial<QueueLimits> = {}) => {
   const { timing, pass, timers } = createTiming();
   const refused: string[] = [];
@@ -61,7 +61,7 @@ const createStage = (limits: Partial<QueueLimits> = {}) => {
 };
 
 describe('known leak 21: one client at a hundred times the load does not starve the others', () => {
-  it('whoever comes behind a thousand queries of one client waits for one start of it', async () => {
+  it('a client that comes after a thousand queries of another one waits for one of them to start', async () => {
     const { ask, started, endOldest, settle } = createStage({ runningPerClient: 3 });
     for (let index = 0; index < 1000; index += 1) void ask('heavy');
     await settle();
@@ -70,11 +70,11 @@ describe('known leak 21: one client at a hundred times the load does not starve 
     await settle();
     const before = started.length;
     while (!started.includes('light')) await endOldest();
-    // `heavy` was before it, and is so once.
+    // `heavy` had its turn before, and has one more.
     expect(started.slice(before)).toEqual(['heavy', 'light']);
   });
 
-  it('with a place that one client cannot have, it waits for none at all', async () => {
+  it('with a slot that one client cannot take, another client does not wait at all', async () => {
     const { ask, started, settle } = createStage();
     for (let index = 0; index < 1000; index += 1) void ask('heavy');
     void ask('light');
@@ -82,12 +82,12 @@ describe('known leak 21: one client at a hundred times the load does not starve 
     expect(started).toEqual(['heavy', 'heavy', 'light']);
   });
 
-  it('at random: it waits for no more starts than there are other clients waiting when it comes', async () => {
+  it('at random: a client waits for at most as many starts as other clients were waiting', async () => {
     const limitsOf = fc.record({
       running: fc.integer({ min: 1, max: 4 }),
       runningPerClient: fc.integer({ min: 1, max: 4 }),
     });
-    // A client asks (one of them most of the time), or what runs the longest ends.
+    // Each step either adds a query (mostly of one client) or ends the query that runs the longest.
     const [end, heavy] = [null, 0];
     const step = fc.oneof(fc.constant(end), fc.constant(heavy), fc.integer({ min: 1, max: 6 }));
     await fc.assert(
@@ -127,8 +127,8 @@ describe('known leak 21: one client at a hundred times the load does not starve 
   });
 });
 
-describe('the line', () => {
-  it('serves one client’s queries in the order in which they came, and the clients in turn', async () => {
+describe('the queue', () => {
+  it("serves each client's queries in order of arrival, and the clients in turn", async () => {
     const { ask, started, endOldest, settle } = createStage({ running: 1 });
     for (const [index, client] of ['a', 'a', 'a', 'b', 'b', 'c'].entries())
       void ask(client, undefined, `${client}${index}`);
@@ -137,7 +137,7 @@ describe('the line', () => {
     expect(started).toEqual(['a0', 'a1', 'b3', 'c5', 'a2', 'b4']);
   });
 
-  it('refuses at once where it is full, for the client or for all, and says how to mend it', async () => {
+  it('refuses at once if it is full, for the client or in total, and says how to fix that', async () => {
     const { ask, settle, refused } = createStage({ running: 1, waitingPerClient: 2, waiting: 3 });
     for (const client of ['a', 'a', 'a', 'b']) void ask(client);
     await settle();
@@ -152,7 +152,7 @@ describe('the line', () => {
     expect(refused).toEqual(['full', 'full']);
   });
 
-  it('takes everybody while a place is free, also where nobody may wait', async () => {
+  it('never refuses while a slot is free, even if no query may wait', async () => {
     const { ask, started, settle } = createStage({ waiting: 0, waitingPerClient: 0 });
     void ask('a');
     void ask('a');
@@ -162,7 +162,7 @@ describe('the line', () => {
     expect(await refusalOf(() => ask('c'))).toMatchObject({ reason: 'query-line-full' });
   });
 
-  it('refuses who waited too long, and lets go of its place in the line', async () => {
+  it('refuses a query that waited too long, and frees its place', async () => {
     const { ask, started, endOldest, pass, timers, queue } = createStage({ running: 1 });
     void ask('a');
     const late = refusalOf(() => ask('b'));
@@ -176,7 +176,7 @@ describe('the line', () => {
     expect([queue.isIdle(), timers()]).toEqual([true, 0]);
   });
 
-  it('one who leaves is out of the queue, and is not started', async () => {
+  it('never starts a query whose caller has left', async () => {
     const { ask, started, endOldest, queue, timers } = createStage({ running: 1 });
     void ask('a');
     const leaving = new AbortController();
@@ -192,7 +192,7 @@ describe('the line', () => {
     expect([queue.isIdle(), timers()]).toEqual([true, 0]);
   });
 
-  it('gives a place back where the work fails', async () => {
+  it('frees the slot if the query fails', async () => {
     const { queue } = createStage({ running: 1 });
     for (let index = 0; index < 3; index += 1) {
       await expect(queue.use('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
@@ -200,7 +200,7 @@ describe('the line', () => {
     expect(await queue.use('a', async () => 'runs')).toBe('runs');
   });
 
-  it('is one for each database: what waits for one keeps nobody from another', async () => {
+  it('is separate for each database: waiting for one does not delay another', async () => {
     const { timing } = createTiming();
     const queues = createFairQueues(timing, () => {});
     const limits = { ...usual, running: 1 };

@@ -1,4 +1,4 @@
-/** A row counts once in each group in which it appears, whatever joins repeat it: by hand, and against nested loops. */
+/** A row counts once in each group, even if joins repeat it. Verified by fixed answers and by nested loops. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -11,7 +11,7 @@ import { columnRef, createLoggedEngine, datamart, metric, type Place, question, 
 const columns = { id: 'BIGINT', a: 'BIGINT', b: 'BIGINT', c: 'BIGINT', x: 'BIGINT', d: 'VARCHAR' };
 const names = ['orders', 'lines', 'notes', 'parts'] as const;
 
-/** Keys that repeat on both sides, that nothing matches, and that are NULL. */
+/** Keys that repeat on both sides, match nothing, or are NULL. */
 const data: Tables = {
   orders: rowsOf(
     [1, 1, null, null, 10, 'p'],
@@ -70,7 +70,7 @@ const measure = (name: string, aggregate: NonNullable<Measure['aggregate']>, col
 const over = (definition: Partial<VisualDefinition>) => metric('orders', definition);
 const allJoins: readonly JoinKind[] = ['LEFT JOIN', 'INNER JOIN', 'RIGHT JOIN', 'FULL JOIN'];
 
-describe.each(await findKinds())('on %s', (kind) => {
+describe.each(await findKinds())('an aggregate on %s', (kind) => {
   let builder: Builder;
   let place: Place;
   let engine: Engine;
@@ -104,8 +104,8 @@ describe.each(await findKinds())('on %s', (kind) => {
     measure('lines', 'SUM', 'lines.x'),
   ];
 
-  it('of the one side, by a column of the many', async () => {
-    // Orders 1 and 2 have the lines u, v and u of key 1; order 3 the line v of key 2; orders 4 and 5 none.
+  it('of the one side, grouped by a column of the many side', async () => {
+    // Orders 1 and 2 have the lines u, v and u of key 1. Order 3 has the line v of key 2. Orders 4 and 5 have none.
     expect(await ask(martOf(['LEFT JOIN']), over({ ...byLine, measures }))).toEqual([
       ['u', 2, 30, 15, 15, 20, 5],
       ['v', 3, 60, 20, 20, 30, 2],
@@ -113,7 +113,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('of the one side, by nothing', async () => {
+  it('of the one side, without groups', async () => {
     const both = [
       ...measures,
       measure('notes', 'SUM', 'notes.x'),
@@ -127,7 +127,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('of rows that an outer join padded: the group stays, and counts nothing', async () => {
+  it('of rows that an outer join padded: the group exists and counts 0', async () => {
     // Lines 5 and 6 have no order.
     expect(await ask(martOf(['RIGHT JOIN']), over({ ...byLine, measures }))).toEqual([
       ['u', 2, 30, 15, 15, 20, 13],
@@ -136,7 +136,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('with a cardinality that says so, or none at all', async () => {
+  it('is the same with a declared cardinality and with none', async () => {
     const ofOrders = { ...byLine, measures: measures.slice(0, 5) };
     const answers = await Promise.all(
       (['OneToMany', 'ManyToMany', null] as const).map((cardinality) =>
@@ -159,7 +159,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     where: fc.option(fc.tuple(fc.constantFrom(...names), fc.integer({ min: 0, max: 60 }))),
   });
 
-  it('as nested loops have it', async () => {
+  it('equals the result of nested loops', async () => {
     await fc.assert(
       fc.asyncProperty(asked, async ({ joins, dimensions, measures: chosen, isCounted, where }) => {
         const definition = over({

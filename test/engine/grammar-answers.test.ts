@@ -1,4 +1,7 @@
-/** On the real servers: what is written means what was given, and whatever is given, no table is read but where the engine puts it. */
+/**
+ * On real servers: the SQL written from the tree has the same meaning as the given SQL, and reads tables only where the
+ * engine puts them.
+ */
 import fc from 'fast-check';
 import type { Connection } from 'mysql2/promise';
 import { createConnection } from 'mysql2/promise';
@@ -81,7 +84,10 @@ const inserts = (quote: (value: string) => string): readonly string[] =>
     return `INSERT INTO ${name} VALUES ${tuples.join(', ')}`;
   });
 
-/** As the engine does: a table of the datamart is read by its leaf, and any other is refused; here it has no rows. */
+/**
+ * Fills the template as the engine does: tables of the datamart become leaves. A table that the engine would refuse has
+ * no rows here.
+ */
 const written = async (parser: SqlParser, text: string): Promise<string> => {
   const { template, tables: read } = await parser.select(text);
   return fill<SelectHole>(template, (hole) => {
@@ -93,7 +99,7 @@ const written = async (parser: SqlParser, text: string): Promise<string> => {
   });
 };
 
-/** A name that the server does not know would be looked for among the functions of the database. */
+/** The server would look for an unknown function name among functions of the database. */
 const unknownToMariaDb = async (server: Server, names: readonly string[]): Promise<readonly string[]> => {
   const unknown: string[] = [];
   for (const name of names) {
@@ -148,13 +154,13 @@ describe.each(servers.filter(({ isThere }) => isThere))(
     });
     afterAll(() => server.close());
 
-    test.each(ordinary.map((text) => [text]))('answers the same: %s', async (text) => {
+    test.each(ordinary.map((text) => [text]))('gives the same answer: %s', async (text) => {
       const given = await server.ask(text);
       expect(given.names.length).toBeGreaterThan(0);
       expect(await server.ask(await written(parser, text))).toEqual(given);
     });
 
-    test('the greatest depth is no trouble to the server', async () => {
+    test('the server accepts the maximum nesting', async () => {
       const nests = [
         ['(1 + ', ')'],
         ['(NOT ', ')'],
@@ -168,12 +174,12 @@ describe.each(servers.filter(({ isThere }) => isThere))(
       }
     });
 
-    test('every allowed function is the server’s own: no stored one can stand in for it', async () => {
+    test('every allowed function is built into the server, so no stored function can replace it', async () => {
       const names = [...grammar.functions.values()].map(({ name }) => name);
       expect(await unknownFunctions(server, names)).toEqual([]);
     });
 
-    test('whatever becomes of ordinary and hostile texts, no secret is read', async () => {
+    test('no mixture of ordinary and hostile texts reads the secret', async () => {
       const count = { accepted: 0, answered: 0 };
       await fc.assert(
         fc.asyncProperty(mangled([...ordinary, ...ordinary, ...hostile]), async (text) => {
@@ -193,7 +199,7 @@ describe.each(servers.filter(({ isThere }) => isThere))(
   },
 );
 
-/** Words that could lead to the table, put into texts at random places. */
+/** Words that could lead to the secret table, inserted into texts at random places. */
 const pool = [
   'secret',
   '`secret`',
@@ -258,7 +264,7 @@ const mangled = (texts: readonly string[]): fc.Arbitrary<string> =>
       return parts.join('');
     });
 
-/** One of its names becomes the table's: so the text stays a statement more often than not. */
+/** Replaces one name by the table's name, so that the text usually remains a valid statement. */
 const replaceName = (parts: string[], at: number): void => {
   const names = parts.flatMap((part, index) => (/^[a-z]+$/.test(part) ? [index] : []));
   const place = names[at % Math.max(names.length, 1)];

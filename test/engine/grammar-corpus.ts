@@ -1,4 +1,7 @@
-/** Ordinary analytic queries over `flights` and `airports`: what a server answers to the text is what it must answer to what is written from its tree. */
+/**
+ * Ordinary analytic queries over `flights` and `airports`. A server must give the same answer to the text and to the
+ * SQL written from its tree.
+ */
 export const tables = {
   flights: {
     columns: ['id', 'carrier', 'origin', 'delay', 'fare', 'day', 'doc'],
@@ -21,7 +24,7 @@ export const tables = {
   },
 } as const;
 
-/** In both dialects. */
+/** Valid in both dialects. */
 export const common: readonly string[] = [
   'SELECT 1 AS a, -1 AS b, 1.5 AS c, 1e3 AS d, NULL AS e',
   'SELECT id, carrier FROM flights ORDER BY id',

@@ -1,8 +1,11 @@
-/** Texts that must not run, each a way round the leaves, out of the database, or on to another statement. A new way is added here first. */
+/**
+ * Texts that must never run: they try to bypass the leaves, to leave the database, or to add another statement. Add
+ * every new attack here first.
+ */
 
-/** Refused in both dialects, as a whole SELECT. */
+/** Complete SELECTs that both dialects must refuse. */
 export const hostileSelects: readonly string[] = [
-  // No SELECT, or more than one.
+  // No SELECT, or several.
   '',
   ' ',
   ';',
@@ -44,7 +47,7 @@ export const hostileSelects: readonly string[] = [
   'with c as (insert into t values (1)) select x from c',
   'select x from (delete from t) d',
   'select x from t where x in (delete from t)',
-  // What a SELECT can do beside reading.
+  // Clauses of SELECT that do more than read.
   'select x from t into y',
   "select x from t into outfile '/tmp/x'",
   "select x into outfile '/tmp/x' from t",
@@ -67,7 +70,7 @@ export const hostileSelects: readonly string[] = [
   'select x from t where y = {y:String}',
   'select x from {y:Identifier}',
   'select x from {{DATABASE}}.t',
-  // The engine puts a name in its place before it asks.
+  // The placeholder; the engine replaces it by a name before it asks the server.
   'select x from {{DATABASE_NAME}}',
   'select x from {{DATABASE_NAME}}.t',
   'select {{DATABASE_NAME}} as x from t',
@@ -78,7 +81,7 @@ export const hostileSelects: readonly string[] = [
   'select x as region_variable from t',
   'with a_variable as (select 1 as x) select x from a_variable',
   'select x from t as client_id_variable',
-  // Names of the engine's.
+  // Names that the engine uses.
   'select x from gl_0',
   'select x from gl_cte_0',
   'select x from `gl_leaf_0`',
@@ -91,7 +94,7 @@ export const hostileSelects: readonly string[] = [
   'select `Gl_mark` from t',
   'with gl_0 as (select 1 as x) select x from gl_0',
   'select x from t join u using (gl_mark)',
-  // Tables of the server's, and functions that are tables.
+  // Tables of the server, and table functions.
   'select x from information_schema.tables',
   'select x from INFORMATION_SCHEMA.columns',
   'select x from `information_schema`.`tables`',
@@ -144,7 +147,7 @@ export const hostileSelects: readonly string[] = [
   'select uuid() as x',
   "select load_file('/etc/passwd') as x",
   "select file('/etc/passwd') as x",
-  // Casts, windows and the like.
+  // Casts, windows and similar constructs.
   'select cast(x as blob) as y from t',
   'select cast(x as regclass) as y from t',
   'select cast(x as a.b) as y from t',
@@ -183,7 +186,7 @@ export const hostileSelects: readonly string[] = [
   'select x from a.t, b.t',
   'select a.t.x from a.t as f',
   'select main.t.x from t',
-  // The outer `t` cannot be named where there is an inner one.
+  // The inner `t` hides the outer one, which cannot be named here.
   'select t.x from a.t where t.i in (select i from b.t where b.t.j = a.t.j)',
   'select main.t.* from t as f',
   'select count(*) from t',
@@ -215,7 +218,7 @@ export const hostileSelects: readonly string[] = [
   'select distinct on (x) x from t',
   'select x.* as y from t x',
   'select * as y from t',
-  // What is not read to its end, or is more than it looks.
+  // Incomplete texts, and texts that hide something.
   "select 'secret",
   'select "secret',
   'select `secret',
@@ -263,7 +266,7 @@ export const hostileSelects: readonly string[] = [
   'select x from t where a not = 1',
 ];
 
-/** As an expression; each is refused in both dialects. */
+/** Expressions that both dialects must refuse. */
 export const hostileExpressions: readonly string[] = [
   '',
   ' ',

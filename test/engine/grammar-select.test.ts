@@ -10,9 +10,9 @@ const parsers = [
   { name: 'ClickHouse', parser: clickhouseParser },
 ];
 
-describe.each(parsers)('$name: which table a name means', ({ parser }) => {
+describe.each(parsers)('$name: which table a name refers to', ({ parser }) => {
   test.each([
-    // Places where a table is read.
+    // All places where a table can be read.
     ['select x from a, b', 'FROM <a a>, <b b>'],
     ['select x from a cross join b', 'FROM <a a> CROSS JOIN <b b>'],
     ['select x from a left outer join b on a.i = b.i', 'LEFT JOIN <b b> ON (`a`.`i` = `b`.`i`)'],
@@ -30,7 +30,7 @@ describe.each(parsers)('$name: which table a name means', ({ parser }) => {
     ['select sum(x) over (partition by (select max(x) from a)) as s from t', 'FROM <a a>)'],
     ['select x from t join u on t.i = u.i and u.j in (select j from a)', 'FROM <a a>)'],
     ['(select x from a) union distinct (select x from b)', '<a a> UNION DISTINCT SELECT `x` FROM <b b>'],
-    // Columns by the alias of their table, however it was named.
+    // Columns are qualified by the alias of their table, whatever they were qualified by.
     ['select main.t.x from main.t', 'SELECT `t`.`x` AS `x` FROM <main.t t>'],
     ['select main.t.* from main.t', 'SELECT `t`.* FROM <main.t t>'],
     ['select f.x from a.t f join b.t g on f.i = g.i', 'FROM <a.t f> INNER JOIN <b.t g>'],
@@ -40,14 +40,14 @@ describe.each(parsers)('$name: which table a name means', ({ parser }) => {
     expect(await shown(parser, text)).toContain(expected);
   });
 
-  test('a table is listed once, and those of two schemas are two', async () => {
+  test('a table is listed once, and equal names in two schemas are two tables', async () => {
     const { tables } = await parser.select(
       'with c as (select x from main.t) select t.x from a.t join c on t.x = c.x join t u on u.x = c.x where 1 in (select 1 from main.t)',
     );
     expect(tables.map((path) => path.join('.')).toSorted()).toEqual(['a.t', 'main.t', 't']);
   });
 
-  test('no table stands in the text itself', async () => {
+  test('the written text contains no table name', async () => {
     const { template } = await parser.select(
       'with secret as (select * from secret) select s.x from secret s join main.secret t on s.x = t.x where s.x in (select y from secret where z = 1)',
     );
@@ -55,10 +55,10 @@ describe.each(parsers)('$name: which table a name means', ({ parser }) => {
   });
 });
 
-describe('which name means a CTE', () => {
+describe('which name refers to a CTE', () => {
   const one = '(SELECT 1 AS `x`)';
   test.each([
-    // It is known by its name alone; a qualified name is always the table.
+    // A CTE is known only by its bare name. A qualified name is always a table.
     [
       'with flights as (select 1 as x) select x from flights',
       'FROM `gl_cte_0` AS `flights`',
@@ -68,7 +68,7 @@ describe('which name means a CTE', () => {
     ['with flights as (select 1 as x) select x from `main`.`flights` f', 'FROM <main.flights f>'],
     ['with flights as (select x from flights) select x from flights', '(SELECT `x` FROM <flights flights>)'],
     ['with flights as (select x from main.flights) select x from flights', 'FROM <main.flights flights>)'],
-    // It is known in the whole statement, and in the CTEs behind it.
+    // A CTE is known in the whole statement and in the later CTEs.
     [
       'with c as (select 1 as x) select y from t where y in (select x from c)',
       'IN (SELECT `x` FROM `gl_cte_0` AS `c`)',
@@ -99,11 +99,11 @@ describe('which name means a CTE', () => {
       'FROM `gl_cte_0` AS `d`',
       `FROM ${one} AS \`d\``,
     ],
-    // Nowhere else: behind the parentheses in which it was defined, the name is the table's.
+    // Outside the parentheses in which a CTE is defined, its name is a table's.
     ['select x from t where y in (with c as (select 1 as x) select x from c) and z in (select x from c)', 'FROM <c c>'],
     ['select x from (with c as (select 1 as x) select x from c) d join c on d.x = c.x', 'INNER JOIN <c c>'],
     ['with d as (with c as (select 1 as x) select x from c) select d.x from d join c on d.x = c.x', 'INNER JOIN <c c>'],
-    // The nearest one; one that is read where a nearer one has its name is still itself.
+    // A name means the nearest relation. A relation behind a nearer one of the same name keeps its own meaning.
     [
       'with c as (select 1 as x) select x from t where y in (with c as (select 2 as x) select x from c)',
       'FROM `gl_cte_1` AS `c`',
@@ -123,7 +123,7 @@ describe('which name means a CTE', () => {
     expect(await shown(mysqlParser, text)).toContain(inlined);
   });
 
-  test('MySQL: a chain of CTEs that doubles at each link ends in time', async () => {
+  test('MySQL: a chain of CTEs that doubles at each step ends quickly', async () => {
     const links = Array.from(
       { length: 40 },
       (_, index) => `c${index + 1} as (select a.x from c${index} a, c${index} b)`,
@@ -137,14 +137,14 @@ describe('which name means a CTE', () => {
   });
 });
 
-describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
+describe.each(parsers)('$name: what the parser reports to the engine', ({ parser }) => {
   test.each([
     ['select x from t', [{ table: 0, alias: 't' }]],
     ['select x from main.t f left join u on f.i = u.i, v', ['f', 'u', 'v']],
     ['select x from t where a = 1 or b = 2 group by x having count(*) > 1 order by 1 limit 5', ['t']],
     ['with c as (select i from u) select x from t where i in (select i from c)', ['t']],
     ['((select x from t))', ['t']],
-    // Conditions on a part of the rows would not be conditions on the metric.
+    // Conditions on one part of a UNION would not apply to all rows of the metric.
     ['select x from t union all select x from u', null],
     ['select x from (select x from t) d', null],
     ['with c as (select x from t) select x from c', null],
@@ -157,7 +157,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     ['select x, (select count(*) from t u) as n from t', null],
     ['with c as (select i from t) select x from t where i in (select i from c)', null],
     ['(select x from t limit 1) order by 1', null],
-  ])('where conditions can be added: %s', async (text, expected) => {
+  ])('whether conditions can be added: %s', async (text, expected) => {
     if (parser === clickhouseParser && text.startsWith('(select x from t limit')) return;
     const { block, template } = await parser.select(text);
     const aliases = expected?.map((one, table) => (typeof one === 'string' ? { table, alias: one } : one)) ?? null;
@@ -166,7 +166,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     expect(holes).toHaveLength(expected === null ? 0 : 1);
   });
 
-  test('conditions are ANDed to the whole of WHERE', async () => {
+  test('conditions are ANDed to the complete WHERE', async () => {
     expect(await shown(parser, 'select x from t where a = 1 or b = 2')).toContain(
       'WHERE ((`a` = 1) OR (`b` = 2))<conditions>',
     );
@@ -174,7 +174,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     expect(await shown(parser, 'select x from t limit 1')).toContain('WHERE TRUE<conditions> LIMIT 1');
   });
 
-  test('variables, by name and by place', async () => {
+  test('variables, by name and position', async () => {
     const text =
       'select x from t where a = client_id_variable and b in (1, Region_Variable, `kind_variable`) and lower(CLIENT_ID_VARIABLE) = c and t.d_variable = 1';
     expect(await shown(parser, text)).toContain(
@@ -186,7 +186,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     expect((await parser.select(text)).variables).toEqual(['client_id', 'Region', 'kind']);
   });
 
-  test('an expression over columns, with what they were called', async () => {
+  test('an expression over columns, with their original names', async () => {
     const written = async (text: string): Promise<string> => {
       const { template, isAggregate } = await parser.expression(text);
       return `${isAggregate} ${fill<ExpressionHole>(template, ({ path }) => `<${path.join('.')}>`)}`;
@@ -201,7 +201,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     );
   });
 
-  test('20,000 characters and more of whatever may be long', async () => {
+  test('very long texts are accepted up to the limit', async () => {
     const long: readonly (readonly [string, string, string, string])[] = [
       ['select x from t where y in (', "'a'", ', ', ')'],
       ['select x from t where ', 't.a = 1', ' and ', ''],
@@ -224,7 +224,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     }
   });
 
-  test('a refusal says what and where, and repeats nothing but names', async () => {
+  test('a refusal names the problem and its position, and repeats only names', async () => {
     const { message } = await refusalOf(() =>
       parser.select("select x from t\nwhere y = 'secret'\n  and sleep('secret') > 'secret'"),
     );
@@ -239,7 +239,7 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
 });
 
 describe('MySQL', () => {
-  test('names have no case', async () => {
+  test('names ignore case', async () => {
     expect(mysqlParser.isSameName('Delay', 'dELAY')).toBe(true);
     expect(await shown(mysqlParser, 'with C as (select 1 as x) select c.X from c')).toContain(
       'SELECT `c`.`X` AS `X` FROM (SELECT 1 AS `x`) AS `c`',
@@ -248,7 +248,7 @@ describe('MySQL', () => {
     expect(await refusalOf(() => mysqlParser.select('select x from a t, b T'))).toMatchObject({ reason: 'sql-name' });
   });
 
-  test('text means the same in every mode of the server', async () => {
+  test('text has the same meaning in every SQL mode of the server', async () => {
     const shownText = async (text: string): Promise<string> => shown(mysqlParser, `select ${text} as x`);
     expect(await shownText("'it''s'")).toBe("SELECT 'it''s' AS `x`");
     expect(await shownText('"a ""b"" \'c\'"')).toBe("SELECT 'a \"b\" ''c''' AS `x`");
@@ -257,7 +257,7 @@ describe('MySQL', () => {
     expect(await shownText("'#--/*'")).toBe("SELECT '#--/*' AS `x`");
   });
 
-  test('comments are left out, as the server does', async () => {
+  test('comments are removed, as the server does', async () => {
     expect(await shown(mysqlParser, 'select 1 -- a\n as /* b */ x # c')).toBe('SELECT 1 AS `x`');
     expect(await shown(mysqlParser, 'select 5--1 as x')).toBe('SELECT (5 - (-1)) AS `x`');
     expect(await shown(mysqlParser, 'select 5 --\tx\n as x')).toBe('SELECT 5 AS `x`');
@@ -265,7 +265,7 @@ describe('MySQL', () => {
 });
 
 describe('ClickHouse', () => {
-  test('names have their case', async () => {
+  test('names are case-sensitive', async () => {
     expect(clickhouseParser.isSameName('Delay', 'delay')).toBe(false);
     expect(await shown(clickhouseParser, 'with C as (select 1 as x) select x from c')).toContain('FROM <c c>');
     expect(await refusalOf(() => clickhouseParser.select('select F.x from flights f'))).toMatchObject({
@@ -282,11 +282,11 @@ describe('ClickHouse', () => {
     expect(await shownText('"a" || \'b\'')).toBe("SELECT (`a` || 'b') AS `x`");
   });
 
-  test('two dashes are a comment, whatever follows', async () => {
+  test('two dashes start a comment, whatever follows', async () => {
     expect(await shown(clickhouseParser, 'select 5--1 as x\n as x')).toBe('SELECT 5 AS `x`');
   });
 
-  test('an alias that bears a table’s name may be taken for it in WHERE', async () => {
+  test("an alias with a table's name could be taken for it in WHERE", async () => {
     for (const text of ['select y as t from t', 'select t.t from t', 'select t from t', 'select x, y as f from t f'])
       expect((await clickhouseParser.select(text)).block).toBeNull();
     expect((await mysqlParser.select('select y as t from t')).block).not.toBeNull();

@@ -16,14 +16,14 @@ const dialects = [
   { name: 'ClickHouse', grammar: clickhouseGrammar, parser: clickhouseParser },
 ];
 
-/** Text as bytes is for the server alone. */
+/** Replaces texts written as bytes, which only the server needs. */
 const plainText = (sql: string): string =>
   sql.replaceAll(/_utf8mb4 X'([0-9a-f]+)'/g, (_, hex: string) => {
     const value = Buffer.from(hex, 'hex').toString('utf8');
     return `'${value.replaceAll("'", "''")}'`;
   });
 
-/** Where something stood is no part of what it means. */
+/** Removes positions, which do not change the meaning. */
 const placeless = (tree: Expression): unknown =>
   JSON.parse(JSON.stringify(tree, (key, value: unknown) => (key === 'location' ? undefined : value)));
 
@@ -55,7 +55,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }).filter((value) => !/\0|\w_variable/.test(value)),
 );
 
-/** Any tree that reading can make, but for queries. */
+/** Any tree that the parser can return, without queries. */
 const expressionOf = (grammar: Grammar, maxDepth: number): fc.Arbitrary<Expression> => {
   const isMysql = grammar === mysqlGrammar;
   const { tree } = fc.letrec<{ tree: Expression }>((tie) => {
@@ -205,7 +205,8 @@ const queryOf = (grammar: Grammar): fc.Arbitrary<Query> => {
   const depth = { maxDepth: 3, depthIdentifier: fc.createDepthIdentifier() };
   const location = fc.constant(0);
   const named = fc.record({ text: fc.constantFrom('c', 'd', 'e', 'flights', 'order by', '--x'), location });
-  // Any column may be qualified by a name that its FROM lacks: such trees are refused, and thrown away.
+  // A column may be qualified by a name that its FROM does not have. Such trees are refused, so they are filtered out
+  // here.
   const plain = inner.filter((tree) => !/"path":\[[^\]]*,/.test(JSON.stringify(tree)));
   const { query } = fc.letrec<{ query: Query; body: unknown; source: unknown; expression: Expression }>((tie) => ({
     expression: fc.oneof(
@@ -284,8 +285,8 @@ const queryOf = (grammar: Grammar): fc.Arbitrary<Query> => {
   return query;
 };
 
-describe.each(dialects)('$name: what is written from a tree', ({ grammar, parser }) => {
-  test('is read as the same tree', () => {
+describe.each(dialects)('$name: SQL that is written from a tree', ({ grammar, parser }) => {
+  test('is parsed to the same tree', () => {
     fc.assert(
       fc.property(expressionOf(grammar, 4), (tree) => {
         const reader = createQueryReader(plainText(written(grammar, tree)), grammar);
@@ -297,7 +298,7 @@ describe.each(dialects)('$name: what is written from a tree', ({ grammar, parser
     );
   });
 
-  test('is written again as it was, tables, CTEs and all', async () => {
+  test('is written again identically, including tables and CTEs', async () => {
     let count = 0;
     await fc.assert(
       fc.asyncProperty(queryOf(grammar), async (tree) => {
@@ -312,12 +313,12 @@ describe.each(dialects)('$name: what is written from a tree', ({ grammar, parser
   });
 });
 
-/** Whether a table is read twice is judged rather too strictly, by names that CTEs may have had. */
+/** The check for tables that are read twice is too strict on purpose: it also counts names that may be CTEs. */
 const unconditional = (template: string): string => template.replaceAll(/ WHERE TRUE(<conditions>)?|<conditions>/g, '');
 
 class Unfit extends Error {}
 
-/** Undefined: the tree says a name twice, or one that is not there. */
+/** Undefined if the tree defines a name twice or uses an unknown one. */
 const onceWritten = async (
   grammar: Grammar,
   tree: Query,

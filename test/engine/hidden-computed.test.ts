@@ -1,4 +1,7 @@
-/** What the host computes is computed on visible rows alone: a hidden value that cannot be cast would fail the question, and so show that it is there. */
+/**
+ * The host's expressions are computed only on visible rows. If they ran on a hidden value that cannot be cast, the
+ * error would reveal that the row exists.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -92,7 +95,7 @@ const inSql = (sql: string): MetricDefinition => ({
   limit: null,
 });
 
-// On MariaDB a cast of such a text is 0, and fails nothing.
+// MariaDB casts such a text to 0 without an error.
 describe.each((await findKinds()).filter((kind) => kind !== 'MYSQL'))('on %s', (kind) => {
   let builder: Builder;
   let place: Place;
@@ -127,7 +130,7 @@ describe.each((await findKinds()).filter((kind) => kind !== 'MYSQL'))('on %s', (
     expect(await keys(listOf('orders', 'id'), [onlyEurope, over], {}, custom)).toEqual(['1', '2']);
   });
 
-  it('a custom column in the where of a metric, under two restrictions', async () => {
+  it("a custom column in a metric's where, under two restrictions", async () => {
     expect(await keys(listOf('orders', 'id', { where: over }), [onlyEurope, onlyPublic], {}, custom)).toEqual(['1']);
   });
 
@@ -135,7 +138,7 @@ describe.each((await findKinds()).filter((kind) => kind !== 'MYSQL'))('on %s', (
     expect(await keys(listOf('customers', 'id'), [onlyEurope, over], {}, custom)).toEqual(['ann']);
   });
 
-  it('a restriction of a custom column itself', async () => {
+  it('a restriction on a custom column', async () => {
     const restricted = [onlyEurope, { ...over, restriction: 'always', isHidden: true } as const];
     expect(await keys(listOf('orders', 'id'), restricted, {}, custom)).toEqual(['1', '2']);
   });

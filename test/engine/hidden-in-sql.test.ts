@@ -1,4 +1,4 @@
-/** A row that the token hides counts for nothing that the host's own SQL reads, either. */
+/** The host's own SQL does not count rows that the token hides. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -96,7 +96,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   const ids = listOf('customers', 'id');
   const written = inSql('select c.id as k from customers c');
 
-  it("an author's condition in SQL counts no hidden row", async () => {
+  it("an author's condition in SQL reads no hidden row", async () => {
     for (const definition of [ids, written]) {
       expect(await keys(definition, [big])).toEqual(['ann', 'bob']);
       expect(await keys(definition, [big, onlyPublic])).toEqual(['bob']);
@@ -110,7 +110,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(ids, [bounded, onlyEurope])).toEqual(['ann']);
   });
 
-  it("what counts for the token's own condition in SQL is not said by its others", async () => {
+  it('whether a row passes one condition of the token in SQL depends on no other condition', async () => {
     expect(await keys(ids, [{ ...big, restriction: 'always' }, onlyPublic])).toEqual(['ann', 'bob']);
   });
 
@@ -127,7 +127,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(perCustomer, [token('orders.code', '2')])).toEqual(['ann']);
   });
 
-  it('where several ways lead from one table of the SQL to the other, its own join says which', async () => {
+  it('if several paths connect two tables of the SQL, its own join decides which one applies', async () => {
     const several = { ...mart, relationships: [...mart.relationships, relationship('orders.payer', 'customers.id')] };
     const paid = inSql('select o.id as k from orders o join customers c on c.id = o.payer');
     expect(await keys(paid, [onlyEurope], {}, several)).toEqual(['1', '2', '3']);

@@ -1,4 +1,6 @@
-/** A row that the token hides counts for no question: each answer is that of a database without the hidden rows. */
+/**
+ * No question counts a row that the token hides: each answer equals the answer of a database without the hidden rows.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -153,7 +155,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it("the metric's own where finds no letter of a hidden text", async () => {
+  it("the metric's own filter reveals no letter of a hidden text", async () => {
     const starting = (pattern: string): Condition => condition('orders.note', { kind: 'like', pattern });
     const found = (pattern: string, conditions: readonly Condition[] = [onlyPublic]) =>
       keys({ ...ids, where: { any: [starting(pattern), is('products.name', 'Ink')] } }, conditions);
@@ -163,7 +165,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys({ ...ids, where: both }, [onlyEurope, onlyPublic])).toEqual([]);
   });
 
-  it('groups are kept by what is not hidden', async () => {
+  it('groups are kept only by visible rows', async () => {
     const measures = [{ name: 'n', aggregate: 'COUNT' as const }];
     const predicate = { kind: 'compare', operator: '>=', value: 1 } as const;
     const having = { measure: 'n', predicate };
@@ -172,7 +174,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys({ ...ids, measures, having }, bombs)).toEqual(['ann', 'bob']);
   });
 
-  it('options are of rows that are not hidden', async () => {
+  it('options come only from visible rows', async () => {
     const options = (path: string, conditions: readonly Condition[]) =>
       engine.options({ ...asked(ids, conditions), column: at(place, columnRef(path)), search: null });
     expect(await options('products.name', [onlyPublic])).toEqual(['Bomb', 'Pen']);
@@ -182,7 +184,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await options('orders.note', [whereRead('orders.status', 'public')])).toEqual(['for bob', 'open']);
   });
 
-  it('a looked-up row is not hidden either, whatever the data say of a relationship', async () => {
+  it('a looked-up row must be visible, even if the declared cardinality is wrong', async () => {
     const notes = listOf('orders', 'id', { underlying: ['orders.id', 'customers.region'].map(columnRef) });
     const beneath = async (conditions: readonly Condition[]) =>
       (await engine.underlying(asked(notes, [is('orders.status', 'public'), ...conditions]))).rows.map((row) =>
@@ -204,7 +206,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('what is beyond a looked-up row is not hidden either', async () => {
+  it('rows behind a looked-up row must be visible too', async () => {
     const chained = {
       ...mart,
       relationships: [relationship('items.order', 'orders.id'), relationship('orders.customer', 'customers.id')],
@@ -221,7 +223,8 @@ describe.each(await findKinds())('on %s', (kind) => {
       [4, 'hidden'],
     ]);
     expect(await beneath([onlyEurope, onlyPublic])).toEqual([[1, 'open']]);
-    // Declared to be of one order, a shop has several: each that is shown is of a customer who is not hidden.
+    // The relationship says that a shop has one order, but it has several. Each shown order must belong to a visible
+    // customer.
     const untrue = {
       ...mart,
       relationships: [relationship('shops.code', 'orders.shop'), relationship('orders.customer', 'customers.id')],
@@ -234,13 +237,13 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(shown).toEqual([{ code: 's1', note: 'open' }]);
   });
 
-  it('a download and a worksheet leave hidden rows out', async () => {
+  it('a download and a worksheet contain no hidden rows', async () => {
     const conditions = [onlyPublic, is('products.name', 'Bomb')];
     expect(await rowsOf(await engine.stream(asked(ids, conditions)))).toEqual([['bob']]);
     expect(await keys(ids, conditions, { joinModel: 'single' })).toEqual(['bob']);
   });
 
-  it('of a filter of several columns, those hold that the metric reads, by SQL as without', async () => {
+  it('if a filter has several columns, only the columns on tables that the metric reads apply, with and without SQL', async () => {
     const mappedTo = ['customers.id', 'orders.customer'].map(columnRef);
     const filter = (parts: Partial<Condition> = {}): readonly Condition[] =>
       mappedTo.map((column) => ({ column, predicate: { kind: 'oneOf', values: ['ann', 'cleo'] }, mappedTo, ...parts }));
@@ -256,7 +259,8 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect([...(await apart(definition, filter()))].sort()).toEqual(both);
       expect([...(await apart(definition, filter({ restriction: 'always' })))].sort()).toEqual(both);
     }
-    // Neither is read: both hold. The token's, not picked, still hides rows of the other table.
+    // The metric reads neither table, so both conditions apply. The token's condition that was not selected still hides
+    // rows of its own table.
     expect(await keys(codes, filter())).toEqual(['p1', 'p2', 'p3']);
     const notes = { ...ids, where: is('orders.note', 'for bob') };
     const picked = filter({ restriction: 'always' }).map((one) => ({ ...one, predicate: onlyBob }));
@@ -265,19 +269,19 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(notes, hidden)).toEqual([]);
   });
 
-  it('what SQL reads in a subquery is not hidden either', async () => {
+  it('rows that SQL reads in a subquery must be visible too', async () => {
     const written = inSql(
       "select o.id as k from orders o where exists (select 1 from products p where p.name = 'Ink') or o.shop in (select s.code from shops s where s.state = 'NV')",
     );
     const found = async (conditions: readonly Condition[]) => [...(await keys(written, conditions))].map(Number).sort();
     expect(await found([])).toEqual([1, 2, 3, 4, 5]);
-    // The ink is on a secret order alone.
+    // The ink is only on a secret order.
     expect(await found([onlyPublic])).toEqual([5]);
     expect(await found([token('orders.note', 'open')])).toEqual([]);
     expect(await found([onlyPublic, whereRead('shops.state', 'CA')])).toEqual([]);
   });
 
-  it('an expression and a drill read what they name', async () => {
+  it('an expression and a drill count as reading the tables that they name', async () => {
     const mappedTo = ['customers.id', 'orders.status'].map(columnRef);
     const filter = mappedTo.map(
       (column): Condition => ({ column, predicate: { kind: 'oneOf', values: ['public', 'ann'] }, mappedTo }),
@@ -288,7 +292,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(perShop, filter, drilled)).toEqual(['s1']);
   });
 
-  it('a filter of several columns holds on those tables that an expression reads', async () => {
+  it('a filter with several columns applies to the tables that an expression reads', async () => {
     const perShop = listOf('orders', 'shop');
     const other = ['items.product', 'customers.region'].map(columnRef);
     const pens = other.map(

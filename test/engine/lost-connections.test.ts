@@ -1,4 +1,7 @@
-/** A datasource's server that restarts: no error is left unheard, queries are answered again, and meanwhile it is said what is so. */
+/**
+ * The datasource's server restarts: every error is handled, queries work again afterwards, and until then they are
+ * refused with the cause.
+ */
 import type { RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +42,7 @@ const endPostgresSessions = async ({
   await client.end();
 };
 
-/** Ends the session of a question while it waits for its table. */
+/** Ends the session of a query that waits for a locked table. */
 const endWaitingMysqlSession = ({ database }: ServerConnection, ask: () => Promise<unknown>): Promise<unknown> =>
   onMysql(async (connection) => {
     await connection.query(`lock tables \`${database}\`.notes write`);
@@ -76,7 +79,7 @@ describe.each(kinds)('%s', (kind) => {
   const ask = () => engine.query(question(place, mart, 'None', texts));
   const rows = async () => (await ask()).rows;
 
-  it('connections that break, idle or not, are replaced: a query that only reads is asked again', async () => {
+  it('broken connections are replaced, idle or not, and a read-only query is repeated', async () => {
     expect(await rows()).toEqual([{ text: 'first' }]);
     for (let round = 0; round < 3; round += 1) {
       const asked = Promise.all([rows(), rows(), rows()]);
@@ -87,29 +90,23 @@ describe.each(kinds)('%s', (kind) => {
     }
   });
 
-  it.skipIf(kind === 'CLICKHOUSE')(
-    'connections that the server itself ends, idle or with a query, are replaced',
-    async () => {
-      const source = place.datasource as Datasource & ServerConnection;
-      for (let round = 0; round < 5; round += 1) {
-        expect(await rows()).toEqual([{ text: 'first' }]);
-        const asked = Promise.all([rows(), rows(), rows()]);
-        await (kind === 'MYSQL' ? endMysqlSessions(source) : endPostgresSessions(source));
-        expect(await asked).toEqual([[{ text: 'first' }], [{ text: 'first' }], [{ text: 'first' }]]);
-      }
-    },
-  );
-
-  it.runIf(kind === 'MYSQL')(
-    'a query that waits when the server ends its connection is asked again at once',
-    async () => {
+  it.skipIf(kind === 'CLICKHOUSE')('connections that the server ends are replaced, idle or with a query', async () => {
+    const source = place.datasource as Datasource & ServerConnection;
+    for (let round = 0; round < 5; round += 1) {
       expect(await rows()).toEqual([{ text: 'first' }]);
-      const source = place.datasource as Datasource & ServerConnection;
-      expect(await endWaitingMysqlSession(source, rows)).toEqual([{ text: 'first' }]);
-    },
-  );
+      const asked = Promise.all([rows(), rows(), rows()]);
+      await (kind === 'MYSQL' ? endMysqlSessions(source) : endPostgresSessions(source));
+      expect(await asked).toEqual([[{ text: 'first' }], [{ text: 'first' }], [{ text: 'first' }]]);
+    }
+  });
 
-  it('while the server is away it is said so, as a fault that passes; then queries are answered at once', async () => {
+  it.runIf(kind === 'MYSQL')('a waiting query is repeated at once if the server ends its connection', async () => {
+    expect(await rows()).toEqual([{ text: 'first' }]);
+    const source = place.datasource as Datasource & ServerConnection;
+    expect(await endWaitingMysqlSession(source, rows)).toEqual([{ text: 'first' }]);
+  });
+
+  it('while the server is unavailable, queries get a temporary refusal; afterwards they work at once', async () => {
     await rows();
     await relay.close();
     const refusal = await ask().catch((error: unknown) => error);

@@ -1,4 +1,7 @@
-/** The same metrics on every database: by hand, by the evaluator, and alike; what a database lacks is refused in clear words. */
+/**
+ * The same metrics have the same answers on every database, counted by hand and by the evaluator. A missing capability
+ * is refused with a clear message.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { evaluate } from '../isolation/evaluator.js';
@@ -34,7 +37,7 @@ const askedOf = ({ definition, conditions = [], limit, offset = 0 }: Item) => ({
   offset,
 });
 
-it.each(items)('the evaluator answers as a person counted: $name', (item) => {
+it.each(items)("the evaluator's answer equals the one counted by hand: $name", (item) => {
   const answer = evaluate(sourceOf(item), askedOf(item));
   expect(answer.rows).toHaveLength(item.rows.length);
   const isAsCounted = answer.rows.every(
@@ -87,7 +90,7 @@ describe.each(await findKinds())('on %s', (kind) => {
           row.length === item.rows[index]?.length &&
           row.every((cell, column) => areAlike(cell, item.rows[index]?.[column])),
       );
-    // Floats may differ in their last digits, and in nothing else.
+    // Only floats may differ, in their last digits.
     expect(isAlike, JSON.stringify(cells)).toBe(true);
   });
 
@@ -95,7 +98,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     const reason = item.absent?.[kind];
     return reason === undefined ? [] : [{ ...item, reason }];
   });
-  it('refuses what it lacks, and says so', async () => {
+  it('refuses what the database lacks, with a message', async () => {
     for (const item of lacking) {
       const refusal = await refusalOf(() => ask(item));
       expect(refusal, item.name).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: item.reason });

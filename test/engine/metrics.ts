@@ -1,4 +1,4 @@
-/** A fixed shop, and metrics over it with the answers that a person counted. */
+/** A small fixed shop, and metrics over it with answers counted by hand. */
 
 import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
@@ -66,7 +66,7 @@ export const mart: Datamart = datamart({
   ],
 });
 
-/** The same, with every relationship of one kind. */
+/** The same datamart with all relationships of one join kind. */
 export const joinedBy = (join: NonNullable<Datamart['relationships'][number]['join']>): Datamart => ({
   ...mart,
   relationships: mart.relationships.map((one) => ({ ...one, join })),
@@ -80,9 +80,9 @@ export type Item = {
   readonly timezone?: string;
   readonly limit?: number;
   readonly offset?: number;
-  /** Counted by hand: cells in the order of the answer's columns. */
+  /** The rows, counted by hand: cells in the order of the answer's columns. */
   readonly rows: readonly (readonly Stored[])[];
-  /** Databases that lack what it needs, with the reason of their refusal. */
+  /** Databases that must refuse the metric, with the reason. */
   readonly absent?: Partial<Record<Kind, string>>;
 };
 

@@ -1,11 +1,11 @@
-/** Metrics over rows in memory, by loops within loops: nothing of the engine's is used, and nothing is fast. */
+/** Answers metrics over rows in memory by nested loops, without the engine. */
 
 import type { AggregateMeasure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datamart, JoinKind, TableRef } from '../../src/domain/datamart/datamart.js';
 
 export type Row = Readonly<Record<string, number | string | null>>;
 export type Tables = Readonly<Record<string, readonly Row[]>>;
-/** One row of each table by its name; a table that an outer join padded is not there. */
+/** One row of each table, by table name. A table that an outer join padded is missing. */
 type Joined = Readonly<Record<string, Row>>;
 
 type Edge = {
@@ -23,7 +23,7 @@ const mirrored: Readonly<Record<JoinKind, JoinKind>> = {
   'FULL JOIN': 'FULL JOIN',
 };
 
-/** Every edge as it is walked away from the root, nearest first. */
+/** Returns every edge in the direction away from the root, nearest first. */
 const edgesFrom = ({ relationships }: Datamart, root: string): readonly Edge[] => {
   const found: Edge[] = [];
   const seen = [root];
@@ -68,7 +68,7 @@ const join = (
   ];
 };
 
-/** The joined rows of what the definition names, under its `where`: one `all` of comparisons by `>`. */
+/** Returns the joined rows for the definition under its `where`, which is one `all` of comparisons by `>`. */
 export const joined = (data: Tables, mart: Datamart, definition: VisualDefinition): readonly Joined[] => {
   const root = definition.from.tableName;
   const edges = edgesFrom(mart, root);
@@ -101,7 +101,7 @@ export const joined = (data: Tables, mart: Datamart, definition: VisualDefinitio
   );
 };
 
-/** Each row of the measure's table once. */
+/** Returns the values of a column, each row of the measure's table once. */
 const valuesOf = (rows: readonly Joined[], { column }: AggregateMeasure, root: string): readonly number[] => {
   const table = column?.tableName ?? root;
   const own = [...new Set(rows.map((row) => row[table]))].filter((row) => row !== undefined);
@@ -140,7 +140,7 @@ const byText = (a: unknown, b: unknown): number => {
   return String(a) < String(b) ? -1 : 1;
 };
 
-/** The answer's rows, in the order of the dimensions, NULL last. */
+/** Returns the answer's rows in the order of the dimensions, NULL last. */
 export const answerOf = (
   rows: readonly Joined[],
   { dimensions, measures, from }: VisualDefinition,

@@ -1,4 +1,7 @@
-/** Northwind's shape: the lines of an order belong to its customer, and those of other customers' orders are in no answer. */
+/**
+ * The Northwind database: the lines of an order belong to its customer, and no answer contains lines of another
+ * customer.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cell, Engine } from '../../src/domain/query/engine.js';
 import { customerIds, northwind } from '../fixtures/northwind.js';
@@ -44,7 +47,7 @@ const rows = { name: 'n', aggregate: 'COUNT' } as const;
 const quantity = { name: 'quantity', aggregate: 'SUM', column: columnRef('order_details.quantity') } as const;
 const prices = { name: 'prices', aggregate: 'SUM', column: columnRef('order_details.unit_price') } as const;
 
-/** Two of them differ by case alone. */
+/** Two of these ids differ only in case. */
 const tenants = ['CUSTA', 'custa', 'CUSTN'];
 const byName = (cells: readonly (readonly Cell[])[]) => [...cells].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
@@ -77,7 +80,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     if (!isAlike) expect(a).toEqual(b);
   };
 
-  it('lines, by category, and by territory of the employee who sold them', async () => {
+  it('lines are counted by category, and by territory of the employee who sold them', async () => {
     for (const tenant of tenants) {
       const whole = `select count(*), sum(d.quantity), sum(d.unit_price) from ${detailsOf(tenant)}`;
       assertSame(
@@ -104,7 +107,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
   });
 
-  it('the lines of all customers are all lines, and no customer has another’s', async () => {
+  it("all customers together have all lines, and none has another's", async () => {
     const counted = await Promise.all(
       customerIds.map(async (tenant) =>
         Number((await ask(tenant, metric('order_details', { measures: [rows] })))[0]?.[0]),
@@ -115,7 +118,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(Math.max(...counted)).toBeLessThan(Number(all) / 10);
   });
 
-  it.each(lookups)('%s is refused by name where it is not shared', async (name) => {
+  it.each(lookups)('%s is refused by name if it is not shared', async (name) => {
     const sharedTables = lookups.filter((other) => other !== name).map((other) => `main.${other}`);
     const asked = question(place, { ...mart, sharedTables }, 'CUSTA', metric(name, { measures: [rows] }));
     const refusal = await refusalOf(() => engine.query(asked));

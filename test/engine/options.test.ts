@@ -1,4 +1,4 @@
-/** Values to choose from where there are very many of them. */
+/** Options of a filter with very many values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
@@ -21,7 +21,7 @@ const numbers: Readonly<Record<Kind, string>> = {
   MYSQL: `(SELECT seq AS n FROM seq_0_to_${count - 1}) AS s`,
   CLICKHOUSE: `(SELECT number AS n FROM numbers(${count})) AS s`,
 };
-/** A hundred thousand values of client a; each of the odd ones is client b's too, with ten of b's own. */
+/** 100,000 values of client a. Client b also has the odd ones, and ten values of its own. */
 const rowsOf = (kind: Kind): string => {
   const text = kind === 'MYSQL' ? 'CHAR' : kind === 'CLICKHOUSE' ? 'String' : 'VARCHAR(20)';
   const value = (of: string): string => `CAST(concat('Value ', CAST(${of} AS ${text})) AS ${text})`;
@@ -74,7 +74,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     return engine.options({ ...asked, column: at(place, columnRef('many.name')), search });
   };
 
-  it('answers the first hundred, and those that a search finds, whatever its case', async () => {
+  it('returns the first hundred values, and those that a search finds, ignoring case', async () => {
     expect(await options(null)).toHaveLength(100);
     expect(await options('VALUE 9999')).toEqual(
       ['Value 9999', ...Array.from({ length: 10 }, (_, digit) => `Value 9999${digit}`)].sort(),
@@ -83,7 +83,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await options('ärger')).toEqual(['ÄRGER']);
   });
 
-  it('takes wildcards, quotes and backslashes for what they are', async () => {
+  it('treats wildcards, quotes and backslashes as plain characters', async () => {
     expect(await options('100%')).toEqual(['100%']);
     expect(await options('a_b')).toEqual(['a_b']);
     expect(await options('k\\s')).toEqual(['back\\slash']);

@@ -12,12 +12,12 @@ const edge = (from: string, to: string): Relationship => relationship(`${from}.k
 describe('findPath', () => {
   const chain = [edge('a', 'b'), edge('c', 'b'), edge('c', 'd')];
 
-  it('walks relationships either way', () => {
+  it('follows relationships in both directions', () => {
     expect(names(findPath(chain, tableRef('a'), tableRef('d')))).toEqual(['a.k-b.k', 'c.k-b.k', 'c.k-d.k']);
     expect(findPath(chain, tableRef('a'), tableRef('a'))).toEqual([]);
   });
 
-  it('refuses where there is none', async () => {
+  it('refuses if there is no path', async () => {
     expect(await refusalOf(() => findPath(chain, tableRef('a'), tableRef('z')))).toMatchObject({
       reason: 'path-missing',
     });
@@ -34,12 +34,12 @@ describe('findPath', () => {
     });
   });
 
-  it('does not mind another way elsewhere, nor a table that points to itself', () => {
+  it('ignores a second path between other tables, and a table that refers to itself', () => {
     const elsewhere = [edge('a', 'd'), edge('d', 'e'), edge('d', 'f'), edge('e', 'f'), relationship('a.boss', 'a.id')];
     expect(names(findPath(elsewhere, tableRef('a'), tableRef('d')))).toEqual(['a.k-d.k']);
   });
 
-  /** Every simple path, by brute force. */
+  /** Counts all simple paths by brute force. */
   const countPaths = (edges: readonly Relationship[], from: string, to: string, seen: readonly string[]): number => {
     if (from === to) return 1;
     return edges.reduce((sum, one) => {
@@ -48,7 +48,7 @@ describe('findPath', () => {
     }, 0);
   };
 
-  it('finds a path exactly where there is one and no second', async () => {
+  it('finds a path exactly if there is one and no second one', async () => {
     const node = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(node, node), { maxLength: 7 }), node, node, async (pairs, from, to) => {
@@ -95,7 +95,7 @@ describe('a step', () => {
 describe('joinTree', () => {
   const star = [edge('c', 'd'), edge('a', 'b'), edge('a', 'c')];
 
-  it('is near first, then in the order of the datamart, whatever the order of the tables', () => {
+  it('is nearest first, then in the order of the datamart, whatever the order of the tables', () => {
     const tree = ['a.k-b.k', 'a.k-c.k', 'c.k-d.k'];
     expect(names(joinTree(star, tableRef('a'), [tableRef('d'), tableRef('b')]))).toEqual(tree);
     expect(names(joinTree(star, tableRef('a'), [tableRef('b'), tableRef('a'), tableRef('d'), tableRef('c')]))).toEqual(
@@ -103,7 +103,7 @@ describe('joinTree', () => {
     );
   });
 
-  it('multiplies a table where any join on the way from it does', () => {
+  it('a table is multiplied if any join on its path multiplies', () => {
     const tree = joinTree(star, tableRef('a'), [tableRef('d'), tableRef('b')]);
     expect(['a', 'b', 'c', 'd'].map((name) => isMultiplied(tree, tableRef(name)))).toEqual([false, true, true, true]);
   });

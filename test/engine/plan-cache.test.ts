@@ -1,4 +1,4 @@
-/** Questions that are asked again are not prepared again, and no question is answered by what was prepared for another. */
+/** Repeated questions are not prepared again, and no question gets the preparation of a different one. */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -27,7 +27,7 @@ const log = { warn: () => {}, error: () => {} };
 const folder = await createFolder();
 const shared = createEngine({ log, assertReachable: async () => {} });
 let path: string;
-/** The very same each time, as requests have it. */
+/** The same object each time, as in requests. */
 let datasource: Datasource;
 
 beforeAll(async () => {
@@ -69,12 +69,12 @@ const definitions: readonly MetricDefinition[] = [
   inSql,
 ];
 
-/** The very same objects each time. */
+/** The same objects each time. */
 const same = { datasource: datasourceAt('unused'), datamart: mart, definition: metric('sales', { measures }) };
 
 const oneOf = (values: readonly string[]) => condition('sales.place', { kind: 'oneOf', values });
 
-/** All that may differ between two questions about one datamart. */
+/** Everything in which two questions about one datamart may differ. */
 const asked = fc.record({
   definition: fc.constantFrom(...definitions),
   clientId: fc.constantFrom('a', 'b'),
@@ -94,8 +94,8 @@ const questionOf = ({ definition, clientId, values, direction, ...parts }: Asked
     sort: direction === null ? null : [{ name: 'total', direction }],
   });
 
-it('however questions follow each other, each has the answer that it has alone', async () => {
-  // Of an object that nobody asked of before, nothing is prepared.
+it('in any sequence, each question gets the answer that it would get alone', async () => {
+  // A new datamart object has no cached preparations.
   const answerAlone = (one: Asked) => shared.query(questionOf({ ...one, definition: structuredClone(one.definition) }));
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 4 }), async (many) => {
@@ -106,7 +106,7 @@ it('however questions follow each other, each has the answer that it has alone',
 });
 
 const isThere = await isPostgresThere();
-it.runIf(isThere)('buckets are fitted to the rows that there are at each question', async () => {
+it.runIf(isThere)('bucket widths are computed anew for the rows of each question', async () => {
   const builder = await createBuilder('POSTGRES');
   onTestFinished(builder.remove);
   const place = await builder.build('growing', [
@@ -128,7 +128,7 @@ it.runIf(isThere)('buckets are fitted to the rows that there are at each questio
   expect((await shared.query(asked)).rows.map(({ bucket }) => bucket)).toEqual([0, 1000]);
 });
 
-it('a client that is forgotten is in none of them', async () => {
+it('a forgotten client is in no cached preparation', async () => {
   const preparations = createPlanCache();
   const database = {} as Database;
   const made: string[] = [];
@@ -154,7 +154,7 @@ it('a client that is forgotten is in none of them', async () => {
   expect(await loadAll()).toEqual(['one a', 'one b']);
 });
 
-it('what cannot be written exactly is refused each time as it was at first', async () => {
+it('a question that cannot be written as a key is refused each time in the same way', async () => {
   const odd = question(path, mart, 'a', definitions[0] as MetricDefinition, {
     conditions: [condition('sales.amount', { kind: 'compare', operator: '=', value: Number.NaN })],
   });

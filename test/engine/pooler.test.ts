@@ -1,4 +1,7 @@
-/** Behind PgBouncer in transaction mode, questions of many tenants share one or two connections: nothing of one stays for the next. */
+/**
+ * Behind PgBouncer in transaction mode, questions of many tenants share one or two connections. No state of a question
+ * stays for the next.
+ */
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +16,7 @@ import { columnRef, createLoggedEngine, datamart, metric, question, refusalOf, t
 const clients = Array.from({ length: 12 }, (_, index) => `client ${index} 'é"`);
 const totalOf = (index: number): number => 10 ** 6 + index;
 
-/** Each of them would see what another question left behind. `slow` waits, `spoilt` fails. */
+/** Statements that would see state of another question. `slow` waits and `spoilt` fails. */
 const statements = [
   'CREATE SCHEMA main',
   'SET search_path = main',
@@ -38,7 +41,7 @@ const told = metric('told', {
 
 const settings = ['guestlist.client_id', 'statement_timeout', 'timezone', 'datestyle', 'transaction_read_only'];
 
-/** What a session of its own finds, by way of this address. */
+/** Returns the state that a new session at this URL sees. */
 const stateAt = async (url: string): Promise<object> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -54,7 +57,7 @@ const stateAt = async (url: string): Promise<object> => {
 };
 
 const isThere = (await isPostgresThere()) && (await isPgBouncerThere());
-describe.runIf(isThere).each([1, 2])('over a pool of %i', (poolSize) => {
+describe.runIf(isThere).each([1, 2])('with %i connections in the pool', (poolSize) => {
   let database: OwnDatabase;
   let pooler: Pooler;
   let engine: Engine;
@@ -83,7 +86,7 @@ describe.runIf(isThere).each([1, 2])('over a pool of %i', (poolSize) => {
     await database?.drop();
   });
 
-  /** One question of one client, and whether its answer is that client's own. */
+  /** Sends one question of one client and checks that the answer is that client's own. */
   const check = async (client: number, kind: 'sum' | 'told' | 'spoilt'): Promise<void> => {
     if (kind === 'sum') {
       expect((await ask(client, sum)).rows).toEqual([{ n: expect.anything() }]);
@@ -96,12 +99,12 @@ describe.runIf(isThere).each([1, 2])('over a pool of %i', (poolSize) => {
     }
   };
 
-  it('answers each tenant its own, however their questions interleave, and leaves nothing on a connection', async () => {
+  it('each tenant gets its own answers in any order of questions, and no state stays on a connection', async () => {
     const step = fc.tuple(fc.nat(clients.length - 1), fc.constantFrom('sum', 'told', 'spoilt'));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 16 }), async (steps) => {
         await Promise.all(steps.map(([client, kind]) => check(client, kind)));
-        // As many as the pool has, so that each of its connections is looked at.
+        // As many sessions as the pool has connections, so that each connection is checked.
         const found = await Promise.all(Array.from({ length: poolSize }, () => stateAt(pooler.at(database.url))));
         for (const state of found) expect(state).toEqual(await stateAt(database.url));
       }),
@@ -109,7 +112,7 @@ describe.runIf(isThere).each([1, 2])('over a pool of %i', (poolSize) => {
     );
   });
 
-  it('a question that is stopped for its time leaves nothing either', async () => {
+  it('a question that is stopped at its time limit leaves no state either', async () => {
     const { engine: hasty } = createLoggedEngine({ timeoutMs: 300 });
     const late = await Promise.all(
       [0, 1, 2].map((client) => refusalOf(() => ask(client, noted('slow'), hasty)).then(({ reason }) => reason)),
@@ -121,8 +124,8 @@ describe.runIf(isThere).each([1, 2])('over a pool of %i', (poolSize) => {
   });
 });
 
-describe.runIf(isThere)('a client’s database, by way of a pooler', () => {
-  it('is refused where the pooler leads its name to another database', async () => {
+describe.runIf(isThere)("a client's database through a pooler", () => {
+  it('is refused if the pooler maps its name to another database', async () => {
     const [own, acme, globex] = await Promise.all([createOwnDatabase(), createOwnDatabase(), createOwnDatabase()]);
     const nameOf = ({ url }: OwnDatabase): string => new URL(url).pathname.slice(1);
     for (const [index, { url }] of [acme, globex].entries()) {

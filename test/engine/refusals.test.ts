@@ -46,7 +46,7 @@ const mart = datamart({
   relationships: [relationship('t.big', 'u.big', 'LEFT JOIN', null)],
 });
 
-/** A view that fails on what another tenant's row holds, and whose driver would say what that is. */
+/** A view that fails on a value of another tenant's row. The driver's error would contain the value. */
 const failing: Readonly<Record<Kind, string>> = {
   DUCKDB: 'CAST(CAST(text AS INTEGER) AS VARCHAR)',
   POSTGRES: 'CAST(CAST(text AS INTEGER) AS VARCHAR)',
@@ -55,7 +55,7 @@ const failing: Readonly<Record<Kind, string>> = {
 };
 const failure = `CREATE FUNCTION fail(t VARCHAR(190)) RETURNS VARCHAR(190) DETERMINISTIC
   BEGIN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = t; RETURN t; END`;
-/** Types whose refusals are DuckDB's alone: elsewhere they hold what they do not hold there. */
+/** Types that only DuckDB refuses; other databases can hold these values. */
 const ownTypes: ReadonlySet<string> = new Set(['t.tiny', 't.huge']);
 
 describe.each(await findKinds())('on %s', (kind) => {
@@ -125,7 +125,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await refused(definition)).reason).toBe(reason);
     });
 
-    it('in a condition, a sort of the question, options and underlying rows', async () => {
+    it('in a condition, a sort, options and underlying rows', async () => {
       expect((await refused(counted, { conditions: [condition('t.hidden', equal('x'))] })).reason).toBe(
         'column-not-in-datamart',
       );
@@ -200,7 +200,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  describe('a metric that has no one meaning', () => {
+  describe('an ambiguous metric', () => {
     const dimension = (parts: object) =>
       metric('t', { dimensions: [{ name: 'd', column: columnRef('t.name'), ...parts }], measures: [count] });
     const measure = (parts: object) => metric('t', { measures: [{ ...count, ...parts }] });
@@ -235,7 +235,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it('a failure of the driver is told in our words, and in its own to the log alone', async () => {
+  it("a driver's failure is reported without its text, which only the log has", async () => {
     const definition = metric('notes', { dimensions: [{ name: 'd', column: columnRef('notes.text') }] });
     const before = lines.length;
     const refusal = await refused(definition);
@@ -250,7 +250,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 });
 
-it('a datasource whose file is missing is refused, logged, and tried again', async () => {
+it('a datasource whose file is missing is refused and logged, and the next question tries again', async () => {
   const folder = await createFolder();
   const { engine, lines } = createLoggedEngine();
   const ask = () => engine.query(question(folder.path('later'), mart, 'None', metric('t', { measures: [count] })));

@@ -1,15 +1,15 @@
-/** A way to a server that a test may cut: what goes through it ends as it does in a restart or a failover. */
+/** A TCP proxy to a server that a test can cut, to simulate a restart or a failover. */
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 export type Relay = {
   readonly host: string;
   readonly port: number;
-  /** Ends all connections at once, without a word. New ones are taken. */
+  /** Ends all connections at once. New connections are still accepted. */
   readonly cut: () => void;
-  /** Refuses new connections, too. */
+  /** Ends all connections and refuses new ones. */
   readonly close: () => Promise<void>;
   readonly open: () => Promise<void>;
-  /** Carries nothing more, and ends nothing: as a server that was stopped where it is. */
+  /** Stops forwarding without closing anything, as if the server were frozen. */
   readonly freeze: () => void;
   readonly thaw: () => void;
   readonly connections: () => number;
@@ -26,7 +26,7 @@ export const startRelay = async (target: { readonly host: string; readonly port:
       sockets.delete(from);
       to.destroy();
     });
-    // What broke is what the test did.
+    // The test itself causes these errors.
     from.on('error', () => from.destroy());
   };
   let server: Server;

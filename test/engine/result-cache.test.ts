@@ -74,7 +74,7 @@ describe.runIf(isThere)('over Redis', () => {
     admin.disconnect();
     await redis.stop();
   });
-  /** Redis keeps a time of its own: it is taken off its keys. */
+  /** Redis uses its own clock, so the remaining life of its keys is shortened instead. */
   const advance = async (ms: number): Promise<void> => {
     clock.advance(ms);
     for (const key of await admin.keys('guestlist:rows:*')) await admin.pexpire(key, (await admin.pttl(key)) - ms);
@@ -83,7 +83,7 @@ describe.runIf(isThere)('over Redis', () => {
 
   const rowKeys = async () => (await admin.keys('*')).filter((key) => key.startsWith('guestlist:rows:'));
 
-  it('asks the datasource once for two replicas', async () => {
+  it('two replicas query the datasource once', async () => {
     const keyed = keyedOf({ dataAppId: 'once' });
     const [first, second] = replicas;
     let begun = 0;
@@ -96,7 +96,7 @@ describe.runIf(isThere)('over Redis', () => {
     expect(new Set([...first.outcomes.slice(-2), ...second.outcomes.slice(-2)])).toContain('shared');
   });
 
-  it('known leak 1: holds no word of rows, clients or values, and opens none that was moved to another’s key', async () => {
+  it("known leak 1: Redis contains no plain rows, clients or values, and rows under another client's key do not open", async () => {
     await admin.flushall();
     const [first, second] = replicas;
     const mine = keyedOf({ dataAppId: 'moved', clientId: 'acme-corp', parameters: ['secret-value'] });
@@ -115,13 +115,17 @@ describe.runIf(isThere)('over Redis', () => {
     expect(await second.cache.load(theirs, async () => rowsOf('their own'))).toEqual(rowsOf('their own'));
   });
 
-  it.each(['', 'null', 'v1..', '[1,2]', 'x'.repeat(300)])('what anyone can write there is a miss: %j', async (text) => {
-    const keyed = keyedOf({ dataAppId: `forged ${text}` });
-    await admin.set(createKeys(secret).keyOf(keyed).text, text);
-    for (const { cache } of replicas) expect(await cache.load(keyed, async () => rowsOf('own'))).toEqual(rowsOf('own'));
-  });
+  it.each(['', 'null', 'v1..', '[1,2]', 'x'.repeat(300)])(
+    'what an attacker writes to Redis is a miss: %j',
+    async (text) => {
+      const keyed = keyedOf({ dataAppId: `forged ${text}` });
+      await admin.set(createKeys(secret).keyOf(keyed).text, text);
+      for (const { cache } of replicas)
+        expect(await cache.load(keyed, async () => rowsOf('own'))).toEqual(rowsOf('own'));
+    },
+  );
 
-  it('an erased client’s rows are deleted there, and no other’s', async () => {
+  it("an erased client's rows are deleted there, and no other client's", async () => {
     await admin.flushall();
     const [first, second] = replicas;
     for (const clientId of ['gone', 'stays']) {
@@ -148,14 +152,14 @@ describe.runIf(isThere)('an outage of Redis', () => {
     return replica;
   };
 
-  it('costs no answer: each replica asks for itself, and what was erased meanwhile does not come back with Redis', async () => {
+  it('fails no question: each replica queries for itself, and erased rows do not come back with Redis', async () => {
     const redis = await startOwnRedis();
     onTestFinished(() => redis.stop());
     const [first, second] = [await open(redis), await open(redis)];
     const asked = { dataAppId: 'out', clientId: 'acme' };
     await first.cache.load(keyedOf(asked), async () => rowsOf('old'));
     redis.child().kill('SIGSTOP');
-    // The erasure itself is not held up, and what Redis still holds is found by nobody who asks afterwards.
+    // The erasure does not wait for Redis. No later question finds the rows that Redis still holds.
     await second.cache.forgetClient('out', 'acme');
     const after = keyedOf({ ...asked, epoch: '0/1' });
     for (const { cache } of [first, second])
@@ -165,7 +169,7 @@ describe.runIf(isThere)('an outage of Redis', () => {
     expect(await fresh.cache.load(after, async () => rowsOf('newest'))).not.toEqual(rowsOf('old'));
   });
 
-  it('where it hangs, the first question waits for it, and those after it do not', async () => {
+  it('if Redis hangs, only the first question waits for it', async () => {
     const redis = await startOwnRedis();
     onTestFinished(() => redis.stop());
     let nowMs = 0;
@@ -174,7 +178,7 @@ describe.runIf(isThere)('an outage of Redis', () => {
     redis.child().kill('SIGSTOP');
     const ask = (sql: string) => replica.cache.load(keyedOf({ dataAppId: 'hung', sql }), async () => rowsOf(sql));
     expect(await ask('first')).toEqual(rowsOf('first'));
-    // Answered although no timer of the real clock could have ended a wait.
+    // The answer arrives although the test's clock stands still, so no timer ended the wait.
     const startedAt = process.hrtime.bigint();
     for (let index = 0; index < 50; index += 1) expect(await ask(`${index}`)).toEqual(rowsOf(`${index}`));
     expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeLessThan(50 * 100);
@@ -184,9 +188,9 @@ describe.runIf(isThere)('an outage of Redis', () => {
   });
 });
 
-describe('the key', () => {
+describe('the cache key', () => {
   const keys = createKeys(secret);
-  it('is another one for everything that rows depend on, alone and in pairs', () => {
+  it('differs for everything that rows depend on, alone and in pairs', () => {
     const all = Object.values(different);
     const pairs = all.flatMap((a) =>
       all.map((b) => ({ ...a, ...b, datasource: { ...a.datasource, ...b.datasource } })),
@@ -205,19 +209,19 @@ describe('the key', () => {
     () => 1,
     [undefined],
     { $date: 'x' },
-  ])('is refused where JSON would take a value for another: %s', (value) => {
+  ])('is refused if JSON would make two values equal: %s', (value) => {
     expect(() => keys.keyOf(keyedOf({ parameters: [value] }))).toThrow(TypeError);
   });
 
-  it('tells nothing to whoever lacks the secret: with another one, it is another key', () => {
+  it('reveals nothing without the secret: another secret gives another key', () => {
     const other = createKeys(createHash('sha256').update('another').digest());
     const [one, two] = [keys, other].map((each) => each.keyOf(keyedOf({})).text.split(':').slice(2));
     expect(one?.filter((part) => two?.includes(part))).toEqual([]);
   });
 });
 
-describe('memory', () => {
-  it('is bounded: the least recently used go, and what is too large is answered and not kept', async () => {
+describe('the memory cache', () => {
+  it('has a maximum size: the least recently used entries are dropped, and too large answers are not cached', async () => {
     const { cache, evicted } = createReplica({ clock: createMovableClock(), maxBytes: 40_000 });
     onTestFinished(() => cache.close());
     const large: RunResult = { names: ['c'], dataTypes: ['string'], rows: [['x'.repeat(20_000)]], total: 1 };
@@ -230,7 +234,7 @@ describe('memory', () => {
     expect(evicted()).toBeGreaterThan(80);
   });
 
-  it('lets go of what nobody will find any more', () => {
+  it('drops entries that no question can find any more', () => {
     const clock = createMovableClock();
     const memory = createMemoryCache({ clock, maxBytes: 1e6, evicted: () => {} });
     const keep = (key: string, ttlMs: number) =>
@@ -241,13 +245,13 @@ describe('memory', () => {
     clock.advance(2_000);
     memory.sweep();
     expect(memory.bytes()).toBe(both / 2);
-    // A clock that was set back does not lengthen its life.
+    // A clock that was set back must not lengthen the entry's life.
     clock.advance(-3_000);
     expect(memory.find('long', 5_000)).toBeUndefined();
   });
 });
 
-describe('known leaks 1 and 8, at random: questions of many clients, changes and failures between them', () => {
+describe('known leaks 1 and 8: random questions of many clients, with changes and failures in between', () => {
   type Step = {
     readonly kind: 'ask' | 'fail' | 'slow' | 'revoke' | 'change' | 'forget' | 'finish';
     readonly who: number;
@@ -267,7 +271,7 @@ describe('known leaks 1 and 8, at random: questions of many clients, changes and
     ),
   );
 
-  /** Rows say whose they are, and of which state of things. An answer that says anything else is a leak. */
+  /** Each row contains its client and its version, so a wrong answer is a leak. */
   const check = async (replicas: readonly ResultCache[], list: readonly Step[]): Promise<void> => {
     const epochs = new Map<string, number>();
     let version = 0;
@@ -311,7 +315,7 @@ describe('known leaks 1 and 8, at random: questions of many clients, changes and
     await Promise.all(under.map(({ answer }) => answer));
   };
 
-  it('no answer is another client’s, or of an earlier state than its question', { timeout: 30_000 }, async () => {
+  it('no answer belongs to another client or to an earlier state', { timeout: 30_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (list) => {
         const { cache } = createReplica({ clock: createMovableClock() });
@@ -325,7 +329,7 @@ describe('known leaks 1 and 8, at random: questions of many clients, changes and
     );
   });
 
-  it.runIf(isThere)('nor of two replicas over Redis', { timeout: 60_000 }, async () => {
+  it.runIf(isThere)('the same holds for two replicas with Redis', { timeout: 60_000 }, async () => {
     const redis = await startOwnRedis();
     onTestFinished(() => redis.stop());
     const stores = await Promise.all([1, 2].map(() => createRedisCache({ url: redis.url, log: silent })));

@@ -1,4 +1,7 @@
-/** How far a question goes: it ends with its caller, at the database too; an answer has a greatest size; a download is read as it is taken. */
+/**
+ * Limits of a question: it ends in the database too when its caller disconnects, an answer has a maximum size, and a
+ * download is read only as fast as its reader takes it.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { endSessions, isServer, sessionsOf } from './sessions.js';
@@ -16,7 +19,7 @@ import {
   table,
 } from './world.js';
 
-/** Servers let a statement go in their own time. */
+/** Servers end a statement with a delay. */
 const patience = { timeout: 20_000, interval: 50 };
 
 const many = 20_000;
@@ -36,7 +39,7 @@ const slow: Readonly<Record<Kind, string>> = {
 const viewsOf = (kind: Kind): readonly string[] => [
   `CREATE VIEW slow AS ${slow[kind]}`,
   `CREATE TABLE many AS SELECT CASE WHEN n % 2 = 0 THEN 'a' ELSE 'b' END AS client, n AS id FROM ${series[kind](many)}`,
-  // The first rows are small, then one is ten times what the tests allow.
+  // The first rows are small; a later row is ten times larger than the tests' limit.
   `CREATE VIEW wide AS SELECT n AS id, repeat(repeat('x', 1000), CASE n WHEN 4 THEN 10000 ELSE 1 END) AS text FROM ${series[kind](6)}`,
 ];
 
@@ -76,7 +79,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   const asked = (definition: MetricQuestion['definition'], parts: Partial<MetricQuestion> = {}) =>
     question(place, mart, 'None', definition, parts);
 
-  /** What of the engine's runs at the database now; DuckDB has nobody to ask. */
+  /** Returns the engine's statements that the database is running. DuckDB cannot be asked. */
   const running = async (pattern: RegExp): Promise<readonly string[]> =>
     isServer(place.datasource)
       ? (await sessionsOf(place.datasource)).map(({ state }) => state).filter((state) => pattern.test(state))
@@ -88,7 +91,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   };
   const ended = () => vi.waitFor(async () => expect(await running(isSlow)).toEqual([]), patience);
 
-  describe('a caller that is gone', () => {
+  describe('a caller that disconnects', () => {
     it.each(['query', 'underlying', 'options', 'stream'] as const)('ends its %s at the database', async (read) => {
       const gone = new AbortController();
       const reads = engine.until(gone.signal);
@@ -102,7 +105,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it('leaves the line, and what was begun by then runs on', async () => {
+    it('leaves the queue, but what it started for others continues', async () => {
       const [first, last] = [new AbortController(), new AbortController()];
       const busy = Array.from({ length: 3 }, () => refusalOf(() => engine.until(first.signal).query(asked(slowly))));
       await begun(3);
@@ -115,7 +118,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       await ended();
     });
 
-    it('is gone before it asked', async () => {
+    it('before its question starts, no query is started', async () => {
       const reads = engine.until(AbortSignal.abort());
       expect(await refusalOf(() => reads.query(asked(ids)))).toMatchObject({ reason: 'caller-gone' });
       expect(await refusalOf(() => reads.stream(asked(ids)))).toMatchObject({ reason: 'caller-gone' });
@@ -123,7 +126,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('the size of an answer', () => {
-    it('is bounded in rows, and says so', async () => {
+    it('has a maximum number of rows, and says if it was reached', async () => {
       const answer = await engine.query(asked(ids));
       expect(answer).toMatchObject({ totalRecords: many, isTruncated: true });
       expect(answer.rows).toHaveLength(100);
@@ -131,19 +134,19 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect([last.rows.length, last.isTruncated]).toEqual([100, undefined]);
     });
 
-    it('is bounded in rows whatever the question says', async () => {
+    it('has this maximum whatever limit the question has', async () => {
       const answer = await engine.query(asked(ids, { limit: 1000 }));
       expect([answer.rows.length, answer.isTruncated]).toEqual([100, true]);
     });
 
-    it('that the question or the metric chose is no cut', async () => {
+    it('a limit of the question or the metric does not count as truncated', async () => {
       expect((await engine.query(asked(ids, { limit: 7 }))).isTruncated).toBeUndefined();
       const capped = await engine.query(asked({ ...ids, limit: 7 }));
       expect([capped.totalRecords, capped.isTruncated]).toEqual([7, undefined]);
     });
 
     it.each(['query', 'underlying'] as const)(
-      'is bounded in bytes: a %s ends before the row that is too large',
+      'has a maximum number of bytes: a %s ends before the row that is too large',
       async (read) => {
         const answer = await engine[read](asked(wide));
         expect(answer.rows.map(({ id }) => id)).toEqual([1, 2, 3]);
@@ -154,7 +157,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       },
     );
 
-    it('of options too', async () => {
+    it('the maximum also applies to options', async () => {
       const column = { ...columnRef('wide.text'), schemaName: place.schemaName };
       const values = await engine.options({ ...asked(wide), column, search: null });
       expect(values).toEqual(['x'.repeat(1000)]);
@@ -175,7 +178,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(sizes.length).toBeGreaterThan(1);
     });
 
-    it('keeps to what question and metric say, and has its columns without rows', async () => {
+    it('obeys the limits of question and metric, and has its columns even without rows', async () => {
       const rowsIn = async (of: MetricQuestion) => rowsOf(await engine.stream(of));
       expect(await rowsIn(asked(ids, { limit: 2, offset: 5 }))).toEqual([[6], [7]]);
       expect(await rowsIn(asked({ ...ids, limit: 3 }))).toEqual([[1], [2], [3]]);
@@ -183,14 +186,14 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect([none.columns.map(({ name }) => name), await rowsOf(none)]).toEqual([['id'], []]);
     });
 
-    it('whose reader stops lets its connection go', async () => {
+    it('whose reader stops releases its connection', async () => {
       for (let round = 0; round < 4; round += 1) {
         for await (const batch of (await engine.stream(asked(ids))).batches) {
           expect(batch.length).toBeGreaterThan(0);
           break;
         }
       }
-      // One that was never read, four times over what there are connections.
+      // Downloads that are never read, four times as many as there are connections.
       for (let round = 0; round < 4; round += 1) {
         const stream = await engine.stream(asked(ids));
         await stream.batches[Symbol.asyncIterator]().return?.();
@@ -199,7 +202,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it('whose caller is gone breaks off, and lets its connection go', async () => {
+    it('whose caller disconnects ends early, and releases its connection', async () => {
       const gone = new AbortController();
       const streams = await Promise.all(Array.from({ length: 2 }, () => engine.until(gone.signal).stream(asked(ids))));
       gone.abort();
@@ -212,7 +215,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it('that cannot go on throws, without the driver’s words', async () => {
+    it("that fails throws without the driver's text", async () => {
       if (!isServer(place.datasource)) return;
       const { datasource } = place;
       const stream = await engine.stream(asked(ids));
@@ -223,14 +226,14 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it('takes no row that is larger than an answer', async () => {
+    it('refuses a row that is larger than the maximum of an answer', async () => {
       const refusal = await refusalOf(async () => rowsOf(await engine.stream(asked(wide))));
       expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'row-too-large' });
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
   });
 
-  it('nothing could not be cancelled', () => {
+  it('every cancellation succeeded', () => {
     expect(lines.filter(({ message }) => message.includes('could not be cancelled'))).toEqual([]);
   });
 });

@@ -57,11 +57,11 @@ const planFor = (definition: VisualDefinition, parts: Partial<MetricQuestion> = 
 const compiled = (scope: TenantScope, definition: VisualDefinition, parts: Partial<MetricQuestion> = {}) =>
   compile(scopeToTenant(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
 
-describe('every occurrence of every table is a leaf', () => {
+describe('every use of every table is a leaf', () => {
   const onItems = condition('items.sku', { kind: 'compare', operator: '=', value: "x' OR 1=1 --" });
   const query = compiled(scopeOf(mart, 'acme'), byState, { conditions: [onItems] });
 
-  it('in joins and in semi-joins: outside of leaves no table is named', () => {
+  it('in joins and semi-joins: only leaves name tables', () => {
     const [leaves = '', rest = ''] = query.sql.split(') SELECT ');
     expect(rest).toContain('EXISTS (SELECT 1 FROM "gl_leaf_3"');
     for (const { tableName } of mart.tables) {
@@ -70,20 +70,20 @@ describe('every occurrence of every table is a leaf', () => {
     }
   });
 
-  it('with the tenant inside the leaf and nowhere else', () => {
+  it('the tenant is inside the leaf and nowhere else', () => {
     expect(query.sql.match(/"owner" COLLATE "c" = CAST/g)).toHaveLength(2);
     expect(query.sql).toContain('FROM "warehouse"."main"."clients" WHERE "id" COLLATE "c" = CAST($2 AS VARCHAR))');
     expect(query.sql).not.toMatch(/gl_leaf_[0-9]+"\."owner" COLLATE/);
     expect(query.parameters.filter((value) => value === 'acme')).toHaveLength(3);
   });
 
-  it('with values bound and never in the text', () => {
+  it('values are bound and never in the text', () => {
     expect(query.sql).not.toContain('OR 1=1');
     expect(query.sql).not.toContain('acme');
     expect(query.parameters).toContain("x' OR 1=1 --");
   });
 
-  it('with the columns of the datamart alone', () => {
+  it("a leaf has only the datamart's columns", () => {
     const wider = new Map(catalog.tables);
     for (const [key, columns] of catalog.tables)
       wider.set(key, new Map([...columns, ['secret', { kind: 'text', cast: 'VARCHAR' }]]));
@@ -95,7 +95,7 @@ describe('every occurrence of every table is a leaf', () => {
     expect(scoped.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
   });
 
-  it('and names are quoted, whatever is in them', () => {
+  it('names are quoted, with any characters', () => {
     const evil = 'a" FROM secrets; --';
     const odd = datamart({ tenancy: null, tables: [table('t', { [evil]: 'VARCHAR', gl_row: 'BIGINT' })] });
     const of = { schemaName: 'main', tableName: 't', columnName: evil };
@@ -185,7 +185,7 @@ describe('scope and datamart must fit', () => {
   });
 });
 
-describe('a client id is compared as its column is', () => {
+describe('a client id is compared by the type of its column', () => {
   const owned = (datatype: string, clientColumnType: 'NUMBER' | 'STRING'): Datamart =>
     datamart({
       tenancy: byClients(clientColumnType),
@@ -232,20 +232,20 @@ describe('a client id is compared as its column is', () => {
     ['DECIMAL(10,0)', 'NUMBER'],
     ['BLOB', 'STRING'],
     ["ENUM('1', '2')", 'STRING'],
-  ] as const)('a %s column declared %s is a fault of the datamart', async (datatype, declared) => {
+  ] as const)('a %s column declared %s is reported as a fault of the datamart', async (datatype, declared) => {
     expect(await refusalOf(() => securedBy(owned(datatype, declared), '1'))).toMatchObject({
       code: 'METRIC_QUERY_ERROR',
       reason: 'client-column-type',
     });
   });
 
-  it('a client column that the datasource lacks is refused', async () => {
+  it('a client column that is missing in the datasource is refused', async () => {
     const of = datamart({ tables: [table('orders', { id: 'BIGINT' }, 'owner')] });
     expect(await refusalOf(() => securedBy(of, 'acme'))).toMatchObject({ reason: 'client-column-missing' });
   });
 });
 
-describe('a table without client column', () => {
+describe('a table without a client column', () => {
   const unlisted = (sharedTables: readonly string[], schemas: readonly string[] = ['main']): Datamart =>
     datamart({
       tables: [orders, ...schemas.map((schemaName) => ({ ...table('notes', { id: 'BIGINT' }), schemaName }))],
@@ -256,7 +256,7 @@ describe('a table without client column', () => {
     return scopeToTenant(planned, scopeOf(of, 'acme'), { datamart: of, catalog: catalogOf(of) });
   };
 
-  it('is refused by its name, with what to do', async () => {
+  it('is refused by its name, with how to fix it', async () => {
     expect(await refusalOf(() => securedNotes(unlisted([])))).toMatchObject({
       code: 'METRIC_QUERY_ERROR',
       reason: 'table-no-owner',
@@ -264,12 +264,12 @@ describe('a table without client column', () => {
     });
   });
 
-  it('is refused where no table of the datamart has one', async () => {
+  it('is refused if no table of the datamart has one', async () => {
     const bare = { tables: [table('orders', { id: 'BIGINT' }), table('notes', { id: 'BIGINT', owner: 'VARCHAR' })] };
     expect(await refusalOf(() => securedNotes(datamart(bare)))).toMatchObject({ reason: 'table-no-owner' });
   });
 
-  it('gets its client by the keys that the datasource has', async () => {
+  it('gets its client by keys of the datasource', async () => {
     const of = datamart({
       tables: [orders, table('notes', { order: 'BIGINT' })],
       relationships: [relationship('notes.order', 'orders.id', null, null)],
@@ -290,11 +290,11 @@ describe('a table without client column', () => {
     expect(await refusalOf(() => securedBy(['id', 'owner']))).toMatchObject({ reason: 'table-key-within-client' });
   });
 
-  it.each(['main.notes', 'notes'])('is everybody’s when listed as %s', (entry) => {
+  it.each(['main.notes', 'notes'])('is readable for all tenants if listed as %s', (entry) => {
     expect(securedNotes(unlisted([entry])).leaves[0]?.tenant).toBeNull();
   });
 
-  it('is not listed by a name that two tables have, or that another has', async () => {
+  it('is not shared by a name that two tables have, or that means another table', async () => {
     const two = unlisted(['notes'], ['main', 'archive']);
     expect(await refusalOf(() => securedNotes(two))).toMatchObject({ reason: 'table-no-owner' });
     expect(await refusalOf(() => securedNotes(unlisted(['Notes', 'orders'])))).toMatchObject({
@@ -302,7 +302,7 @@ describe('a table without client column', () => {
     });
   });
 
-  it('and with a client column is the tenant’s, listed or not', () => {
+  it('with a client column belongs to the tenant, listed or not', () => {
     const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients', 'cities'] });
     const scoped = scopeToTenant(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
     expect(scoped.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant])).toMatchObject([

@@ -1,4 +1,7 @@
-/** Functions and operators that a PostgreSQL database has of its own do not take the place of PostgreSQL's, whatever path the role looks along. */
+/**
+ * Functions and operators that a PostgreSQL database defines itself do not replace PostgreSQL's own, whatever search
+ * path the role has.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
@@ -7,7 +10,7 @@ import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/
 import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, table } from './world.js';
 
-/** Each counts and compares as nobody means it; the clients' rows are in reach of them. */
+/** Functions and operators that return wrong results and could read the clients' rows. */
 const statements = [
   'CREATE SCHEMA main',
   'CREATE TABLE main.sales (client text, amount integer)',
@@ -32,7 +35,7 @@ const inSql: SqlDefinition = {
   limit: null,
 };
 
-describe.runIf(await isPostgresThere())('a role that looks in "public" before "pg_catalog"', () => {
+describe.runIf(await isPostgresThere())('a role whose search path has "public" before "pg_catalog"', () => {
   const { engine } = createLoggedEngine();
   let database: OwnDatabase;
   let datasource: Datasource;
@@ -52,7 +55,7 @@ describe.runIf(await isPostgresThere())('a role that looks in "public" before "p
     await database.drop();
   });
 
-  it('would be served by them', async () => {
+  it('would call the functions in "public"', async () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const asking = client.query("SELECT sum(amount)::int AS total FROM main.sales WHERE client = 'acme'::text");
@@ -63,7 +66,7 @@ describe.runIf(await isPostgresThere())('a role that looks in "public" before "p
   it.each([
     ['a visual metric', total],
     ['a metric in SQL', inSql],
-  ] as const)('%s is served by PostgreSQL’s own', async (_, definition) => {
+  ] as const)("%s calls PostgreSQL's own function", async (_, definition) => {
     for (const [clientId, expected] of [
       ['acme', 3],
       ['globex', 40],

@@ -1,4 +1,7 @@
-/** PostgreSQL's own row-level security, told of the client by each question: it holds by itself, with the engine's wall taken away here. */
+/**
+ * Row-level security in PostgreSQL itself, with the client that each question sets. It must isolate tenants on its own:
+ * the engine's tenant scope is removed here.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
@@ -18,8 +21,12 @@ import { columnRef, datamart, metric, question, relationship, scopeOf, table } f
 const role = `wall_${randomUUID().slice(0, 8)}`;
 const password = randomUUID();
 
-/** The SQL of docs/tenancy.md, for this schema and a role of its own. */
-const wall = [...readFileSync(new URL('../../docs/tenancy.md', import.meta.url), 'utf8').matchAll(/```sql\n(.*?)```/gs)]
+/** The SQL of docs/how-to/row-level-security.md, for this schema and a role of its own. */
+const wall = [
+  ...readFileSync(new URL('../../docs/how-to/row-level-security.md', import.meta.url), 'utf8').matchAll(
+    /```sql\n(.*?)```/gs,
+  ),
+]
   .map(([, text = '']) => text)
   .join('\n')
   .replace(/--.*$/gm, '')
@@ -58,11 +65,11 @@ const amount = { name: 'n', aggregate: 'SUM', column: columnRef('sales.amount') 
 const definition = metric('sales', { measures: [amount] });
 const ofLines = metric('sale_lines', { measures: [{ ...amount, column: columnRef('sale_lines.amount') }] });
 
-/** The type says that no such plan is made: the tests make one all the same. */
+/** Removes the tenant scope. The cast is needed because the type forbids such a plan. */
 const withoutFirstWall = (scoped: TenantScopedPlan): TenantScopedPlan =>
   ({ ...scoped, leaves: scoped.leaves.map((leaf) => ({ ...leaf, tenant: null })) }) as TenantScopedPlan;
 
-describe.runIf(await isPostgresThere())('the second wall', () => {
+describe.runIf(await isPostgresThere())('row-level security as the second wall', () => {
   let database: OwnDatabase;
   let databases: Databases;
   const log = { warn: () => undefined, error: () => undefined };
@@ -105,19 +112,19 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
     await database.drop();
   });
 
-  it('the first is really gone in these tests: who passes policies by sees every row', async () => {
+  it('the tenant scope is really removed in these tests: a role without policies sees every row', async () => {
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'))).toBe(63);
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (scoped) => scoped)).toBe(3);
   });
 
-  it('holds by itself, for each client its own rows', async () => {
+  it('shows each client only its own rows', async () => {
     const reader = asReader(database.url);
     const asked = ['acme', 'globex', 'ACME', 'nobody', "' OR true --"].flatMap((client) => [client, client]);
     const sums = await Promise.all(asked.map((client) => sumOf(reader, scopeOf(mart, client))));
     expect(sums).toEqual([3, 3, 8, 8, 4, 4, null, null, null, null]);
   });
 
-  it('holds by itself for a table that gets its client by its parent', async () => {
+  it('shows only own rows of a table that gets its client from its parent', async () => {
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), withoutFirstWall, ofLines)).toBe(511);
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (scoped) => scoped, ofLines)).toBe(7);
     const reader = asReader(database.url);
@@ -128,11 +135,11 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
     expect(await sumOf(reader, { kind: 'untenanted' }, withoutFirstWall, ofLines)).toBeNull();
   });
 
-  it('shows an untenanted question no client’s rows', async () => {
+  it("shows no client's rows to a question without a tenant", async () => {
     expect(await sumOf(asReader(database.url), { kind: 'untenanted' })).toBeNull();
   });
 
-  it('lets nobody’s rows through outside of a question', async () => {
+  it('shows no rows outside of a question', async () => {
     const own = new URL(database.url);
     own.username = role;
     own.password = password;

@@ -1,4 +1,7 @@
-/** What the engine promises of servers: nothing stays on a connection, nothing leaves in an error, nothing runs for ever. */
+/**
+ * What the engine guarantees for servers: no state stays on a connection, no error contains private text, and no
+ * statement runs forever.
+ */
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import pg from 'pg';
@@ -26,14 +29,14 @@ type ServerKind = 'POSTGRES' | 'MYSQL';
 type Server = Datasource & ServerConnection & { readonly datasourceType: ServerKind };
 const isServer = (datasource: Datasource): datasource is Server => isOne(datasource.datasourceType);
 
-/** ClickHouse has no connections to look after; clickhouse.test.ts has what it promises. */
+/** Servers with connections. ClickHouse has none; see clickhouse.test.ts. */
 const isOne = (kind: string): kind is ServerKind => kind === 'POSTGRES' || kind === 'MYSQL';
 const kinds = (await findKinds()).filter(isOne);
 
-/** Servers let a connection go in their own time. */
+/** Servers close a connection with a delay. */
 const patience = { timeout: 30_000 };
 
-/** Views that wait, that write, and that leave something on the connection for the next one to see. */
+/** Views that wait, that write, and that change the session's state. */
 const views: Readonly<Record<ServerKind, readonly string[]>> = {
   POSTGRES: [
     'CREATE VIEW slow AS SELECT pg_sleep(60)::text AS text',
@@ -99,7 +102,7 @@ describe.each(kinds)('%s', (kind) => {
     of.query(question({ ...place, datasource }, mart, 'None', texts(name)));
   const textsOf = async (name: string): Promise<unknown[]> => (await ask(name)).rows.map(({ text }) => text);
 
-  /** What the server says of its connections to this test's database: one line each. */
+  /** Returns the server's connections to this test's database, one line each. */
   const sessions = async (): Promise<readonly string[]> => {
     if (kind === 'MYSQL') {
       const [rows] = await onMysql((connection) =>
@@ -118,7 +121,7 @@ describe.each(kinds)('%s', (kind) => {
 
   const noSessions = async (): Promise<void> => expect(await sessions()).toEqual([]);
 
-  it('stops what runs too long on the server itself, and uses the connection again', async () => {
+  it('stops a statement on the server when it runs too long, and uses the connection again', async () => {
     const { engine: hasty } = createLoggedEngine({ timeoutMs: 1000, maxConnectionsPerDatasource: 3 });
     const refusals = await Promise.all([1, 2, 3, 4].map(() => refusalOf(() => ask('slow', hasty))));
     for (const refusal of refusals) {
@@ -138,7 +141,7 @@ describe.each(kinds)('%s', (kind) => {
     'CREATE TABLE more (id INT)',
     'SELECT 1; SELECT 2',
     'COMMIT; DROP TABLE notes',
-  ])('reads alone, one statement at a time: not %s', async (sql) => {
+  ])('can only read, one statement at a time: not %s', async (sql) => {
     const log = { warn: () => undefined, error: () => undefined };
     const databases = createDatabases({ log, assertReachable: async () => {} });
     const run = () =>
@@ -148,13 +151,13 @@ describe.each(kinds)('%s', (kind) => {
     await databases.close();
   });
 
-  it('leaves nothing on a connection for the next question', async () => {
+  it('leaves no state on a connection for the next question', async () => {
     expect(await textsOf('leaving')).toEqual(['behind']);
     expect(await textsOf('seeing')).toEqual(['']);
     expect(new Set(await sessions())).toEqual(new Set(['idle']));
   });
 
-  it('quotes names, whatever is in them', async () => {
+  it('quotes names with any characters', async () => {
     const { table: tableName, column } = odd[kind];
     const of = datamart({ tenancy: null, tables: [table(tableName, { [column]: 'VARCHAR' })] });
     const ref = { schemaName: 'main', tableName, columnName: column };
@@ -183,6 +186,8 @@ describe.each(kinds)('%s', (kind) => {
       primaryKey: ['b', 'a'],
       uniqueKeys: [['code']],
       foreignKeys: [],
+      // PostgreSQL has no estimate for a table that was never analyzed.
+      estimatedRows: kind === 'POSTGRES' ? null : 0,
     });
     expect(tables.find(({ tableName }) => tableName === 'children')).toMatchObject({
       columns: [
@@ -197,7 +202,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  it('a later question sees a table that was made since, once the datasource was looked at', async () => {
+  it('a later question sees a new table after the datasource was synced', async () => {
     const later = datamart({ tenancy: null, tables: [textTable('later')] });
     const count = () => engine.query(question(place, later, 'None', texts('later')));
     expect(await refusalOf(count)).toMatchObject({ reason: 'table-not-in-datasource' });
@@ -214,7 +219,7 @@ describe.each(kinds)('%s', (kind) => {
     expect((await count()).rows).toEqual([{ text: 'first' }]);
   });
 
-  describe('a connection that cannot be made', () => {
+  describe('a connection that fails', () => {
     const secret = 'correct horse battery staple';
     const broken: readonly (readonly [string, Partial<Server>, string, RegExp])[] = [
       ['no server', { port: 1 }, 'datasource-network', /host and port/],
@@ -223,7 +228,7 @@ describe.each(kinds)('%s', (kind) => {
       ['no such database', { database: 'guestlist_nowhere' }, 'datasource-database', /database name/],
       ['no encryption', { isSsl: true }, 'datasource-encryption', /isSsl/],
     ];
-    /** The test's PostgreSQL lets everybody in; its users are those it knows. */
+    /** The test's PostgreSQL accepts any password, but only known users. */
     const credentials: (typeof broken)[number] = [
       'no such user',
       { username: 'nobody' },
@@ -231,24 +236,27 @@ describe.each(kinds)('%s', (kind) => {
       /username and password/,
     ];
 
-    it.each([...broken, credentials])('%s: says what to check, and keeps the rest', async (_, parts, reason, mend) => {
-      const { engine: own, lines: told } = createLoggedEngine();
-      const datasource = { ...source, password: secret, ...parts } as Datasource;
-      const withPassword = 'username' in parts ? datasource : { ...datasource, password: source.password };
-      const refusal = await refusalOf(() => own.introspect(withPassword));
-      expect(refusal).toMatchObject({ code: 'DATASOURCE_CONNECTION_ERROR', reason });
-      expect(refusal.message).toMatch(mend);
-      const asked = await refusalOf(() => ask('notes', own, withPassword));
-      expect(asked).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-unavailable' });
-      for (const { message } of [refusal, asked]) {
-        expect(message).not.toMatch(/ECONN|ENOTFOUND|nobody|nowhere|127\.0\.0\.1|localhost|SSL|denied|FATAL/);
-      }
-      expect(told.length).toBeGreaterThan(0);
-      expect(inspect(told, { depth: null })).not.toContain(secret);
-      await own.close();
-    });
+    it.each([...broken, credentials])(
+      "%s: reports what to check, and keeps the driver's text private",
+      async (_, parts, reason, mend) => {
+        const { engine: own, lines: told } = createLoggedEngine();
+        const datasource = { ...source, password: secret, ...parts } as Datasource;
+        const withPassword = 'username' in parts ? datasource : { ...datasource, password: source.password };
+        const refusal = await refusalOf(() => own.introspect(withPassword));
+        expect(refusal).toMatchObject({ code: 'DATASOURCE_CONNECTION_ERROR', reason });
+        expect(refusal.message).toMatch(mend);
+        const asked = await refusalOf(() => ask('notes', own, withPassword));
+        expect(asked).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-unavailable' });
+        for (const { message } of [refusal, asked]) {
+          expect(message).not.toMatch(/ECONN|ENOTFOUND|nobody|nowhere|127\.0\.0\.1|localhost|SSL|denied|FATAL/);
+        }
+        expect(told.length).toBeGreaterThan(0);
+        expect(inspect(told, { depth: null })).not.toContain(secret);
+        await own.close();
+      },
+    );
 
-    it('a server that says nothing is given up', async () => {
+    it('to a silent server ends at the time limit', async () => {
       const silent = createServer();
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       const address = silent.address();
@@ -261,7 +269,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  it('asks whether it may reach a server before it does, and not while it does', async () => {
+  it('is checked against the allow-list before connecting, not later', async () => {
     const asked: string[] = [];
     let isAllowed = false;
     const { engine: own } = createLoggedEngine({
@@ -290,7 +298,7 @@ describe.each(kinds)('%s', (kind) => {
     await own.close();
   });
 
-  it('ends connections that nobody uses for long, and opens them again', async () => {
+  it('closes idle connections after a while, and opens them again', async () => {
     const { engine: own } = createLoggedEngine({ idleMs: 1 });
     await engine.forget(source.id);
     expect((await ask('notes', own)).rows).toHaveLength(1);
@@ -300,7 +308,7 @@ describe.each(kinds)('%s', (kind) => {
     await vi.waitFor(noSessions, patience);
   });
 
-  it('keeps a bounded number open: the one idle the longest makes room, and none in use', async () => {
+  it('has a limited number of connections: the longest idle one is closed for a new one, never one in use', async () => {
     await engine.forget(source.id);
     const { engine: own } = createLoggedEngine({ limit: 2, timeoutMs: 1000 });
     for (const id of ['one', 'two', 'three', 'two'])
@@ -314,7 +322,7 @@ describe.each(kinds)('%s', (kind) => {
     await own.close();
   });
 
-  it('connections that the server ends are made again', async () => {
+  it('replaces connections that the server ends', async () => {
     expect(await textsOf('notes')).toEqual(['first']);
     if (kind === 'MYSQL') {
       await onMysql(async (connection) => {
@@ -333,7 +341,7 @@ describe.each(kinds)('%s', (kind) => {
     await vi.waitFor(async () => expect(await textsOf('notes')).toEqual(['first']), patience);
   });
 
-  it('settings that changed are another database, and the old one is forgotten by name', async () => {
+  it('changed settings open another database, and the old one can be forgotten by name', async () => {
     expect(await textsOf('notes')).toEqual(['first']);
     const moved = { ...source, database: 'guestlist_nowhere' };
     expect(await refusalOf(() => ask('notes', engine, moved))).toMatchObject({ reason: 'datasource-unavailable' });
@@ -402,7 +410,7 @@ describe.runIf(kinds.includes('MYSQL'))('what MySQL cannot do is refused', () =>
     });
   });
 
-  it('more values than the protocol counts', async () => {
+  it('more values than the protocol can count', async () => {
     const values = Array.from({ length: 10_000 }, (_, index) => index);
     const conditions = Array.from({ length: 7 }, () => ({
       column: columnRef('t.id'),
@@ -412,7 +420,7 @@ describe.runIf(kinds.includes('MYSQL'))('what MySQL cannot do is refused', () =>
     expect(await refusalOf(() => engine.query(asked))).toMatchObject({ reason: 'too-many-values' });
   });
 
-  it('a date of zeros is none, and any number but 0 is true', async () => {
+  it('a date of zeros is NULL, and every number except 0 is true', async () => {
     const definition = metric('t', { underlying: ['t.day', 't.at', 't.flag'].map(columnRef) });
     expect((await engine.underlying(question(place, of, 'None', definition))).rows).toEqual([
       { day: null, at: null, flag: true },

@@ -20,7 +20,7 @@ const onPostgres = async <T>(source: ServerSource, work: (client: pg.Client) => 
   }
 };
 
-/** What the server itself says of its connections to this database: what runs on each, or what it does instead. */
+/** Returns what the server says about its connections to this database: the statement or the state of each. */
 export const sessionsOf = async (source: ServerSource): Promise<readonly Session[]> => {
   if (source.datasourceType === 'MYSQL') {
     const sql = 'SELECT ID, INFO FROM information_schema.PROCESSLIST WHERE DB = ?';
@@ -33,7 +33,7 @@ export const sessionsOf = async (source: ServerSource): Promise<readonly Session
   return rows.map(({ id, state }) => ({ id: Number(id), state: String(state) }));
 };
 
-/** Ends them, as an operator or a failing network would. */
+/** Ends the connections, as an operator or a failing network would. */
 export const endSessions = async (source: ServerSource): Promise<void> => {
   const ids = (await sessionsOf(source)).map(({ id }) => Number(id));
   if (source.datasourceType === 'MYSQL') {

@@ -21,7 +21,7 @@ describe.each(dialects)('%s: schemas of table references are renamed', (dialect)
   test.each([
     ['select x from main.t', 'SELECT x FROM "other place".t'],
     ['select x from "main"."t"', 'SELECT x FROM "other place".t'],
-    // Each name is replaced once: what one pair makes is not another pair's to replace.
+    // Each name is replaced only once: the result of one pair is not replaced by another pair.
     ['select x from stage.t join main.u using (id)', 'FROM main.t'],
     ['select x from (select y as x from main.t) q', 'FROM "other place".t'],
     ['with c as (select x from main.t) select x from c', 'FROM "other place".t'],
@@ -37,7 +37,7 @@ describe.each(dialects)('%s: schemas of table references are renamed', (dialect)
   });
 });
 
-describe.each(dialects)('%s: what merely looks like the schema stays', (dialect) => {
+describe.each(dialects)('%s: text that only looks like the schema is unchanged', (dialect) => {
   test.each([
     ["select 'main.t' as s, 'from main.t' as q from x.t", "'main.t'", "'from main.t'"],
     ['select x /* main.t */ from x.t -- main.t', 'FROM x.t'],
@@ -54,12 +54,12 @@ describe.each(dialects)('%s: what merely looks like the schema stays', (dialect)
     expect(sql).not.toContain('other place');
   });
 
-  test('beside one that is renamed', async () => {
+  test('next to a schema that is renamed', async () => {
     const sql = await rewrite(dialect, "select main.x, 'main.t' as s from main.t as main");
     expect(sql).toMatch(/SELECT main\.x, 'main\.t' AS s FROM "other place"\.t AS main/);
   });
 
-  test('numbers beyond double precision, and odd text', async () => {
+  test('numbers beyond double precision, and unusual text', async () => {
     const sql = await rewrite(
       dialect,
       `select 12345678901234567890 as n, 0.12345678901234567891 as d, 'ü '' " $$' as "Ö" from main.t`,
@@ -69,7 +69,7 @@ describe.each(dialects)('%s: what merely looks like the schema stays', (dialect)
   });
 });
 
-describe.each(dialects)('%s: refused', (dialect) => {
+describe.each(dialects)('%s: is refused', (dialect) => {
   test.each([
     'selec x',
     '',
@@ -103,20 +103,20 @@ test('PostgreSQL: a SELECT that writes is refused', async () => {
     expect(await isRefused('POSTGRES', text)).toBe(true);
 });
 
-test('DuckDB: names have no case', async () => {
+test('DuckDB: names ignore case', async () => {
   expect(await rewrite('DUCKDB', 'select MAIN.t.x from Main.T')).toBe('SELECT "other place".t.x FROM "other place".T');
 });
 
-test('DuckDB: a column whose first part names a schema and a relation alike is refused', async () => {
+test('DuckDB: a column whose first part could be a schema or a relation is refused', async () => {
   expect(await isRefused('DUCKDB', 'select main.t.x from main.t, x.u as main')).toBe(true);
 });
 
-test('DuckDB: what is no SELECT though it parses is refused', async () => {
+test('DuckDB: a text that parses but is not a SELECT is refused', async () => {
   for (const text of ['describe main.t', 'show tables', 'summarize main.t'])
     expect(await isRefused('DUCKDB', text)).toBe(true);
 });
 
-test('without pairs the text stays as it is, once it parses', async () => {
+test('without pairs, a text that parses stays unchanged', async () => {
   for (const dialect of dialects) {
     expect(await renameSchemas(dialect, 'select  x from main.t -- why', [])).toEqual({
       sql: 'select  x from main.t -- why',
@@ -125,7 +125,7 @@ test('without pairs the text stays as it is, once it parses', async () => {
   }
 });
 
-test('MySQL: SQL is left alone without pairs, and refused with them', async () => {
+test('MySQL: SQL stays unchanged without pairs, and is refused with them', async () => {
   expect(await renameSchemas('MYSQL', 'select 1', [])).toEqual({ sql: 'select 1' });
   expect(await isRefused('MYSQL', 'select 1')).toBe(true);
 });

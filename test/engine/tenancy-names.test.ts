@@ -1,4 +1,7 @@
-/** What is said of a table that gets its client by columns that the database cannot compare: all to the host, no names to a guest. */
+/**
+ * A table gets its client by columns that the database cannot compare. The host's message names them; a guest's message
+ * does not.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { guestReads } from '../../src/usecases/guest/engine.js';
@@ -44,7 +47,7 @@ afterAll(async () => {
   await builder.remove();
 });
 
-it('a guest is told no names, and the host is', async () => {
+it("a guest's message has no names, the host's message has", async () => {
   const count = metric('lines', { measures: [{ name: 'n', aggregate: 'COUNT' }] });
   const asked = question(place, mart, 'a', count);
   const refusal = await refusalOf(() => guestReads(engine, stays).query(asked));

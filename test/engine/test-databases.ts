@@ -1,4 +1,4 @@
-/** The same tables on every database that the engine reads: what all must answer alike is stated once. */
+/** The same tables on every database that the engine reads, so that common answers are stated once. */
 import pg from 'pg';
 import type { Datasource } from '../../src/domain/organization.js';
 import {
@@ -14,7 +14,7 @@ import { createFolder, datasourceAt, type Place } from './world.js';
 export type Kind = Datasource['datasourceType'];
 export type Value = string | number | boolean | null;
 
-/** A table as DuckDB would define it, each column by its type there; or a statement that every database takes as it is. */
+/** A table with DuckDB's type for each column, or a statement that every database accepts. */
 export type TableData = {
   readonly name: string;
   readonly columns: Readonly<Record<string, string>>;
@@ -24,12 +24,15 @@ export type TableData = {
 export type Builder = {
   readonly kind: Kind;
   readonly build: (name: string, items: readonly (TableData | string)[]) => Promise<Place>;
-  /** Replaces the rows of tables that `build` made. On DuckDB a new file is made, for the engine keeps the old one open. */
+  /**
+   * Replaces the rows of tables that `build` made. On DuckDB this makes a new file, since the engine keeps the old one
+   * open.
+   */
   readonly refill: (name: string, place: Place, tables: readonly TableData[]) => Promise<Place>;
   readonly remove: () => Promise<void>;
 };
 
-/** What this database calls a type of DuckDB; in `types`, a test may say another. */
+/** This database's names of DuckDB's types. A test may replace them by its own `types`. */
 type Types = Readonly<Record<string, string>>;
 
 const typesOf: Readonly<Record<Kind, Types>> = {
@@ -67,7 +70,7 @@ const typesOf: Readonly<Record<Kind, Types>> = {
   },
 };
 
-/** What holds NULL only where it says so. */
+/** The type of a column; it allows NULL only if the test says so. */
 const clickHouseType = (type: string): string => {
   const length = /^CHAR\((\d+)\)$/.exec(type)?.[1];
   if (type.startsWith('Array') || /Nullable/.test(type)) return type;
@@ -81,7 +84,7 @@ const clickHouseLiteral = (value: string, type: string | undefined): string => {
 
 const literal = (value: Value, kind: Kind, type: string | undefined): string => {
   if (typeof value !== 'string') return String(value).toUpperCase();
-  // MySQL has no NaN and no infinity, and takes no offset in an instant.
+  // MySQL has no NaN and no infinity, and accepts no offset in an instant.
   if (kind === 'MYSQL' && type === 'DOUBLE') return 'NULL';
   if (kind === 'CLICKHOUSE') return clickHouseLiteral(value, type);
   const text = kind === 'MYSQL' && type === 'TIMESTAMP WITH TIME ZONE' ? value.replace('+00', '') : value;
@@ -150,7 +153,7 @@ const createServerBuilder = (
   };
 };
 
-/** Settings that a database may have of its own, which would change what values mean if they reached a question. */
+/** Settings of the database itself. If they applied to a question, its values would mean something else. */
 const odd = {
   datestyle: 'German, DMY',
   timezone: 'Asia/Tokyo',
@@ -160,7 +163,10 @@ const odd = {
   standard_conforming_strings: 'off',
 };
 
-/** Case, accents and trailing blanks do not count: what takes `acme` for `ACME` anywhere shows it here. */
+/**
+ * A collation that ignores case, accents and trailing blanks, so that a comparison that treats `acme` and `ACME` as
+ * equal is noticed.
+ */
 const postgresBasics = [
   'CREATE SCHEMA main',
   'SET search_path = main, public',
@@ -195,7 +201,7 @@ const createPostgresBuilder = (types: Types): Builder => {
     async (place, texts) => {
       const url = urls.get(place);
       if (url === undefined) throw new Error('this builder did not make the database');
-      // A new connection has the database's odd settings, and all of one text is read by those that held before it.
+      // The settings apply only to new connections, so tests can compare with connections from before.
       const usual = ['search_path = main, public', 'standard_conforming_strings = on', 'datestyle = ISO'];
       await onPostgres(url, [...usual.map((setting) => `SET ${setting}`), texts.join('; ')]);
     },
@@ -275,7 +281,7 @@ const createClickHouseBuilder = (types: Types): Builder =>
     ({ schemaName }, texts) => fillClickHouse(schemaName, texts),
   );
 
-/** The databases that there are here. */
+/** Returns the kinds of database that are available on this machine. */
 export const findKinds = async (): Promise<readonly Kind[]> => [
   'DUCKDB',
   ...((await isPostgresThere()) ? (['POSTGRES'] as const) : []),

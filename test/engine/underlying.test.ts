@@ -1,4 +1,7 @@
-/** The rows beneath a metric are the rows that it aggregates: what is only looked up for them adds none and takes none away. */
+/**
+ * The underlying rows of a metric are exactly the rows that it aggregates: tables that are only looked up neither add
+ * nor remove rows.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart/datamart.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -96,7 +99,7 @@ describe.each(await findKinds())('on %s', (engineKind) => {
     await builder.remove();
   });
 
-  describe.each(joinsOf(engineKind))('columns looked up over a %s', (join) => {
+  describe.each(joinsOf(engineKind))('columns that are looked up over a %s', (join) => {
     it.each(Object.keys(conditions))(
       'leave the rows as the metric counts them, under the condition: %s',
       async (name) => {
@@ -110,7 +113,7 @@ describe.each(await findKinds())('on %s', (engineKind) => {
       },
     );
 
-    it('show what is there, and NULL where nothing is', async () => {
+    it('show values that exist, and NULL where no row matches', async () => {
       const { rows } = await engine.underlying(question(path, martOf(join), 'a', counting));
       expect(rows).toEqual([
         { id: 1, state: 'CA', name: 'Ann' },
@@ -121,19 +124,16 @@ describe.each(await findKinds())('on %s', (engineKind) => {
       ]);
     });
 
-    it.each(['OneToMany', 'ManyToMany', null] as const)(
-      'are refused where one row may match several: %s',
-      async (many) => {
-        const asked = question(path, martOf(join, many), 'a', counting);
-        expect((await engine.query(asked)).rows).toEqual([{ Sales: 5 }]);
-        expect(await refusalOf(() => engine.underlying(asked))).toMatchObject({
-          code: 'METRIC_QUERY_ERROR',
-          reason: 'fan-out',
-        });
-      },
-    );
+    it.each(['OneToMany', 'ManyToMany', null] as const)('are refused if several rows may match: %s', async (many) => {
+      const asked = question(path, martOf(join, many), 'a', counting);
+      expect((await engine.query(asked)).rows).toEqual([{ Sales: 5 }]);
+      expect(await refusalOf(() => engine.underlying(asked))).toMatchObject({
+        code: 'METRIC_QUERY_ERROR',
+        reason: 'fan-out',
+      });
+    });
 
-    it('join by their own kind where the metric itself reads their table', async () => {
+    it("are joined by the relationship's own kind if the metric itself reads their table", async () => {
       const byState = { ...counting, dimensions: [{ name: 'State', column: columnRef('shops.state') }] };
       const asked = question(path, martOf(join), 'a', byState);
       const groups = (await engine.query(asked)).rows;

@@ -1,4 +1,7 @@
-/** Values at the edges of their types, on every database: as cells, groups and options, and back again as what is compared with. */
+/**
+ * Extreme values of each type on every database: as cells, groups and options, and as values that conditions compare
+ * with.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Aggregate, Dimension } from '../../src/domain/dashboard/metric.js';
@@ -27,7 +30,7 @@ const predicateOf = (dataType: FilterDataType, value: Scalar): Predicate => {
   return reading.predicate;
 };
 
-/** The table's questions, by its columns. */
+/** Questions about the table, by its columns. */
 const createAsking = (engine: Engine, place: Place, { name, columns }: TableData) => {
   const mart = datamart({ tenancy: null, tables: [table(name, columns)] });
   const ask = (parts: Parameters<typeof metric>[1], more: Partial<MetricQuestion> = {}) =>
@@ -98,7 +101,7 @@ const floats: TableData = {
   ],
 };
 
-/** Of PostgreSQL's own numbers without bounds. */
+/** PostgreSQL's numbers of arbitrary size. */
 const unbounded: TableData = {
   name: 'unbounded',
   columns: { id: 'BIGINT', n: 'NUMERIC' },
@@ -132,7 +135,7 @@ const dates: TableData = {
   ],
 };
 
-/** 44 BC, 1 BC, a year of five digits, and the dates that never come. */
+/** 44 BC, 1 BC, a year of five digits, and infinite dates. */
 const eras = (isDuckDb: boolean): TableData => ({
   ...dates,
   name: 'eras',
@@ -215,13 +218,13 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       expect(await of(whole).idsBy('big', reading.predicate)).toEqual([2]);
     });
 
-    // JSON.parse makes 9007199254740992 of 9007199254740993.
+    // JSON.parse returns 9007199254740992 for 9007199254740993.
     const unsafe = JSON.parse('9007199254740993');
     it.each<[string, Predicate]>([
       ['a filter', predicateOf('number', unsafe)],
       ['a list', { kind: 'oneOf', values: [1, unsafe] }],
       ['a range', { kind: 'range', from: unsafe, to: null, toIsExclusive: false }],
-    ])('is refused as a JSON number, by a message that asks for text: %s', async (_, predicate) => {
+    ])('is refused as a JSON number, with a message that asks for text: %s', async (_, predicate) => {
       for (const column of ['big', 'exact']) {
         expect(await refusalOf(() => of(whole).idsBy(column, predicate))).toMatchObject({
           code: 'METRIC_QUERY_ERROR',
@@ -230,7 +233,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       }
     });
 
-    it('is refused as a JSON number of a drill, a having and an indicator', async () => {
+    it('is refused as a JSON number in a drill, a HAVING condition and an indicator', async () => {
       const asking = of(whole);
       const indicator = { kind: 'compare', operator: '=', value: unsafe } as const;
       const total = { name: 'm', aggregate: 'SUM', column: columnRef('whole.big') } as const;
@@ -253,7 +256,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
         : ['-Infinity', last, 1.5, 'Infinity', 'NaN', null];
     const sorted = (direction: 'ASC' | 'DESC') => ({ sort: [{ name: 'd', direction }] });
 
-    it('are groups of their own, in one order', async () => {
+    it('are separate groups, in a fixed order', async () => {
       const asking = of(floats);
       const up = await asking.groups(asking.dimension(column), sorted('ASC'));
       expect(up.map(([cell]) => cell)).toEqual(ascending);
@@ -271,7 +274,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       }
     });
 
-    it('are found by what they were answered as', async () => {
+    it('are found by the value that was answered', async () => {
       const asking = of(floats);
       const expected = new Map<Cell, number[]>([
         ['NaN', [1, 6]],
@@ -307,7 +310,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       expect(await by('>=', 1.5)).toEqual(column === 'ratio' ? [1, 3, 5, 6, 8] : [1, 3, 5, 6]);
     });
 
-    it('do not widen buckets, and have their own', async () => {
+    it('do not widen buckets, and are in buckets of their own', async () => {
       const asking = of(floats);
       const dimension = asking.dimension(column, { bucketCount: 4 });
       const cells = (await asking.groups(dimension, sorted('ASC'))).map(([cell]) => cell);
@@ -326,14 +329,14 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
     expect(await asking.idsBy('n', { kind: 'oneOf', values: ['NaN', '9007199254740993.5'] })).toEqual([1, 5]);
   });
 
-  it.runIf(!hasNaN)('NaN and the infinities are refused where no column holds them', async () => {
+  it.runIf(!hasNaN)('NaN and the infinities are refused if no column can hold them', async () => {
     for (const value of ['NaN', 'Infinity', '-Infinity']) {
       const refused = () => of(denormal).idsBy('apart', predicateOf('number', value));
       expect(await refusalOf(refused)).toMatchObject({ reason: 'value-out-of-range' });
     }
   });
 
-  it('numbers next to zero and at the ends of their type have buckets', async () => {
+  it('numbers near zero and at the ends of their type have buckets', async () => {
     const asking = of(denormal);
     for (const column of ['tiny', 'apart', 'ends']) {
       for (const bucketCount of [1, 7, 1000]) {
@@ -363,7 +366,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
     }
   });
 
-  it.runIf(!hasEras)('dates before Christ and without end are refused', async () => {
+  it.runIf(!hasEras)('dates before Christ and infinite dates are refused', async () => {
     for (const value of ['-000043-03-15', 'Infinity', '-Infinity']) {
       expect((await refusalOf(() => of(dates).idsBy('day', predicateOf('date', value)))).reason).toBe(
         'value-out-of-range',
@@ -371,7 +374,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
     }
   });
 
-  describe.runIf(hasEras)('dates beyond four digits, and without end', () => {
+  describe.runIf(hasEras)('dates with years beyond four digits, and infinite dates', () => {
     const data = eras(kind === 'DUCKDB');
     const cells = {
       day: [
@@ -399,17 +402,20 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
     } as const;
     const ids = [5, 1, 2, 9, 7, 8, 3, 4, 6];
 
-    it.each(['day', 'at'] as const)('%s is answered in ISO 8601, in its order, and comes back', async (column) => {
-      const asking = of(data);
-      expect((await asking.groups(asking.dimension(column))).map(([cell]) => cell)).toEqual(cells[column]);
-      expect(await asking.options(column)).toEqual(cells[column].slice(0, -1));
-      for (const [index, value] of cells[column].entries()) {
-        expect(await asking.drilled(asking.dimension(column), value)).toEqual([ids[index]]);
-        if (value === null) continue;
-        expect(await asking.idsBy(column, predicateOf('date', value))).toEqual([ids[index]]);
-        expect(await asking.idsBy(column, { kind: 'oneOf', values: [value, '1500-01-01'] })).toEqual([ids[index]]);
-      }
-    });
+    it.each(['day', 'at'] as const)(
+      '%s is answered in ISO 8601, sorted correctly, and accepted as a filter',
+      async (column) => {
+        const asking = of(data);
+        expect((await asking.groups(asking.dimension(column))).map(([cell]) => cell)).toEqual(cells[column]);
+        expect(await asking.options(column)).toEqual(cells[column].slice(0, -1));
+        for (const [index, value] of cells[column].entries()) {
+          expect(await asking.drilled(asking.dimension(column), value)).toEqual([ids[index]]);
+          if (value === null) continue;
+          expect(await asking.idsBy(column, predicateOf('date', value))).toEqual([ids[index]]);
+          expect(await asking.idsBy(column, { kind: 'oneOf', values: [value, '1500-01-01'] })).toEqual([ids[index]]);
+        }
+      },
+    );
 
     it.each([
       ['day', ['-000043-03-15', '0000-12-31', '+012024-02-29']],
@@ -417,7 +423,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       ['month', ['-000043-03-01', '0000-12-01', '+012024-02-01']],
       ['quarter', ['-000043-01-01', '0000-10-01', '+012024-01-01']],
       ['year', ['-000043-01-01', '0000-01-01', '+012024-01-01']],
-    ] as const)('a %s of theirs is one, and can be drilled into', async (grain, starts) => {
+    ] as const)('a %s of such dates is a group that can be drilled into', async (grain, starts) => {
       const asking = of(data);
       for (const column of ['day', 'at']) {
         const dimension = asking.dimension(column, { grain });
@@ -433,7 +439,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
     it.each([
       ['0000-01-01', 43, { n: 1, p: 1 }],
       ['0012-01-01', 12, { n: 1, p: 1 }],
-    ])('years are counted over 1 BC, which is the year 0: from %s, %i back', async (year, periods, expected) => {
+    ])('years are counted across 1 BC, which is year 0: from %s, %i back', async (year, periods, expected) => {
       const asking = of(data);
       const answer = await asking.ask(
         {
@@ -467,7 +473,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
   });
 
   it.each(Object.entries(generated.columns).slice(1))(
-    'every option of a column %s (%s) is accepted back, and finds its own rows',
+    'every option of a column %s (%s) is accepted as a filter, and finds its own rows',
     async (column) => {
       const asking = of(generated);
       const options = await asking.options(column);
@@ -509,7 +515,7 @@ const dataTypes: Readonly<Record<string, FilterDataType>> = {
   note: 'string',
 };
 
-/** Days as all four databases hold them. */
+/** Days that all four databases can represent. */
 const dayText = fc
   .date({ min: new Date('1900-01-01'), max: new Date('2299-12-31'), noInvalidDate: true })
   .map((value) => value.toISOString().slice(0, 10));

@@ -1,4 +1,6 @@
-/** `joinModel` `single`: all tables of the datamart that a relationship leads to are joined, whatever the metric names. */
+/**
+ * With `joinModel` `single`, all tables that relationships reach are joined, even those that the metric does not name.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Measure, MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Relationship } from '../../src/domain/datamart/datamart.js';
@@ -69,7 +71,7 @@ const ask = (
 const count = async (...given: Parameters<typeof ask>) => Number((await engine.query(ask(...given))).rows[0]?.n);
 
 describe('a worksheet', () => {
-  it('takes each join as the datamart has it, near and far, where a metric alone joins nothing', async () => {
+  it('uses each join as the datamart declares it, also for a metric that would join nothing', async () => {
     const inner = [toShop('INNER JOIN'), toRegion('INNER JOIN')];
     for (const model of ['multi', undefined] as const) expect(await count(inner, model)).toBe(5);
     expect(await count(inner, 'single')).toBe(2);
@@ -85,17 +87,17 @@ describe('a worksheet', () => {
     expect(await engine.options(options)).toEqual(['s1']);
   });
 
-  it('holds rows of one client alone, in every table of it', async () => {
+  it('contains rows of only one client, in each of its tables', async () => {
     const relationships = [toShop('INNER JOIN'), lines];
     const skus = counted([{ name: 'n', aggregate: 'COUNT_DISTINCT', column: columnRef('lines.sku') }]);
     expect(await count(relationships, 'single', skus, 'a')).toBe(2);
-    // Its one line hangs on another client's sale, which is not there for it.
+    // Its only line belongs to another client's sale, which this client does not see.
     expect(await count(relationships, 'single', skus, 'b')).toBe(1);
     expect(await count([toShop('INNER JOIN')], 'single', counted(), 'b')).toBe(1);
   });
 
-  it('that repeats a row counts it once', async () => {
-    // As the relationship says: every line, with its sale.
+  it('counts a row once if joins repeat it', async () => {
+    // As the relationship says: every line with its sale.
     const columns = ['n', 'sales', 'lines'];
     const measures = [
       { name: 'n', aggregate: 'COUNT' },
@@ -107,11 +109,11 @@ describe('a worksheet', () => {
     expect(await count([lines], 'multi')).toBe(5);
   });
 
-  it('leaves out a table that no relationship leads to', async () => {
+  it('leaves out a table that no relationship reaches', async () => {
     expect(await count([], 'single')).toBe(5);
   });
 
-  it('of a table that two ways lead to is refused', async () => {
+  it('is refused if two paths lead to a table', async () => {
     const twice = [toShop('LEFT JOIN'), relationship('sales.client', 'shops.code', 'LEFT JOIN')];
     expect(await refusalOf(() => count(twice, 'single'))).toMatchObject({ reason: 'path-ambiguous' });
     expect(await count(twice, 'multi')).toBe(5);

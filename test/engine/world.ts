@@ -26,18 +26,18 @@ import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
 
-/** Of a caller that stays. */
+/** The signal of a caller that never disconnects. */
 export const stays = new AbortController().signal;
 
 export const tableRef = (tableName: string): TableRef => ({ schemaName: 'main', tableName });
 
-/** `flights.delay` in schema main. */
+/** The column `flights.delay` of the schema main. */
 export const columnRef = (path: string): ColumnRef => {
   const [tableName = '', columnName = ''] = path.split('.');
   return { schemaName: 'main', tableName, columnName };
 };
 
-/** `{ delay: 'BIGINT' }`; a name that ends in `@` takes the question's timezone. */
+/** A table from `{ delay: 'BIGINT' }`. A column whose name ends in `@` is converted to the question's timezone. */
 export const table = (
   tableName: string,
   columns: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export const relationship = (
   join,
 });
 
-/** Tenancy by table `clients`, whose `id` is the client id. */
+/** Tenancy with the client master table `clients`, whose key is `id`. */
 export const byClients = (clientColumnType: 'NUMBER' | 'STRING' = 'STRING'): NonNullable<Datamart['tenancy']> => ({
   tenancyLevel: 'TABLE',
   clientColumnType,
@@ -119,10 +119,10 @@ export const datasourceAt = (path: string): Datasource => ({
 
 export const scopeOf = (mart: Datamart, clientId: string): TenantScope => tenantScope(mart, clientId);
 
-/** Where a test's tables are: on MySQL the schema of every table is its database. */
+/** Where a test's tables are. On MySQL, the schema of every table is its database. */
 export type Place = { readonly datasource: Datasource; readonly schemaName: string };
 
-/** The same question of the tables at `place`, whose schema the tests call `main`. */
+/** Returns the question for the tables at `place`. The tests call their schema `main`. */
 const relocate = (value: unknown, schemaName: string): unknown => {
   if (Array.isArray(value)) return value.map((item) => relocate(item, schemaName));
   if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Map) return value;
@@ -157,7 +157,7 @@ export const question = (
   ...at(place, { datamart: mart, definition, conditions: [], ...parts }),
 });
 
-/** A catalog that agrees with the datamart, for tests without a database. */
+/** A catalog that fits the datamart, for tests without a database. */
 export const catalogOf = (mart: Datamart): Catalog => ({
   database: 'warehouse',
   tables: new Map(
@@ -168,7 +168,7 @@ export const catalogOf = (mart: Datamart): Catalog => ({
   ),
 });
 
-/** A folder of its own for one test file's databases, removed by `remove`. */
+/** Creates a folder for the databases of one test file; `remove` deletes it. */
 export const createFolder = async (): Promise<{
   readonly path: (name: string) => string;
   readonly build: (name: string, statements: readonly string[]) => Promise<string>;
@@ -192,7 +192,7 @@ export const createFolder = async (): Promise<{
 
 export type LogLine = { readonly level: 'warn' | 'error'; readonly details: object; readonly message: string };
 
-/** An engine that keeps what it logs. */
+/** An engine that collects its log lines. */
 export const createLoggedEngine = (
   options: Partial<EngineOptions> = {},
 ): { readonly engine: Engine; readonly lines: LogLine[] } => {
@@ -206,7 +206,7 @@ export const createLoggedEngine = (
   return { engine: createEngine({ log, assertReachable: async () => {}, ...options }), lines };
 };
 
-/** SQL text of a value in test data. */
+/** Returns a value of test data as SQL. */
 export const literal = (value: string | number | null): string => {
   if (value === null) return 'NULL';
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
@@ -217,14 +217,14 @@ export const insertInto = (name: string, rows: readonly (readonly (string | numb
     ? 'SELECT 1'
     : `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`;
 
-/** A stream's rows, all of them. */
+/** Reads all rows of a stream. */
 export const rowsOf = async ({ batches }: MetricStream): Promise<(readonly Cell[])[]> => {
   const rows: (readonly Cell[])[] = [];
   for await (const batch of batches) rows.push(...batch);
   return rows;
 };
 
-/** The refusal that `work` ends in; anything else fails the test. */
+/** Returns the refusal that `work` rejects with. Throws any other error. */
 export const refusalOf = async (
   work: () => unknown,
 ): Promise<{ readonly code: Code; readonly reason: string; readonly message: string }> => {

@@ -1,6 +1,6 @@
 /**
- * 597 instants, each near a change of the clocks of a time zone of its own: every database groups them as Intl says, and Intl alone says what is
- * expected. DuckDB is asked for the zones' names alone, since Intl does not list links.
+ * 597 instants, each near a clock change of its own timezone. Every database must group them as Intl does. DuckDB
+ * supplies only the names of the zones, since Intl does not list links.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { columnRef, createLoggedEngine, datamart, metric, type Place, question, 
 
 const instantsWanted = 597;
 
-/** No zone of IANA's list any more, though Intl and DuckDB still know the name. It is not asked for. */
+/** This zone is no longer in IANA's list, although Intl and DuckDB know the name. It is left out. */
 const disputed: ReadonlySet<string> = new Set(['US/Pacific-New']);
 
 const isKnownToIntl = (zone: string): boolean => {
@@ -23,14 +23,17 @@ const isKnownToIntl = (zone: string): boolean => {
   }
 };
 
-/** IANA's names without a slash. ICU has more such names (`IST`, `PST`), which others do not know or take for other zones. */
+/**
+ * IANA's names without a slash. ICU has more of these (`IST`, `PST`), which other databases do not know or read as
+ * other zones.
+ */
 const plainNames = new Set(
   `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel
    Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT
    UTC Universal W-SU WET Zulu`.split(/\s+/),
 );
 
-/** Every zone that Intl lists, and then links to them. */
+/** Returns every zone that Intl lists, then links to them. */
 const findZones = async (): Promise<readonly string[]> => {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
@@ -45,7 +48,7 @@ const findZones = async (): Promise<readonly string[]> => {
   );
 };
 
-/** A number from 0 to 1 that only the seed determines. */
+/** A number from 0 to 1 that depends only on the seed. */
 const chance = (seed: number): number => {
   let bits = Math.imul(seed ^ 0x20261122, 0x9e3779b1);
   bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
@@ -54,7 +57,7 @@ const chance = (seed: number): number => {
 
 const walls = new Map<string, (moment: number) => string>();
 
-/** What a clock on the wall says, by Intl: `2024-03-31T03:30:00`. */
+/** Returns the local time in the zone, by Intl: `2024-03-31T03:30:00`. */
 const wallOf = (zone: string): ((moment: number) => string) => {
   const known = walls.get(zone);
   if (known !== undefined) return known;
@@ -66,7 +69,7 @@ const wallOf = (zone: string): ((moment: number) => string) => {
 
 const [minute, day] = [60_000, 86_400_000];
 
-/** The change of clocks between two moments, to the second; undefined where they are equally far from UTC. */
+/** Returns the clock change between two moments, exact to the second; undefined if both have the same offset. */
 const changeBetween = (from: number, to: number, ahead: (moment: number) => number): number | undefined => {
   if (ahead(from) === ahead(to)) return undefined;
   let [low, high] = [from, to];
@@ -78,7 +81,10 @@ const changeBetween = (from: number, to: number, ahead: (moment: number) => numb
   return high;
 };
 
-/** Near a change between 1970 and 2037, which the zone's index chooses; of a zone without one in the years looked at, any moment. */
+/**
+ * An instant near a clock change between 1970 and 2037, chosen by the zone's index. For a zone without a change in
+ * these years, any instant.
+ */
 const instantOf = (zone: string, index: number): number => {
   const wall = wallOf(zone);
   const ahead = (moment: number): number => Date.parse(`${wall(moment)}Z`) - moment;
@@ -100,8 +106,8 @@ type Instant = { readonly zone: string; readonly moment: number; readonly wall: 
 type Asked = { readonly zone: string; readonly instants: readonly Instant[] };
 
 /**
- * How many instants share a zone, and so a question. To find a zone's offsets for MariaDB takes 20 ms of this process, whatever the zone, and to open a
- * session of ClickHouse takes as long: the two are asked for fewer zones, with more instants each.
+ * Number of instants in one zone, and so in one question. Computing a zone's offsets for MariaDB takes 20 ms, and so
+ * does opening a session of ClickHouse. So these two get fewer zones with more instants each.
  */
 const instantsPerZone: Readonly<Record<Kind, number>> = { DUCKDB: 1, POSTGRES: 1, MYSQL: 9, CLICKHOUSE: 3 };
 
@@ -140,7 +146,7 @@ const expectedOf = ({ wall }: Instant, index: number) => {
   return [index, ...groups, ...groups, 1];
 };
 
-/** Zones whose clocks skipped a whole day, when they crossed the date line: moments before that day, and after it. */
+/** Zones that skipped a whole day when they crossed the date line: instants before and after that day. */
 const skippedDay: readonly Asked[] = zones.flatMap((zone) => {
   const wall = wallOf(zone);
   const ahead = (moment: number): number => Date.parse(`${wall(moment)}Z`) - moment;
@@ -155,7 +161,7 @@ it('seven zones skipped a day', () => {
   expect(skippedDay.map(({ zone }) => zone).sort()).toEqual(['Kwajalein', ...names]);
 });
 
-it('there are 597 zones, all that Intl lists among them, and most of the instants are near a change', () => {
+it('there are 597 zones, including all that Intl lists, and most instants are near a clock change', () => {
   expect(new Set(zones).size).toBe(instantsWanted);
   expect(Intl.supportedValuesOf('timeZone').filter((zone) => !disputed.has(zone) && !zones.includes(zone))).toEqual([]);
   const isNear = ({ zone, moment }: Instant): boolean => {
@@ -190,7 +196,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
-  it('each instant is grouped by its zone’s hour, day and month', async () => {
+  it('each instant is grouped by the hour, day and month of its zone', async () => {
     const wrong: unknown[] = [];
     let next = 0;
     for (const { zone, instants } of questions) {

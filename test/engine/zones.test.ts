@@ -1,6 +1,6 @@
 /**
- * Days on which clocks change, on every database alike: what is expected comes from Intl, tick by tick, and from the length of the day by hand, never from
- * a database.
+ * Days with clock changes, on every database. The expected values come from Intl, one instant at a time, and from the
+ * known length of the day, never from a database.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
@@ -13,9 +13,9 @@ import { columnRef, createLoggedEngine, datamart, metric, type Place, question, 
 type Change = {
   readonly zone: string;
   readonly day: string;
-  /** Half hours of that day: 48, but for what the clocks skip or repeat. */
+  /** Number of half hours of that day: 48, except those that the clocks skip or repeat. */
   readonly halfHours: number;
-  /** From and to, exclusive, of what is skipped (nothing is there) or comes twice. */
+  /** Start and exclusive end of the local times that are skipped or occur twice. */
   readonly odd: readonly [from: string, to: string, halfHours: number];
 };
 
@@ -24,7 +24,7 @@ const changes: readonly Change[] = [
   { zone: 'Europe/Berlin', day: '2024-10-27', halfHours: 50, odd: ['02:00:00', '03:00:00', 4] },
   { zone: 'America/New_York', day: '2024-03-10', halfHours: 46, odd: ['02:00:00', '03:00:00', 0] },
   { zone: 'America/New_York', day: '2024-11-03', halfHours: 50, odd: ['01:00:00', '02:00:00', 4] },
-  // Half an hour: 02:00 becomes 02:30 in October, and 02:00 becomes 01:30 in April.
+  // The change is half an hour: 02:00 becomes 02:30 in October, and 02:00 becomes 01:30 in April.
   { zone: 'Australia/Lord_Howe', day: '2024-10-06', halfHours: 47, odd: ['02:00:00', '02:30:00', 0] },
   { zone: 'Australia/Lord_Howe', day: '2024-04-07', halfHours: 49, odd: ['01:30:00', '02:00:00', 2] },
 ];
@@ -32,7 +32,7 @@ const changes: readonly Change[] = [
 const minutes = 60_000;
 const half = 30 * minutes;
 
-/** Every half hour of three days around the change, as moments. */
+/** Returns every half hour of the three days around the change, as instants. */
 const ticksOf = ({ day }: Change): readonly number[] => {
   const noon = Date.parse(`${day}T12:00:00Z`);
   return Array.from({ length: 6 * 24 }, (_, index) => noon + (index - 3 * 24) * half);
@@ -40,7 +40,7 @@ const ticksOf = ({ day }: Change): readonly number[] => {
 
 const stored = (moment: number): string => new Date(moment).toISOString().slice(0, 19).replace('T', ' ');
 
-/** What a clock on the wall says, by Intl: `2024-03-31T03:30:00`. */
+/** Returns the local time in the zone, by Intl: `2024-03-31T03:30:00`. */
 const wallOf = (zone: string): ((moment: number) => string) => {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
   return (moment) => format.format(moment).replace(' ', 'T');
@@ -108,7 +108,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       return (await engine.query(asked(column, [{ column: columnRef(column), predicate }]))).rows[0]?.n;
     };
 
-    it.each(['ticks.at', 'ticks.moment'])('%s is grouped as clocks on the wall have it', async (column) => {
+    it.each(['ticks.at', 'ticks.moment'])('%s is grouped by local time', async (column) => {
       const walls = ticksOf(change).map(wallOf(zone));
       for (const [grain, expected] of Object.entries(grains)) {
         const { rows } = await engine.query(asked(column, [], grain as TimeGrain));
@@ -128,7 +128,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await countOf(column, null, next)).toBe(walls.filter((wall) => wall < next).length);
     });
 
-    it('presets are of the day on the wall, from its first half hour to its last', async () => {
+    it('presets use the local day, from its first half hour to its last', async () => {
       const wall = wallOf(zone);
       const today = ticksOf(change).filter((moment) => wall(moment).startsWith(day));
       expect(today).toHaveLength(halfHours);

@@ -1,4 +1,4 @@
-/** A balancer as simple as they come: it watches readiness, keeps connections, and never sends a request twice. */
+/** A minimal load balancer: it watches readiness, keeps connections open, and never repeats a request. */
 import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setInterval } from 'node:timers';
@@ -7,7 +7,7 @@ import { askOnce } from './clients.js';
 export type Balancer = {
   readonly url: string;
   readonly add: (target: string) => void;
-  /** How many of the targets are ready as far as it knows. */
+  /** Number of targets that were ready at the last check. */
   readonly ready: () => number;
   readonly close: () => void;
 };

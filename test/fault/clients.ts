@@ -1,15 +1,15 @@
-/** Clients that keep asking while something fails, and what became of each request. */
+/** Clients that send requests continuously during a fault and record each outcome. */
 import { request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 export type Outcome = {
-  /** 0: no answer came. */
+  /** 0: no answer arrived. */
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly startedMs: number;
   readonly tookMs: number;
   readonly body: string;
-  /** Why no answer came. */
+  /** The network error; undefined if an answer arrived. */
   readonly error: string | undefined;
 };
 
@@ -19,7 +19,7 @@ export type Asked = {
   readonly body?: string;
 };
 
-/** One request on a connection of its own. Never rejects. */
+/** Sends one request on its own connection. Never rejects. */
 export const askOnce = (url: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Outcome> =>
   new Promise((resolve) => {
     const startedMs = performance.now();
@@ -46,12 +46,15 @@ export const askOnce = (url: string, { method = 'GET', headers = {}, body }: Ask
 
 export type Load = {
   readonly outcomes: readonly Outcome[];
-  /** Resolves when so many more requests have ended. */
+  /** Resolves after that many more requests have ended. */
   readonly ended: (more: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** So many clients, each asking again as soon as it was answered. `ask` gets a number that no other request has. */
+/**
+ * Starts clients that each send the next request after the previous answer. `ask` gets a number that is different for
+ * each request.
+ */
 export const startLoad = (clients: number, ask: (count: number) => Promise<Outcome>): Load => {
   const outcomes: Outcome[] = [];
   const waiting = new Set<{ readonly at: number; readonly resolve: () => void }>();
@@ -79,7 +82,10 @@ export const startLoad = (clients: number, ask: (count: number) => Promise<Outco
   };
 };
 
-/** What users may see of a fault: the answer, or 503 that says when to ask again. */
+/**
+ * Returns the outcomes that users must not see during a fault: everything except the right answer, or 503 with
+ * Retry-After.
+ */
 export const faultsOf = (outcomes: readonly Outcome[]): readonly string[] =>
   outcomes.flatMap(({ status, retryAfter, error, body }) => {
     if (status === 200 || (status === 503 && retryAfter !== undefined)) return [];

@@ -1,4 +1,7 @@
-/** The embedded database's folder is damaged, read-only, another's, or its lock file is: each start says what is so and what to do, and ends. */
+/**
+ * The embedded database's folder, or its lock file, is damaged, read-only, or owned by another user. Each start reports
+ * what is wrong and how to fix it, and ends.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -14,7 +17,7 @@ let folder: string;
 const open = () => openDatabase({ databaseUrl: null, folder, isFlushed: false });
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'guestlist-damaged-'));
-  // Others than its owner are let in: what they may not do is said of the folder itself.
+  // Other users may enter this folder, so that the errors come from the data folder itself.
   await chmod(home, 0o755);
   whole = join(home, 'whole');
   folder = whole;
@@ -72,7 +75,7 @@ describe('damaged files', () => {
     expect(said).toContain('--accept-loss');
   });
 
-  it('a file in the place of the folder', async () => {
+  it('a file where the folder should be', async () => {
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
     expect(await refusal()).toMatch(/metadata cannot be read \(ENOTDIR\): a file stands where a folder is needed/);
@@ -80,13 +83,13 @@ describe('damaged files', () => {
 });
 
 describe('the lock file', () => {
-  it('of a process that is gone keeps nobody out', async () => {
+  it('of a dead process does not prevent a start', async () => {
     await (await open()).close();
     await writeFile(`${folder}.lock.pid`, '999999\n');
     await (await open()).close();
   });
 
-  it('is damaged: it may be removed', async () => {
+  it('is damaged: the message says that it may be removed', async () => {
     await writeFile(`${folder}.lock`, 'not a lock, and long enough to be read as one');
     const said = await refusal();
     expect(said).toContain(`The lock file ${folder}.lock is damaged. It holds no data`);
@@ -95,10 +98,11 @@ describe('the lock file', () => {
   });
 });
 
-it('only its owner may read the folder, whatever the umask, also after an earlier release', async () => {
+it('only its owner can read the folder, whatever the umask, even if an earlier release created it', async () => {
   const modes = async (path: string): Promise<ReadonlySet<number>> => {
     const found = await readdir(path, { recursive: true, withFileTypes: true });
-    // A cache that the server makes by the umask, which the product sets; the folder above it is closed either way.
+    // PostgreSQL creates this cache with the process's umask, which the product sets. The folder above it is closed in
+    // any case.
     const kept = found.filter(({ name }) => name !== 'pg_internal.init');
     const all = [path, ...kept.map((entry) => join(entry.parentPath, entry.name))];
     return new Set(await Promise.all(all.map(async (one) => (await stat(one)).mode & 0o077)));
@@ -115,7 +119,7 @@ it('only its owner may read the folder, whatever the umask, also after an earlie
 const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url));
 const nobody = 65_534;
 
-/** The product on the data folder, as another user where one is given. */
+/** Starts the product on the data folder, as another user if one is given. */
 const serve = async (dataDir: string, user?: number): Promise<{ readonly code: unknown; readonly output: string }> => {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [entry, 'serve'], {
@@ -130,7 +134,7 @@ const serve = async (dataDir: string, user?: number): Promise<{ readonly code: u
   return { code, output };
 };
 
-describe.skipIf(process.getuid?.() !== 0)('a data folder that this process may not use', () => {
+describe.skipIf(process.getuid?.() !== 0)('a data folder that the process may not use', () => {
   const dataDir = () => join(home, String(count));
 
   it('belongs to another user', async () => {
@@ -144,7 +148,7 @@ describe.skipIf(process.getuid?.() !== 0)('a data folder that this process may n
     );
   });
 
-  it('belongs to this user, but the database in it to another', async () => {
+  it('belongs to this user, but the database in it belongs to another user', async () => {
     spawnSync('chown', [`${nobody}:${nobody}`, dataDir()]);
     const { code, output } = await serve(dataDir(), nobody);
     expect([code, output]).toEqual([

@@ -1,4 +1,7 @@
-/** Starts that cannot work: each ends by itself, says what, where and how to mend it, and leaves nothing behind. */
+/**
+ * Starts that must fail: each process ends by itself, reports what is wrong, where and how to fix it, and leaves
+ * nothing behind.
+ */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -16,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A start with a configuration of its own; `config` is merged into one that works. */
+/** Starts the product with `config` merged into a valid configuration. */
 const startWith = async (name: string, config: object, env: Readonly<Record<string, string>> = {}) => {
   const file = join(folder, `${name}.yaml`);
   const dataDir = join(folder, name);
@@ -31,8 +34,8 @@ const startWith = async (name: string, config: object, env: Readonly<Record<stri
   return { ...ended, file, isLocked: existsSync(join(dataDir, 'metadata.lock.pid')) };
 };
 
-describe('a start that fails ends the process', () => {
-  it('a policy with a fault: 2, with its place', async () => {
+describe('a start that fails ends the process with an exit code and a message', () => {
+  it("a policy with a fault: code 2 and the fault's place", async () => {
     const path = join(folder, 'wrong-policy.yaml');
     await writeFile(path, 'version: 1\nnonsense: true\n');
     const { code, output, isLocked } = await startWith('policy', { gateway: { policies: path } });
@@ -41,19 +44,19 @@ describe('a start that fails ends the process', () => {
     expect(output).toContain(`${path}:2`);
   });
 
-  it('a policy file that is not there: 2, with its path', async () => {
+  it('a missing policy file: code 2 and its path', async () => {
     const path = join(folder, 'absent.yaml');
     const { code, output, isLocked } = await startWith('absent', { gateway: { policies: path } });
     expect([code, isLocked]).toEqual([2, false]);
     expect(output).toContain(path);
   });
 
-  it('a configuration file that is not there: 2, with its path', async () => {
+  it('a missing configuration file: code 2 and its path', async () => {
     const { code, output } = await startWith('no-file', {}, { GUESTLIST_CONFIG: join(folder, 'nowhere.yaml') });
     expect([code, output]).toEqual([2, expect.stringContaining('nowhere.yaml')]);
   });
 
-  it('malformed URLs of both databases: 2, and what they must be', async () => {
+  it('malformed URLs of both databases: code 2 and what they must be', async () => {
     const urls = { REDIS_URL: 'redis:/localhost', DATABASE_URL: 'mysql://ana:geheim@127.0.0.1/x' };
     const { code, output, isLocked } = await startWith('urls', {}, urls);
     expect([code, isLocked]).toEqual([2, false]);
@@ -62,7 +65,7 @@ describe('a start that fails ends the process', () => {
     expect(output).not.toContain('geheim');
   });
 
-  it('a DATABASE_URL that is refused: 1, with its place and reason, and without its password', async () => {
+  it('a DATABASE_URL that the server refuses: code 1, its place and the reason, without its password', async () => {
     const { code, output } = await startWith('refused', {}, { DATABASE_URL: 'postgres://ana:geheim@127.0.0.1:1/x' });
     expect(code).toBe(1);
     expect(output).toContain('DATABASE_URL');
@@ -71,7 +74,7 @@ describe('a start that fails ends the process', () => {
     expect(output).not.toContain('geheim');
   });
 
-  it('a port that is taken: 1, with its number and setting', async () => {
+  it('a port that is in use: code 1, its number and its setting', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();

@@ -1,18 +1,18 @@
-/** A hostile network on loopback: carries requests to a service, and does to each what it is told. */
+/** A proxy that simulates a faulty network: it forwards requests to a service and applies a chosen fault to each. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 export const faults = [
   'none',
-  /** Answered late, and in time. */
+  /** The answer arrives late, but within the time limit. */
   'slow',
-  /** The service never hears of it. */
+  /** The service never receives the request. */
   'refused-500',
   'busy-503',
   'reset-before',
   'silent-before',
-  /** The service has done it, and its answer is lost or spoilt. */
+  /** The service has done its work, but the answer is lost or damaged. */
   'lost-500',
   'reset-after',
   'silent-after',
@@ -30,18 +30,18 @@ export type Carried = {
   readonly path: string;
   readonly body: unknown;
   readonly fault: Fault;
-  /** What the service answered; undefined where it was not asked. */
+  /** The service's answer; undefined if the request did not reach it. */
   readonly answer: { readonly status: number; readonly body: unknown } | undefined;
 };
 
 export type FaultProxy = {
   readonly url: string;
   readonly carried: readonly Carried[];
-  /** Decides about each request as it comes. */
+  /** Sets the function that chooses the fault of each request. */
   readonly decide: (next: (request: { readonly method: string; readonly path: string }) => Fault) => void;
-  /** Requests that are kept without an answer. */
+  /** Number of requests that are held without an answer. */
   readonly kept: () => number;
-  /** Ends those, without an answer. */
+  /** Closes the held requests without an answer. */
   readonly release: () => void;
   readonly close: () => Promise<void>;
 };
@@ -78,7 +78,7 @@ const spoil = (response: ServerResponse, fault: Fault, { status, type, body }: A
   else if (fault === 'html') response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>');
   else if (fault === 'wrong-shape') whole('{"token":7,"data":{"id":null},"id":[]}');
   else if (fault === 'overlong') {
-    // What is left over stands where the next answer on this connection would.
+    // The extra bytes are where the client expects the next answer on this connection.
     response.writeHead(status, { 'content-type': type, 'content-length': half.length }).end(body);
   } else {
     response.writeHead(status, { 'content-type': type, 'content-length': body.length });
@@ -86,7 +86,7 @@ const spoil = (response: ServerResponse, fault: Fault, { status, type, body }: A
   }
 };
 
-/** Seconds as the proxy asks for in `busy-503`. */
+/** The seconds in `Retry-After` of the fault `busy-503`. */
 export const busySeconds = 50;
 
 export const openFaultProxy = async (target: string): Promise<FaultProxy> => {

@@ -1,4 +1,4 @@
-/** The gateway in front of a service in a process of its own, with a hostile network between the two. */
+/** A gateway and a service in another process, with a faulty network between them. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHttpUpstream, type UpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
@@ -16,9 +16,9 @@ import { busySeconds, type Fault, type FaultProxy, faults, openFaultProxy } from
 
 let service: Product;
 let proxy: FaultProxy;
-/** Has its dashboard, and nobody else may see it. */
+/** A client with its own dashboard, which no other client may see. */
 const stranger = 'STRANGER';
-/** Every dashboard that some login was answered with. */
+/** Every dashboard in the answer of any login. */
 const made = new Set<string>();
 beforeAll(async () => {
   service = await startProduct({ args: ['--only', 'service'] });
@@ -42,14 +42,14 @@ afterAll(async () => {
   await service.remove();
 });
 
-/** Where nobody answers, the wait is short; where somebody does, a busy machine is given its time. */
+/** Short time limits if no answer will arrive; otherwise long ones, since the machine may be busy. */
 const settingsFor = (fault: Fault): Partial<UpstreamSettings> => ({
   ...(fault.startsWith('silent') ? { timeoutMs: 1_000, deadlineMs: 1_500 } : { timeoutMs: 20_000, deadlineMs: 30_000 }),
   breakerOpenMs: 20,
   breakerFailures: 4,
 });
 
-/** A gateway without any memory, behind the proxy. */
+/** Starts a gateway without caches, behind the proxy. */
 const start = async (settings: Partial<UpstreamSettings>) => {
   proxy.decide(() => 'none');
   const { log, lines } = captureLog();
@@ -83,7 +83,10 @@ const userOf = (client: string, role: keyof typeof roles = 'analyst') => ({
 const statusOf = async (token: string, dashboardId: string): Promise<number> =>
   (await get(`${service.url}/api/v2/guest/dashboards/${dashboardId}`, token)).status;
 
-/** The token reads what is granted to this client and nobody else's, and the service gave it for this client, unspoilt. */
+/**
+ * Asserts that the token reads what is granted to this client and nothing of other clients, and that the service
+ * created it unchanged for this client.
+ */
 const assertRight = async (answer: AnswerBody, client: string): Promise<void> => {
   for (const { id } of answer.embeds) {
     made.add(id);
@@ -100,7 +103,7 @@ const assertRight = async (answer: AnswerBody, client: string): Promise<void> =>
 const recovered = (gateway: Started, user: object): Promise<AnswerBody> =>
   vi.waitFor(() => gateway.granted(user), { timeout: 30_000, interval: 20 });
 
-/** Every embed of the demo's data app, straight from the service. */
+/** Returns every embed of the demo's data app, read directly from the service. */
 const listEmbedIds = async (): Promise<string[]> => {
   const { body } = await get<{
     data: { embedId: string; externalDashboard: { externalDashboardId: string } | null }[];
@@ -111,19 +114,19 @@ const listEmbedIds = async (): Promise<string[]> => {
 const mintsOf = (client: string) =>
   proxy.carried.filter(({ path, body }) => path.endsWith('/guest-token/create') && Object(body).clientId === client);
 
-/** Calls of a first login, by their paths. */
+/** The calls of a first login, by path. */
 const calls = {
   createDashboardEmbed: '/api/v2/data-app/dashboard-embeds',
   listEmbedMetrics: '/api/v2/data-app/metrics',
   createGuestToken: '/api/v2/guest-token/create',
 } as const;
 
-/** What the one call that meets the fault makes of the login. */
+/** Returns the expected statuses of a login if this call meets the fault. */
 const outcomeOf = (fault: Fault, target: string): readonly number[] => {
   if (fault === 'none' || fault === 'slow') return [200];
-  // Longer than the deadline: nobody waits for it.
+  // A mint is never repeated, and `busy-503` asks for a longer wait than the deadline.
   if (target === calls.createGuestToken || fault === 'busy-503') return [503];
-  // The next try has what the silence left of the deadline.
+  // The next attempt has only the rest of the deadline.
   return fault.startsWith('silent') ? [200, 503] : [200];
 };
 
@@ -131,7 +134,7 @@ describe.each(faults)('%s', (fault) => {
   it.each(Object.entries(calls))(
     'at %s of a first login: no wrong token, no second dashboard, no second mint',
     async (_, target) => {
-      // Where the service exports, provisioning reads that in the place of the metrics.
+      // If the service supports exports, provisioning reads an export instead of the metrics.
       const capabilities = target === calls.listEmbedMetrics ? 'none' : 'auto';
       const gateway = await start({ ...settingsFor(fault), capabilities });
       const client = newClient();
@@ -152,9 +155,9 @@ describe.each(faults)('%s', (fault) => {
   );
 });
 
-describe('a service that is away', () => {
+describe('an unavailable service', () => {
   it.each(['reset-before', 'silent-before', 'refused-500', 'html'] as const)(
-    '%s: cached tokens are answered meanwhile, the others told when to ask again, and it ends by itself',
+    '%s: cached tokens are still answered, other requests get Retry-After, and it recovers by itself',
     async (fault) => {
       const gateway = await start(settingsFor(fault));
       const known = [newClient(), newClient(), newClient()];
@@ -179,7 +182,7 @@ describe('a service that is away', () => {
     },
   );
 
-  it('does not take the places of cached answers: they come while every place and the queue are taken', async () => {
+  it('does not block cached answers, even while all slots and the queue are taken', async () => {
     const gateway = await start({ maxConcurrent: 2, maxQueued: 2, timeoutMs: 20_000, deadlineMs: 20_000 });
     const client = newClient();
     const { token } = await gateway.granted(userOf(client));
@@ -190,7 +193,7 @@ describe('a service that is away', () => {
       pending -= 1;
       return { status, retryAfter: headers.get('retry-after') };
     });
-    // One more than there are places: told at once.
+    // This request is one more than the limit, and is refused at once.
     expect(await Promise.race(asks)).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
     expect(gateway.lines.at(-1)).toMatchObject({ reason: 'upstream-calls-full' });
     await vi.waitFor(() => expect(proxy.kept()).toBe(2), { timeout: 30_000 });
@@ -202,7 +205,7 @@ describe('a service that is away', () => {
   });
 });
 
-/** Without `busy-503`, which asks to be left alone for longer than a test waits. */
+/** Without `busy-503`, whose `Retry-After` is longer than a test may wait. */
 const quick = faults.filter((fault) => !fault.startsWith('silent') && fault !== 'busy-503');
 const weighted = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom<Fault>(...quick) },
@@ -211,8 +214,9 @@ const weighted = fc.oneof(
 );
 const asked = fc.record({ client: fc.nat(2), role: fc.constantFrom('analyst', 'manager', 'regional') });
 
-it('any script of faults, any users at once: every token is right, each dashboard made once, and all get theirs in the end', async () => {
-  // Who is silent hangs up in the end: that what is slow is not given up on is no part of this.
+it('with any sequence of faults and users, every token is right, each dashboard is created once, and every user gets a token in the end', async () => {
+  // The proxy closes silent connections after a while. This test does not check how long the gateway waits for slow
+  // ones.
   const hangUp = setInterval(proxy.release, 50);
   onTestFinished(() => clearInterval(hangUp));
   await fc.assert(
@@ -239,7 +243,7 @@ it('any script of faults, any users at once: every token is right, each dashboar
             if (answer !== undefined) await assertRight(answer, client);
           }
         }
-        // What is cached needs no service.
+        // Cached answers need no service.
         proxy.decide(() => 'reset-before');
         const away = await Promise.all(users.map(ask));
         expect(away.map((answer) => answer?.token)).toEqual(last.map(({ token }) => token));
@@ -249,7 +253,7 @@ it('any script of faults, any users at once: every token is right, each dashboar
   );
 });
 
-it('after all this, every dashboard is there once', async () => {
+it('at the end, every dashboard exists exactly once', async () => {
   const all = await listEmbedIds();
   expect(made.size).toBeGreaterThan(0);
   expect([...made].filter((id) => all.filter((each) => each === id).length !== 1)).toEqual([]);

@@ -1,4 +1,7 @@
-/** The embedded database on a folder that fills up, or is removed: 503 and never 500, and `/readyz` names the cause. */
+/**
+ * The embedded database's folder becomes full or is removed. Requests are answered with 503, never 500, and `/readyz`
+ * names the cause.
+ */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +26,7 @@ const readiness = async ({ url }: Product) => {
   return [status, JSON.parse(body)];
 };
 
-/** Until one is refused: what has its place already can still be written. */
+/** Sends requests until one is refused: a full disk still accepts writes to allocated blocks. */
 const untilRefused = async (product: Product): Promise<Outcome> => {
   for (;;) {
     const outcome = await askToken(product);
@@ -32,7 +35,7 @@ const untilRefused = async (product: Product): Promise<Outcome> => {
 };
 
 describe('the embedded database alone', () => {
-  it('on a folder that is read-only for a while: statements fail as a fault that passes, then it works again', async ({
+  it('in a folder that is temporarily read-only: statements fail with a temporary fault, then work again', async ({
     skip,
   }) => {
     const home = await mkdtemp(join(tmpdir(), 'guestlist-read-only-'));
@@ -57,7 +60,7 @@ describe('the embedded database alone', () => {
 });
 
 describe('the folder of the embedded database', () => {
-  it('is full: tokens get 503 with Retry-After, and readiness says no', async ({ skip }) => {
+  it('is full: tokens get 503 with Retry-After, and the process is not ready', async ({ skip }) => {
     const disk = await mountSmallDisk(160);
     if (disk === undefined) return skip();
     onTestFinished(disk.remove);
@@ -72,12 +75,12 @@ describe('the folder of the embedded database', () => {
     expect([refused.status, refused.retryAfter !== undefined]).toEqual([503, true]);
   });
 
-  it('is removed while the process runs: readiness says no', async () => {
+  it('is removed while the process runs: the process is not ready', async () => {
     const product = await startProduct();
     onTestFinished(() => product.remove());
     onTestFinished(async () => void (await product.stop('SIGKILL')));
     expect((await askOnce(`${product.url}/readyz`)).status).toBe(200);
-    // At once: the process goes on writing to it.
+    // Renames the folder at once, while the process writes to it.
     const gone = `${product.dataDir}.gone`;
     await rename(product.dataDir, gone);
     onTestFinished(() => rm(gone, { recursive: true, force: true }));

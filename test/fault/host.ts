@@ -1,6 +1,6 @@
 /**
- * A host application that uses the product all the time, and remembers what was acknowledged: logins, the life of its tenants by
- * hooks, revocations and roll-outs. Whatever the process does meanwhile, what was acknowledged holds.
+ * A host application that uses the product continuously and records what was acknowledged: logins, hooks about tenants,
+ * revocations and roll-outs. Everything acknowledged must still hold after any fault.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,20 +12,20 @@ import { type Asked, askOnce, type Outcome } from './clients.js';
 
 type Tenant = {
   readonly clientId: string;
-  /** As the last acknowledged event left it. Undefined: it has signed up nowhere yet. */
+  /** The state after the last acknowledged event. Undefined: no event was acknowledged yet. */
   state: 'active' | 'suspended' | 'deleted' | undefined;
-  /** Counts the beginnings of events: what was asked before one has no certain outcome. */
+  /** Number of events that were started. The outcome of a request that runs when an event starts is not certain. */
   changes: number;
-  /** The event that no answer came to. */
+  /** The event that was sent but not answered. */
   owed: { readonly kind: TenantEventKind; readonly id: string; readonly occurredAt: string } | undefined;
 };
 type Login = {
   readonly tenant: Tenant;
   readonly sub: string;
   readonly token: string;
-  /** What the tenant counted when it was asked for, and when it was answered. */
+  /** The tenant's `changes` when the token was requested, and when it was answered. */
   readonly changes: readonly [number, number];
-  /** Whether its user was revoked; `owed`: no answer came. */
+  /** Whether the token's user was revoked. `owed`: the revocation was sent but not answered. */
   revocation: 'none' | 'owed' | 'done';
 };
 type Head = { readonly seq: number; readonly hash: string };
@@ -39,32 +39,32 @@ const stateAfter = {
 const life: readonly TenantEventKind[] = ['signed-up', 'suspended', 'resumed', 'suspended', 'resumed', 'deleted'];
 
 export type Host = {
-  /** The process to ask, from now on. */
+  /** Sets the process that further requests go to. */
   readonly use: (product: Product) => void;
-  /** Asks all the time; ends when `stop` is called. */
+  /** Sends requests until `stop` is called. */
   readonly run: () => Promise<void>;
   readonly stop: () => void;
-  /** Sends again what was not answered, until it is taken. Answers how long the slowest event took. */
+  /** Sends unanswered events again until they are acknowledged. Returns the duration of the slowest in milliseconds. */
   readonly finishOwed: () => Promise<number>;
-  /** Has the roll-outs that were cut off go on to their end. Answers how long that took. */
+  /** Continues interrupted roll-outs to their end. Returns the duration in milliseconds. */
   readonly finishRollouts: () => Promise<number>;
-  /** What was acknowledged and does not hold. */
+  /** Returns what was acknowledged but no longer holds. */
   readonly findLost: () => Promise<readonly string[]>;
   readonly acknowledged: () => number;
-  /** Resolves when so much more was acknowledged. */
+  /** Resolves after that many more acknowledgements. */
   readonly until: (more: number) => Promise<void>;
   readonly outcomes: readonly Outcome[];
   readonly askToken: (clientId: string, sub: string) => Promise<Outcome>;
 };
 
-/** One that nothing happens to. */
+/** A tenant that no event changes. */
 export const steadyTenant = 'LAX';
 const tenantsAtATime = 3;
 const loginsAtATime = 3;
 const waitMs = 5;
-/** As a host that is impatient. */
+/** Interval of repeated requests in milliseconds; short, as in an impatient host. */
 const retryEveryMs = 100;
-/** So many of the tokens from before the last kill are looked at again after each. */
+/** Number of tokens from before the last kill that are checked again after each kill. */
 const sampleOfEarlier = 30;
 
 export const createHost = (hookSecret: string, random: () => number): Host => {
@@ -133,7 +133,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
         tenant.changes += 1;
         tenant.owed = { kind, id: randomUUID(), occurredAt: new Date().toISOString() };
         while (!isStopped && !(await sendOwed(tenant)));
-        // Some tenants live longer than others.
+        // Waits for a random time, so that tenants live differently long.
         for (let pause = Math.floor(random() * 6); pause > 0 && !isStopped; pause -= 1) await logIn(tenant);
       }
     }
@@ -179,7 +179,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   };
   const rollOut = async (): Promise<void> => {
     while (!isStopped) {
-      // A body that the kill cut off is none.
+      // The kill may have cut off the answer's body.
       await changeTemplate().catch(() => undefined);
       const { status, body } = await command('rollout-apply', { template: 'delays' });
       if (status === 200) {
@@ -190,7 +190,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     }
   };
 
-  /** Undefined: either will do. */
+  /** Whether a token must be able to read. Undefined: both outcomes are correct. */
   const mustRead = ({ tenant, changes: [asked, answered], revocation }: Login): boolean | undefined => {
     const acknowledgedChanges = tenant.changes - (tenant.owed === undefined ? 0 : 1);
     const since = tenant === steady ? [] : life.slice(answered, acknowledgedChanges);

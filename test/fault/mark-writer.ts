@@ -1,4 +1,6 @@
-/** A process of its own that writes the audit of an embedded database, with its mark, until it is killed. */
+/**
+ * A separate process that writes audit entries to an embedded database, with the high-water mark, until it is killed.
+ */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 import { openMetadata } from '../../src/compose/metadata.js';

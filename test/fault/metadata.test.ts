@@ -1,4 +1,4 @@
-/** The product on a PostgreSQL of its own, which is restarted, freezes and ends sessions while users ask. */
+/** PostgreSQL with the metadata is restarted, frozen, and ends sessions while users send requests. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { analyst, login, manager, session } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';
@@ -22,7 +22,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
     await postgres?.remove();
   });
 
-  /** Each user is another: nothing is answered from a cache. */
+  /** Sends a login of a new user, so that no answer comes from a cache. */
   const askToken = (user: string | number): Promise<Outcome> => {
     const authorization = `Bearer ${session(product, { ...analyst('LAX'), sub: `user-${user}` })}`;
     return askOnce(`${product.url}/embed-token`, { method: 'POST', headers: { authorization } });
@@ -48,7 +48,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
     );
 
   it.each<StopMode>(['fast', 'immediate'])(
-    'a restart (%s) ends no process: users get answers or 503 with Retry-After, and it serves within 2 s',
+    'a restart (%s) ends no process: users get answers or 503 with Retry-After, and it serves again within 2 s',
     async (mode) => {
       const { outcomes, ended, stop } = load(8);
       await ended(16);
@@ -62,7 +62,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
     },
   );
 
-  it('sessions that the server ends (pg_terminate_backend) end no process and are replaced', async () => {
+  it('sessions that the server ends (pg_terminate_backend) are replaced, and no process ends', async () => {
     const { outcomes, ended, stop } = load(8);
     for (let round = 0; round < 3; round += 1) {
       await ended(8);
@@ -74,7 +74,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
     expect(faultsOf(outcomes)).toEqual([]);
   });
 
-  it('frozen, it gives 503 within 3 s, and /readyz answers within 2 s', async () => {
+  it('while it is frozen, tokens get 503 within 3 s, and /readyz answers within 2 s', async () => {
     const { outcomes, ended, stop } = load(4);
     await ended(8);
     const frozenAtMs = performance.now();
@@ -96,7 +96,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
     expect(faultsOf(outcomes)).toEqual([]);
   });
 
-  it('a database that takes no writes (a standby after a failover) gives 503, never 500, and is not ready', async () => {
+  it('a database that refuses writes (a standby after a failover) gives 503, never 500, and the process is not ready', async () => {
     await postgres.execute('alter system set default_transaction_read_only = on');
     await postgres.execute('select pg_reload_conf()');
     try {

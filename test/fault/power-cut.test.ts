@@ -1,6 +1,7 @@
 /**
- * What a power failure leaves of the embedded database. A kill shows nothing: the system keeps what was written and writes it later. So the folder is on a
- * disk of its own, which is a file, and that file is copied at the moment of the failure: the copy holds what had reached the disk.
+ * A power failure of the embedded database's disk. Killing the process would prove nothing, since the operating system
+ * still writes what it has buffered. So the folder is on a disk image, and the test copies the image at the moment of
+ * the failure: the copy contains only what had reached the disk.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
@@ -12,7 +13,7 @@ import { openDatabase } from '../../src/platform/database.js';
 
 const run = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** A disk in a file: only root may mount one. Says so loudly where it cannot. */
+/** Creates a disk in a file. Mounting it needs root; without it, the test says that it is skipped. */
 const createDisk = async () => {
   const home = await mkdtemp(join(tmpdir(), 'guestlist-power-'));
   const mounted: string[] = [];
@@ -35,7 +36,7 @@ const createDisk = async () => {
     console.warn('NO DISK CAN BE MOUNTED HERE: THE TEST OF A POWER FAILURE IS SKIPPED');
     return undefined;
   }
-  /** The disk as it is now, as after a power failure. */
+  /** Returns a copy of the disk as it is now, as after a power failure. */
   const fail = async (): Promise<string> => {
     const copy = join(home, 'after');
     await copyFile(image, copy);
@@ -46,7 +47,7 @@ const createDisk = async () => {
 
 type Numbers = { numbers: { n: number } };
 
-/** How many of the acknowledged rows are there after the failure. */
+/** Returns the number of acknowledged rows that exist after the failure. */
 const rowsAfter = async (place: string): Promise<number> => {
   const database = await openDatabase({ databaseUrl: null, folder: join(place, 'metadata'), isFlushed: true });
   const row = await database
@@ -61,7 +62,7 @@ const rowsAfter = async (place: string): Promise<number> => {
 describe('a power failure right after 100 acknowledged rows', () => {
   it.each([
     [true, 'all of them are there'],
-    // So the failure is a real one.
+    // Without flushing, rows must be lost; this proves that the simulated failure is real.
     [false, 'some are not'],
   ])('with flush %s, %s', async (isFlushed) => {
     const disk = await createDisk();

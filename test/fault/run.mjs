@@ -1,6 +1,7 @@
-// `npm run faults`: real servers that restart, freeze, fill up, fail over and are killed under load, one after the other; then the
-// process itself is killed at random moments on each backing. Prints a table: what users saw, for how long, and what was lost.
-// Exits with 1 where a user saw anything but an answer or 503 with Retry-After, or where something was lost.
+// `npm run faults`: real servers restart, freeze, fill up, fail over and are killed under load, one after the other.
+// Then the product itself is killed at random moments, with each metadata database. Prints a table: what users saw, for
+// how long, and what was lost. Exits with 1 if a user saw anything but a correct answer or 503 with Retry-After, or if
+// something was lost.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +53,7 @@ const titles = {
   lost: 'lost',
 };
 
-/** As Markdown, for a document. */
+/** Prints the table as Markdown. */
 const print = (lines) => {
   const rows = lines.map((line) => Object.keys(titles).map((name) => line[name]));
   const all = [Object.values(titles), Object.keys(titles).map(() => '---'), ...rows];
@@ -70,7 +71,7 @@ const file = join(folder, 'table.jsonl');
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const which = only === undefined ? [] : ['-t', only];
-  // One file after the other: what one measures, another would disturb.
+  // One file after the other, since load of one test would disturb the measurement of another.
   const args = [vitest, 'run', 'test/fault/table', '--no-file-parallelism', ...which];
   const { status } = spawnSync(process.execPath, args, {
     cwd: root,

@@ -1,4 +1,4 @@
-/** SIGTERM, with the built product: no request is lost, nothing keeps the process, and what is cut is named. */
+/** The built product gets SIGTERM: no request is lost, the process ends, and requests that are cut are logged. */
 import { once } from 'node:events';
 import { Agent, get as httpGet, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ const started = async (options: StartOptions = {}): Promise<Product> => {
 
 const portOf = ({ url }: Product): number => Number(new URL(url).port);
 
-/** The status of the next answer on a connection that the agent keeps, and what it says of the connection. */
+/** Returns the status and the Connection header of the next answer on a kept connection. */
 const askOn = async (agent: Agent, url: string) => {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpGet(url, { agent }, resolve).once('error', reject);
@@ -31,7 +31,7 @@ const askOn = async (agent: Agent, url: string) => {
 };
 
 describe('SIGTERM', () => {
-  it('ends within the grace, whatever half a request, a silent and a slow connection do, and names what it cuts', async () => {
+  it('ends within the grace period despite incomplete, silent and slow connections, and names the requests that it cuts', async () => {
     const product = await started({ env: { GUESTLIST_SHUTDOWN_GRACE_SECONDS: '2' } });
     const { token } = await login(product, manager('LAX'));
     const sockets = await Promise.all(
@@ -49,7 +49,7 @@ describe('SIGTERM', () => {
         return socket;
       }),
     );
-    // The last one has its answer: by now, the server has what the others sent.
+    // When the last request is answered, the server has read what the other sockets sent.
     const [last] = sockets.slice(-1);
     if (last === undefined) throw new Error('no socket');
     await once(last, 'data');
@@ -67,7 +67,7 @@ describe('SIGTERM', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('goes on while something watches readiness: readiness says no first, and answers close their connection', async () => {
+  it('waits until the load balancer has seen that readiness failed, and meanwhile answers close their connections', async () => {
     const product = await started({
       env: { GUESTLIST_SHUTDOWN_NOTICE_SECONDS: '2', GUESTLIST_SHUTDOWN_GRACE_SECONDS: '8' },
     });
@@ -90,7 +90,7 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  it('a busy connection that is kept is served once more and told to close, not for ever', async () => {
+  it('serves a busy kept connection once more, then closes it', async () => {
     const product = await started();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const url = `${product.url}/healthz`;
@@ -109,7 +109,10 @@ describe('SIGTERM', () => {
 });
 
 describe('SIGTERM while downloads run', () => {
-  /** Has the template's first metric answer a row for each flight, so many times over: more than the buffers of a socket take. */
+  /**
+   * Makes the template's first metric return every flight many times, so that the answer is larger than the buffers of
+   * a socket.
+   */
   const widen = async ({ url, credentials }: Product, copies: number): Promise<void> => {
     const target = { dashboardId: 'delays', workspaceName: 'flights' };
     const path = `${url}/api/v2/data-app/dashboards/content`;
@@ -129,7 +132,7 @@ describe('SIGTERM while downloads run', () => {
     const { status, body: answer } = await askOnce(path, { method: 'PUT', headers, body: put });
     expect([status, answer]).toEqual([200, expect.any(String)]);
   };
-  /** The answer, of which nothing is read yet. */
+  /** Starts a download and reads nothing of it yet. */
   const beginDownload = (url: string, token: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -159,7 +162,7 @@ describe('SIGTERM while downloads run', () => {
     return { path, download, stop, cut };
   };
 
-  it('one that is read ends whole', { timeout: 240_000 }, async () => {
+  it('a download that is read ends completely', { timeout: 240_000 }, async () => {
     const { download, stop, cut } = await begin('100', 3);
     const whole = await text(await download());
     expect(whole.length).toBeGreaterThan(6_000_000);
@@ -169,7 +172,9 @@ describe('SIGTERM while downloads run', () => {
     expect([await stopped, cut()]).toEqual([0, []]);
   });
 
-  it('one that nobody reads is cut at the end of the grace, by its name', { timeout: 240_000 }, async () => {
+  it('a download that nobody reads is cut at the end of the grace period, and its path is logged', {
+    timeout: 240_000,
+  }, async () => {
     const { path, download, stop, cut } = await begin('2', 8);
     const answer = await download();
     const { stopped } = await stop();
@@ -179,12 +184,12 @@ describe('SIGTERM while downloads run', () => {
   });
 });
 
-describe.skipIf(!(await isPostgresThere()))('behind a balancer', () => {
+describe.skipIf(!(await isPostgresThere()))('behind a load balancer', () => {
   it('no request is lost while replicas are replaced', async () => {
     const database = await createOwnDatabase();
     const env = { DATABASE_URL: database.url, GUESTLIST_SHUTDOWN_NOTICE_SECONDS: '2' };
     const first = await started({ env });
-    // The replicas share the first one's folder: its keys, and nothing that is locked.
+    // The second replica uses the first one's folder for its keys; nothing in it is locked.
     const second = await started({ env, dataDir: first.dataDir });
     const balancer = await startBalancer([first.url, second.url]);
     const ask = (count: number) => {

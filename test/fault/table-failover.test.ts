@@ -1,4 +1,4 @@
-/** A primary that is lost and a standby that takes its place, under load. */
+/** The primary PostgreSQL fails under load and its standby is promoted. */
 import { expect, it, onTestFinished } from 'vitest';
 import { login, manager } from '../product/guest.js';
 import { startProduct } from '../product/product.js';

@@ -1,4 +1,4 @@
-/** Disks that are full, under load. */
+/** Disks become full under load. */
 import { expect, it, onTestFinished } from 'vitest';
 import { login, manager } from '../product/guest.js';
 import { startProduct } from '../product/product.js';
@@ -28,7 +28,7 @@ it.runIf(isPostgresServerThere())(
       during: () => untilRefused(product),
       end: async () => {
         await disk.empty();
-        // Where it could not write its log, it has ended.
+        // PostgreSQL ends if it cannot write its log.
         await postgres.execute('select 1').catch(() => postgres.start());
       },
     });

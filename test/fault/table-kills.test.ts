@@ -1,4 +1,7 @@
-/** SIGKILL at random moments, while a host uses everything: what was acknowledged is there after each start, and only that. */
+/**
+ * The process is killed by SIGKILL at random moments while a host uses all functions. After each start, everything
+ * acknowledged exists, and nothing else.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHookSecret } from '../gateway/senders.js';
@@ -10,11 +13,14 @@ import { countStatuses, longestOf, middleOf, writeLine } from './table.js';
 
 const kills = Number(process.env.FAULTS_KILLS ?? '3');
 const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
-/** A process that serves is killed after so many acknowledgements at most, and then within this time: amidst anything. */
+/**
+ * A process is killed after at most this many acknowledgements, within the following random time, so in the middle of
+ * any operation.
+ */
 const killWithin = 40;
 const killWithinMs = 100;
 
-/** Mulberry32. */
+/** The generator Mulberry32. */
 const createRandom = (from: number) => {
   let state = from;
   return (): number => {
@@ -60,7 +66,7 @@ describe.each(backings)('killed, $name', ({ name, hasPostgres, hasRedis }) => {
     GUESTLIST_HOOK_SECRETS: hookSecret,
     GUESTLIST_LOG_LEVEL: 'warn',
   });
-  /** Starts it, in the folder of the one before, and answers after how long it gave a token. */
+  /** Starts the product in the same folder. Returns the milliseconds until its first token. */
   const start = async (): Promise<number> => {
     const startedMs = performance.now();
     product = await startProduct({ env: env(), ...(product === undefined ? {} : { dataDir: product.dataDir }) });
@@ -71,7 +77,7 @@ describe.each(backings)('killed, $name', ({ name, hasPostgres, hasRedis }) => {
   };
 
   it.runIf(isThere)(
-    `loses nothing that it acknowledged (seed ${seed})`,
+    `loses nothing that was acknowledged (seed ${seed})`,
     { timeout: 120_000 + kills * 200_000 },
     async () => {
       await start();

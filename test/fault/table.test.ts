@@ -1,4 +1,4 @@
-/** Faults of PostgreSQL and of Redis under load, as lines of the table that `npm run faults` prints. */
+/** Faults of PostgreSQL and Redis under load. Each gives a line of the table that `npm run faults` prints. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { login, manager } from '../product/guest.js';
@@ -54,7 +54,7 @@ describe.skipIf(!isPostgresServerThere() || !isRedisServerThere())('faults under
   ];
   it.each(ofPostgres)(title, { timeout: faultTimeoutMs }, runFault);
 
-  /** While Redis is in trouble as well as after: what was revoked stays so, and a user has a budget. */
+  /** Users that were revoked during a fault. They must stay revoked, and limits must apply, during and after it. */
   const revoked: { readonly sub: string; readonly token: string }[] = [];
   const revoke = async (sub: string): Promise<void> => {
     const { status, body } = await askToken(product, sub);
@@ -73,7 +73,8 @@ describe.skipIf(!isPostgresServerThere() || !isRedisServerThere())('faults under
     const asked = Array.from({ length: userPerMinute + 5 }, (): Promise<Outcome> => askToken(product, sub));
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
     expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
-    // Counted in Redis before, and from anew in the process: a budget of each.
+    // Requests were counted in Redis before and are counted from zero in the process now, so a user may have up to two
+    // budgets.
     const answered = statuses.filter((status) => status === 200).length;
     expect([answered > 0, answered <= 2 * userPerMinute]).toEqual([true, true]);
   };
@@ -96,7 +97,7 @@ describe.skipIf(!isPostgresServerThere() || !isRedisServerThere())('faults under
       end: () => inRedis('CONFIG', 'SET', 'maxmemory', '0'),
     },
   ];
-  it.each(ofRedis)(`${title}; revocations and limits hold`, { timeout: faultTimeoutMs }, async (fault) => {
+  it.each(ofRedis)(`${title}; revocations and limits still apply`, { timeout: faultTimeoutMs }, async (fault) => {
     let round = 0;
     await runFault({
       ...fault,
@@ -108,12 +109,12 @@ describe.skipIf(!isPostgresServerThere() || !isRedisServerThere())('faults under
     });
     for (const { sub, token } of revoked) {
       expect(await reads(product, token)).toBe(false);
-      // Of the same second, and so from before: its session is refused.
+      // A revocation ends every session of the same second, including this new one.
       expect((await askToken(product, sub)).body).not.toContain(token);
     }
   });
 
-  it('after all this, Redis is used again', async () => {
+  it('after all faults, Redis is used again', async () => {
     const isDown = async () => {
       expect((await askToken(product)).status).toBe(200);
       const { body } = await askOnce(`${product.url}/metrics`);

@@ -4,14 +4,14 @@ import type { Outcome } from './clients.js';
 
 export type Line = {
   readonly fault: string;
-  /** What users saw, by status; 0: the connection was cut. */
+  /** Number of answers by status; 0: the connection was cut. */
   readonly answers: string;
   readonly longestMs: number;
-  /** From the end of the fault to the first good answer: of all times it was made, the middle and the longest. */
+  /** Milliseconds from the end of the fault to the first correct answer: the median and the maximum of all rounds. */
   readonly goodAgainMs: number;
   readonly goodAgainMaxMs: number;
   readonly acknowledged: number;
-  /** What was acknowledged, and is not so any more. */
+  /** Number of acknowledged changes that no longer hold. */
   readonly lost: number;
 };
 
@@ -30,7 +30,7 @@ export const middleOf = (values: readonly number[]): number =>
 export const longestOf = (outcomes: readonly Outcome[]): number =>
   Math.round(outcomes.reduce((longest, { tookMs }) => Math.max(longest, tookMs), 0));
 
-/** Adds a line for `run.mjs` to print. Without it, nobody asks for the table. */
+/** Adds a line for `run.mjs` to print. Does nothing if the test runs without `run.mjs`. */
 export const writeLine = (line: Line): void => {
   const file = process.env.FAULTS_TABLE;
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`);

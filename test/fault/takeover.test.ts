@@ -1,4 +1,7 @@
-/** A gateway that is killed, or stands still, in the middle of a suspension, a deletion, a login and a roll-out: who finishes it, and how soon. */
+/**
+ * A gateway is killed or stopped in the middle of a suspension, a deletion, a login and a roll-out: another process
+ * finishes the work, within a time limit.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
     let proxy: FaultProxy;
     let folder: string;
     let first: Product;
-    /** Where several may run, another one is there all the time. */
+    /** A second gateway, if the metadata database allows several. */
     let other: Product | null = null;
     const start = (dataDir?: string): Promise<Product> =>
       startProduct({
@@ -71,7 +74,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
     const senderOf = (gateway: Product): SendHook => createSender(gateway.url, () => new Date());
     const eventOf = (clientId: string) => ({ clientId, occurredAt: new Date().toISOString() });
 
-    /** Keeps the first call of this path, and resolves once the service's answer to it would be due. */
+    /** Holds the first call of this path. Resolves when the service would have answered it. */
     const holdFirst = (held: string, method?: string): Promise<void> => {
       let isHeld = false;
       const kept = proxy.kept();
@@ -82,7 +85,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
       });
       return vi.waitFor(() => expect(proxy.kept()).toBeGreaterThan(kept), { timeout: 60_000, interval: 5 });
     };
-    /** Kills it while it waits for the service; answers who goes on. */
+    /** Kills the gateway while it waits for the service. Returns the process that continues. */
     const killWhile = async (begun: Promise<unknown>, held: Promise<void>): Promise<Product> => {
       const ended = begun.catch(() => undefined);
       await held;
@@ -104,7 +107,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
     const reads = async (tenant: string, token: string): Promise<number> =>
       (await get(`${service.url}/api/v2/guest/dashboards/delays--${tenant}`, token)).status;
 
-    it('in the middle of a suspension: the tokens end, though nobody sends it again', async () => {
+    it('in the middle of a suspension: the tokens are revoked, even if the hook is not sent again', async () => {
       const { token } = await signIn(first, 'SUS');
       expect(await reads('SUS', token)).toBe(200);
       const held = holdFirst(paths.revoke);
@@ -113,7 +116,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
       await restart();
     });
 
-    it('in the middle of a deletion: the tenant is erased, though nobody sends it again', async () => {
+    it('in the middle of a deletion: the tenant is erased, even if the hook is not sent again', async () => {
       const { token } = await signIn(first, 'DEL');
       expect(await reads('DEL', token)).toBe(200);
       const held = holdFirst(paths.erase);
@@ -125,7 +128,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
       await restart();
     });
 
-    it('in the middle of a first login: a deletion of the tenant is taken', async () => {
+    it('in the middle of a first login: a deletion of the tenant is accepted', async () => {
       const held = holdFirst(paths.create);
       const next = await killWhile(signIn(first, 'LOG'), held);
       const event = eventOf('LOG');
@@ -135,7 +138,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
       await restart();
     });
 
-    it('in the middle of a roll-out: it goes on by itself', async () => {
+    it('in the middle of a roll-out: another process continues it', async () => {
       for (const tenant of ['RO1', 'RO2', 'RO3']) await signIn(first, tenant);
       const target = { dashboardId: 'delays', workspaceName: 'flights' };
       const url = `${service.url}${paths.content}`;
@@ -159,7 +162,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
     });
 
     it.skipIf(backing !== 'PostgreSQL')(
-      'stood still in the middle of a deletion: another finishes it, and it stops',
+      'stops responding in the middle of a deletion: another process finishes it, and the first one gives up',
       async () => {
         await signIn(first, 'ICE');
         const held = holdFirst(paths.erase);

@@ -1,4 +1,7 @@
-/** The embedded database on files that were cut, replaced by older ones, or are gone: refused in plain words, and a way on that the audit puts down. */
+/**
+ * The embedded database's files were cut, replaced by older ones, or removed: the start is refused with a clear
+ * message, and a start that accepts the loss records it in the audit.
+ */
 import { cp, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +45,7 @@ const open = async (given: Given = {}): Promise<Metadata> => {
 };
 const ledgerOf = ({ database }: Metadata) => openLedger(database.connect<LedgerTables>(), false);
 
-/** Opens it as the product does: what was lost is put down, then the mark follows. */
+/** Opens the database as the product does: records an accepted loss first, then updates the mark. */
 const start = async (given: Given = {}) => {
   const metadata = await open(given);
   const ledger = await ledgerOf(metadata);
@@ -62,7 +65,7 @@ const start = async (given: Given = {}) => {
   };
 };
 
-/** As a killed process leaves it: what the database wrote so far is in its files. */
+/** Copies the folder as a killed process leaves it: with everything the database wrote so far. */
 const copyOf = async (name: string): Promise<string> => {
   await cp(folder, join(home, name), { recursive: true });
   return join(home, name);
@@ -85,7 +88,7 @@ const markOf = async (): Promise<LogEnd & { readonly audit: { readonly seq: numb
 const segmentBytes = 16n * 1024n * 1024n;
 
 describe('the embedded database is behind its high-water mark', () => {
-  it('an older folder was copied back: refused, and --accept-loss goes on with an entry in a whole audit', async () => {
+  it('an older folder was copied back: the start is refused, and --accept-loss continues with an entry in a complete audit', async () => {
     const first = await start();
     await first.write(5);
     const older = await copyOf('older');
@@ -97,7 +100,7 @@ describe('the embedded database is behind its high-water mark', () => {
     expect(said).toContain(`${folder} is behind its high-water mark ${folder}.mark, which was written at 20`);
     expect(said).toContain('audit entries are missing (6 to 12)');
     expect(said).toContain('--accept-loss');
-    // The refused start itself must not make it look whole.
+    // A refused start must not change the files so that the next start finds nothing missing.
     expect(await refusal()).toContain('audit entries are missing (6 to 12)');
 
     const again = await start({ acceptsLoss: true });
@@ -117,31 +120,32 @@ describe('the embedded database is behind its high-water mark', () => {
     expect((await open()).loss).toBeNull();
   });
 
-  it('the write-ahead log was cut: refused, also where no entry of the audit is missing', async () => {
+  it('the write-ahead log was cut: the start is refused, even if no audit entry is missing', async () => {
     const first = await start();
     await first.write(3);
     const before = await copyOf('before');
     await first.database.close();
-    // The log of the copy goes on to the entries' end, but the mark says more: the last bytes of the clean end.
+    // The copied log contains all audit entries, but the mark is behind them: only the last bytes of the shutdown are
+    // missing.
     const { lsn } = await markOf();
     const cutAt = bytesOf(lsn) - 40n;
     await replaceBy(before);
     await truncate(join(folder, 'pg_wal/000000010000000000000001'), Number(cutAt % segmentBytes));
     const said = await refusal();
     expect(said).toMatch(/audit entries are missing|the end of the write-ahead log is missing/);
-    // A start writes to the log itself, which so comes past the mark.
+    // A start writes to the log itself, and so moves its end past the mark.
     for (const _ of [1, 2]) expect(await refusal()).toContain('is behind its high-water mark');
     expect((await start({ acceptsLoss: true })).loss).not.toBeNull();
   });
 
-  it('the log was cut back to its last checkpoint: the database would start almost empty, and is refused', async () => {
+  it('the log was cut back to its last checkpoint: the start is refused, although the database would open almost empty', async () => {
     const first = await start();
     await first.write(3);
     const copy = await copyOf('copy');
     await first.database.close();
     await replaceBy(copy);
     const control = await readFile(join(folder, 'global/pg_control'));
-    // ControlFileData.checkPoint: where the record of the last checkpoint is. It takes less than 200 bytes.
+    // ControlFileData.checkPoint is the position of the last checkpoint's record, which takes less than 200 bytes.
     const end = Number(control.readBigUInt64LE(32) % segmentBytes) + 200;
     const log = join(folder, 'pg_wal/000000010000000000000001');
     const bytes = await readFile(log);
@@ -149,7 +153,7 @@ describe('the embedded database is behind its high-water mark', () => {
     expect(await refusal()).toContain('audit entries are missing (1 to 3)');
   });
 
-  it('the folder is gone, and its mark is there', async () => {
+  it('the folder is missing but its mark exists: the start is refused', async () => {
     const first = await start();
     await first.write(2);
     await first.database.close();
@@ -159,7 +163,7 @@ describe('the embedded database is behind its high-water mark', () => {
     expect(await verifyAudit(again.ledger)).toMatchObject({ entries: 1, fault: null });
   });
 
-  it('another installation stands in its place, with an audit as long', async () => {
+  it("another installation's folder with an equally long audit is refused", async () => {
     const first = await start();
     await first.write(2);
     await first.database.close();
@@ -169,10 +173,10 @@ describe('the embedded database is behind its high-water mark', () => {
     await other.write(50, 'OTHER');
     await other.database.close();
     await cp(mine, `${folder}.mark`);
-    expect(await refusal()).toContain('the audit is not the one that there was');
+    expect(await refusal()).toContain('the audit is not the recorded one');
   });
 
-  it('a mark that was lowered, damaged, or sealed with another key is no mark', async () => {
+  it('a mark that was lowered, damaged or signed with another key does not count', async () => {
     const first = await start();
     await first.write(2);
     await first.database.close();
@@ -189,7 +193,7 @@ describe('the embedded database is behind its high-water mark', () => {
   });
 });
 
-it('starts that find everything are not refused, and --accept-loss puts nothing down then', async () => {
+it('a start without loss succeeds, and --accept-loss then records nothing', async () => {
   for (const entries of [1, 2, 3]) {
     const metadata = await start({ acceptsLoss: entries === 3 });
     expect(metadata.loss).toBeNull();
@@ -200,7 +204,7 @@ it('starts that find everything are not refused, and --accept-loss puts nothing 
   }
 });
 
-it('a kill at any moment is no loss', { timeout: 240_000 }, async () => {
+it('a kill at any moment loses nothing', { timeout: 240_000 }, async () => {
   const script = await compileScript(new URL('./mark-writer.ts', import.meta.url));
   onTestFinished(() => script.remove());
   let written = 0;
@@ -231,7 +235,7 @@ it('a database of an earlier release has no mark, and gets one', async () => {
   expect((await markOf()).audit.seq).toBe(2);
 });
 
-it('a folder that another held before, and is empty now, gets a new database', async () => {
+it('an empty folder that another process used before gets a new database', async () => {
   await mkdir(folder);
   expect((await open()).loss).toBeNull();
 });

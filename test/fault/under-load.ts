@@ -1,4 +1,4 @@
-/** One fault after the other, made and undone while users log in; answers the line of the table. */
+/** Causes a fault and ends it while users log in. Returns the line of the table. */
 import { expect, vi } from 'vitest';
 import { analyst, session } from '../product/guest.js';
 import type { Product } from '../product/product.js';
@@ -9,9 +9,9 @@ export type Fault = {
   readonly fault: string;
   readonly begin: () => unknown;
   readonly end: () => unknown;
-  /** Looks at what holds while the fault lasts. */
+  /** Checks what must hold during the fault. */
   readonly during?: () => Promise<unknown>;
-  /** How often it is made; left out: twice. */
+  /** Number of rounds; default: two. */
   readonly rounds?: number;
 };
 
@@ -19,7 +19,7 @@ const usualRounds = 2;
 const clients = 6;
 
 let users = 0;
-/** A login of somebody who was never seen: nothing is answered from a cache. */
+/** Logs in a new user, so that no answer comes from a cache. */
 export const askToken = (product: Product, sub?: string): Promise<Outcome> => {
   users += 1;
   const claims = { ...analyst('LAX'), sub: sub ?? `user-${users}` };
@@ -32,7 +32,7 @@ export const reads = async (product: Product, token: string): Promise<boolean> =
   return (await askOnce(`${product.url}/api/v2/guest/dashboards/delays--LAX`, { headers })).status === 200;
 };
 
-/** How long it takes until somebody gets a token. */
+/** Returns the milliseconds until a user gets a token. */
 const untilGood = (product: Product): Promise<number> => {
   const startedMs = performance.now();
   return vi.waitFor(
@@ -44,7 +44,7 @@ const untilGood = (product: Product): Promise<number> => {
   );
 };
 
-/** Logs in until that is refused: what has its place already can still be written. */
+/** Logs in until a login is refused: a full disk still accepts writes to allocated blocks. */
 export const untilRefused = async (product: Product): Promise<Outcome> => {
   for (;;) {
     const outcome = await askToken(product);
@@ -56,7 +56,7 @@ export const faultTimeoutMs = 240_000;
 
 export type Measured = { readonly line: Line; readonly faults: readonly string[] };
 
-/** `faults`: answers that no user may see. */
+/** `faults`: the answers that no user may see. */
 export const measure = async (
   product: Product,
   { fault, begin, end, during, rounds = usualRounds }: Fault,

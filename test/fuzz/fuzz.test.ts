@@ -1,6 +1,6 @@
 /**
- * A fuzz run made from the contract. In the suite: few requests from a fixed seed. `npm run fuzz` sends many from a random one, and
- * says which.
+ * Random requests, generated from the contract. The suite sends few requests from a fixed seed. `npm run fuzz` sends
+ * many from a random seed, and prints the seed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type House, openHouse } from '../spec/house.js';

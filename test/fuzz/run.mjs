@@ -1,4 +1,5 @@
-// `npm run fuzz -- [--requests N] [--seed N]`: the fuzz run at its full size, from a random seed unless one is given.
+// `npm run fuzz -- [--requests N] [--seed N]`: runs the fuzz test with many requests, from a random seed unless one is
+// given.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

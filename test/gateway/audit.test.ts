@@ -40,7 +40,7 @@ const start = async () => {
   return { ledger, audit, exported, contents };
 };
 
-/** What someone does who has the database, and no care for its triggers. */
+/** Changes the audit directly in the database, with its triggers disabled, as an attacker would. */
 const tamper = async ({ db }: Ledger, statement: string): Promise<void> => {
   await sql`set session_replication_role = replica`.execute(db);
   await sql.raw(statement).execute(db);
@@ -48,7 +48,7 @@ const tamper = async ({ db }: Ledger, statement: string): Promise<void> => {
 };
 
 describe('the chain', () => {
-  it('holds every event in the order in which it came, each with the hash of the one before', async () => {
+  it('holds every event in order, each with the hash of the previous one', async () => {
     const { ledger, audit, contents } = await start();
     await Promise.all(Array.from({ length: 20 }, (_, n) => audit.record(mint(n))));
     const all = await contents();
@@ -57,7 +57,7 @@ describe('the chain', () => {
     expect(await verifyAudit(ledger)).toMatchObject({ entries: 20, fault: null });
   });
 
-  it('is checked and exported in slices, and as it is at once', async () => {
+  it('is verified and exported in slices, with the same result as at once', async () => {
     const { ledger, audit, exported } = await start();
     await Promise.all(Array.from({ length: 450 }, (_, n) => audit.record(mint(n))));
     let turns = 0;
@@ -78,7 +78,7 @@ describe('the chain', () => {
     expect(await exported({ limit: 449 })).toEqual({ lines: lines.slice(0, 449), next: 449 });
   });
 
-  it('refuses to be changed, emptied or cut by a statement', async () => {
+  it('cannot be changed, emptied or cut by an SQL statement', async () => {
     const { ledger, audit } = await start();
     await audit.record(mint(1));
     for (const statement of [
@@ -112,14 +112,14 @@ describe('the chain', () => {
     ],
     ['a content that is no JSON', `update guestlist_gateway.audit_events set content = 'x' where seq = 4`, 4],
     ['everything removed', 'delete from guestlist_gateway.audit_events', 1],
-  ])('shows %s, and where', async (_, statement, seq) => {
+  ])('shows %s, and its place', async (_, statement, seq) => {
     const { ledger, audit } = await start();
     await Promise.all(Array.from({ length: 8 }, (_unused, n) => audit.record(mint(n))));
     for (const one of statement.split(';')) await tamper(ledger, one);
     expect((await verifyAudit(ledger)).fault).toMatchObject({ seq });
   });
 
-  it('that was written anew, or cut with its head, contradicts a head that was kept elsewhere', async () => {
+  it('if rewritten, or cut together with its head, contradicts a head that was stored elsewhere', async () => {
     const { ledger, audit } = await start();
     await Promise.all(Array.from({ length: 8 }, (_unused, n) => audit.record(mint(n))));
     const { head } = await verifyAudit(ledger);
@@ -133,10 +133,13 @@ describe('the chain', () => {
     expect((await verifyAudit(ledger, head)).fault).toMatchObject({ seq: 8 });
     await audit.record(mint(100));
     await audit.record(mint(101));
-    expect((await verifyAudit(ledger, head)).fault).toMatchObject({ seq: 8, message: expect.stringContaining('anew') });
+    expect((await verifyAudit(ledger, head)).fault).toMatchObject({
+      seq: 8,
+      message: expect.stringContaining('rewritten'),
+    });
   });
 
-  it('is found changed in one character, whichever it is', async () => {
+  it('reveals a change of any single character', async () => {
     const { audit, exported } = await start();
     await Promise.all(Array.from({ length: 4 }, (_unused, n) => audit.record(mint(n))));
     const { lines } = await exported();
@@ -166,7 +169,7 @@ describe('the chain', () => {
     );
   });
 
-  it.skipIf(!hasPostgres)('is one chain over several gateways', async () => {
+  it.skipIf(!hasPostgres)('is one chain for several gateways', async () => {
     const { url, drop } = await createOwnDatabase();
     const databases = await Promise.all([1, 2, 3].map(() => openDatabase({ databaseUrl: url, folder: null })));
     onTestFinished(async () => {
@@ -189,7 +192,7 @@ describe('the chain', () => {
 });
 
 describe('names', () => {
-  it('are pseudonyms, one for each person and tenant, and in no place of an entry', async () => {
+  it('are pseudonyms, one for each person and tenant, and occur in no entry', async () => {
     const { audit, exported, contents } = await start();
     await audit.record(mint(1));
     await audit.record(mint(2));
@@ -200,12 +203,12 @@ describe('names', () => {
     expect(first?.tenant).toBe(second?.tenant);
     expect(first?.user).toBe(second?.user);
     expect(third?.tenant).not.toBe(first?.tenant);
-    // The same person in another tenant is somebody else.
+    // The same subject in another tenant is another user.
     expect(third?.user).not.toBe(first?.user);
     expect(third?.requestDigest).not.toBe(first?.requestDigest);
   });
 
-  it('of persons in no tenant are not kept at all: nothing would ever erase them', async () => {
+  it('of persons without a tenant are not stored, since no erasure would remove them', async () => {
     const { audit, exported, contents } = await start();
     await audit.record({ kind: 'revocation', code: 'OK', user: 'iss|unmistakable-user' });
     const [content] = await contents();
@@ -213,7 +216,7 @@ describe('names', () => {
     expect((await exported({ names: true })).names).toEqual([null]);
   });
 
-  it('are told to operators who ask, tenant by tenant', async () => {
+  it('are shown to operators on request, for each tenant', async () => {
     const { audit, exported } = await start();
     await audit.record(mint(1));
     await audit.record(mint(2, 'another-tenant'));
@@ -223,7 +226,7 @@ describe('names', () => {
     expect(await exported({ tenant: 'nobody' })).toEqual({ lines: [], next: null });
   });
 
-  it('are gone with the key of the tenant, and the chain is whole without it', async () => {
+  it("are unreadable after the tenant's key is deleted, and the chain is still valid", async () => {
     const { ledger, audit, exported } = await start();
     await audit.record(mint(1));
     await audit.record(mint(2, 'another-tenant'));
@@ -236,7 +239,7 @@ describe('names', () => {
     expect(await exported({ tenant: 'unmistakable-tenant' })).toEqual({ lines: [], next: null });
   });
 
-  it('of a deleted tenant are not taken down again', async () => {
+  it('of a deleted tenant are not stored again', async () => {
     const { ledger, audit, contents } = await start();
     const now = clock.now();
     await ledger.db
@@ -266,7 +269,7 @@ describe('names', () => {
 });
 
 describe('pages', () => {
-  it('give every entry once, in order', async () => {
+  it('contain every entry once, in order', async () => {
     const { audit, exported } = await start();
     await Promise.all(Array.from({ length: 25 }, (_, n) => audit.record(mint(n, `tenant-${n % 2}`))));
     const seen: number[] = [];
@@ -280,10 +283,10 @@ describe('pages', () => {
   });
 });
 
-describe('what a request was decided on', () => {
+describe('the decision of a request', () => {
   const session = { issuer: 'i', subject: 'ann', claims: { org_id: 'LAX', secret: 'unmistakable-claim' } };
 
-  it('is kept sealed, with the policy of that moment, until it is old or its tenant erased', async () => {
+  it('is stored encrypted, with the policy of that time, until it is too old or its tenant is erased', async () => {
     const { ledger, audit } = await start();
     const files = [{ file: 'flights.yaml', text: 'version: 1' }];
     await keepPolicyText(ledger, { digest: 'd1', files }, clock.now());
@@ -302,14 +305,14 @@ describe('what a request was decided on', () => {
     await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('stays findable for each of several requests with one id, and the id alone is refused', async () => {
+  it('can be found for each of several requests with one id; the id alone is refused as ambiguous', async () => {
     const { ledger, audit } = await start();
     await keepPolicyText(ledger, { digest: 'd1', files: [] }, clock.now());
     const explanation = { policyDigest: 'd1', session, asked: {}, now: clock.now().toISOString() };
     await audit.record({ ...mint(1, 'LAX'), requestId: 'r1', explanation });
     await audit.record({ kind: 'hook', code: 'OK', requestId: 'r1' });
     expect(await loadExplanation(ledger, 'r1')).toMatchObject({ clientId: 'LAX' });
-    // Recorded at once, so that one transaction stores both.
+    // Both are recorded at the same time, so that one transaction stores both.
     await Promise.all([
       audit.record({ ...mint(2, 'ATL'), requestId: 'r1', explanation }),
       audit.record({ kind: 'denial', code: 'NO_POLICY', requestId: 'r1', clientId: 'SFO', explanation }),
@@ -326,7 +329,8 @@ describe('what a request was decided on', () => {
     for (const id of ['r1:2', 'r1:5', 'r1:6', 'r']) {
       await expect(loadExplanation(ledger, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
-    // Once the other explanations are gone, the id still is not taken for the decision that is left.
+    // After the other explanations were erased, this request id must not be shown as if it belonged to the remaining
+    // decision.
     await eraseFromAudit(ledger, ledger.refOf('LAX'));
     await eraseFromAudit(ledger, ledger.refOf('ATL'));
     await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
@@ -334,7 +338,7 @@ describe('what a request was decided on', () => {
 });
 
 describe('a policy with an override for an erased tenant', () => {
-  it('is named in the report: it explains the requests of others too', async () => {
+  it('is named in the report, since it also explains requests of other tenants', async () => {
     const { ledger } = await start();
     const text = JSON.stringify({ version: 1, tenants: [{ name: 'west', clientIds: ['LAX', 'SFO'] }] });
     await keepPolicyText(
@@ -356,8 +360,8 @@ describe('a policy with an override for an erased tenant', () => {
   });
 });
 
-describe('more than can be kept', () => {
-  it('denials are counted and not told apart; anything else is refused', async () => {
+describe('more events than can be stored', () => {
+  it('denials are only counted; all other events are refused', async () => {
     const ledger = await openTestLedger();
     const { log, lines } = captureLog();
     const audit = createAudit({ ledger, clock, log, maxWaiting: 600 });
@@ -373,7 +377,7 @@ describe('more than can be kept', () => {
     expect(lines).toEqual([]);
   });
 
-  it('a ledger that cannot be asked rejects, and nothing is lost for those that come later', async () => {
+  it('an unavailable ledger rejects the event, and later events are not lost', async () => {
     const ledger = await openTestLedger();
     const audit = createAudit({ ledger, clock, log: silent });
     await tamper(ledger, 'alter table guestlist_gateway.audit_head rename to away');

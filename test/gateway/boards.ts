@@ -1,4 +1,4 @@
-/** Dashboards' content for tests of merging: few names and values, so that changes meet. */
+/** Contents of dashboards for tests of merging. They have few names and values, so that changes often conflict. */
 import fc from 'fast-check';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -39,7 +39,7 @@ export const board = (parts: Partial<DashboardContent> = {}): DashboardContent =
   ...parts,
 });
 
-/** The copy that the service makes of a template: every metric under another id. */
+/** Returns the service's copy of a template: every metric has another id. */
 export const copyOf = (template: DashboardContent, prefix = 'copy-'): DashboardContent => ({
   ...template,
   metrics: template.metrics.map((one) => ({
@@ -95,7 +95,7 @@ const filters = fc
     })),
   );
 
-/** Any content over the metrics `a` to `e`. */
+/** Any content with the metrics `a` to `e`. */
 export const contents: fc.Arbitrary<DashboardContent> = fc
   .record({
     metrics: fc.uniqueArray(
@@ -121,7 +121,7 @@ export const contents: fc.Arbitrary<DashboardContent> = fc
     ),
   }));
 
-/** A content that was changed in a few places: metrics, filters and margin are of the one or of the other. */
+/** A content that differs in a few places: each metric, the filters and the margin come from one of two contents. */
 export const mixed = (
   base: DashboardContent,
   other: DashboardContent,
@@ -146,7 +146,7 @@ export const mixed = (
   };
 };
 
-/** A base with a template and a tenant's content that were changed in places of their own, some of them the same. */
+/** A base, and a template and a tenant's content that both changed it in random places, sometimes the same. */
 export const histories = fc
   .record({
     base: contents,
@@ -160,7 +160,7 @@ export const histories = fc
     return { base: ordered, template: mixed(base, one, templates), tenant: copyOf(mixed(base, other, tenants)) };
   });
 
-/** Leaf by leaf what a content says, as text, under the template's ids. The tests' own reading, and nothing of the merge's. */
+/** Returns every value of a content as text, under the template's ids. It does not use code of the merge. */
 export const leavesOf = (content: DashboardContent): ReadonlyMap<string, string> => {
   const nameOf = (metricId: string): string => {
     const lineage = content.metrics.find((one) => one.metricId === metricId)?.lineage ?? [];

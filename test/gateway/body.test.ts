@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readBody } from '../../src/gateway/http/body.js';
 
 test.each([new Error('aborted'), undefined])(
-  'a body that the client cuts off (%s) is its fault, and no failure of ours',
+  "a body that the client cuts off (%s) is the client's fault, not a failure of the gateway",
   async (error) => {
     const request = new IncomingMessage(new Socket());
     Object.assign(request.headers, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
@@ -16,7 +16,7 @@ test.each([new Error('aborted'), undefined])(
   },
 );
 
-test('a body whose client left before it is read is not waited for', async () => {
+test('a body whose client disconnected before it was read does not block', async () => {
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
   request.destroy();
@@ -26,19 +26,19 @@ test('a body whose client left before it is read is not waited for', async () =>
 
 const deepOf = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-test('a body of hundreds of levels is refused before it is parsed', async () => {
+test('a body with hundreds of levels is refused before it is parsed', async () => {
   const request = new IncomingMessage(new Socket());
   const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
   Object.assign(request.headers, headers);
   const reading = readBody(request);
   request.push(deepOf(500));
   request.push(null);
-  const message = 'The body has too much in it: nested deeper than 100 levels.';
+  const message = 'body: nested deeper than 32 levels.';
   await expect(reading).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'json-excess', message });
   const before = new IncomingMessage(new Socket());
   Object.assign(before.headers, headers);
   before.push(null);
   before.resume();
   await once(before, 'end');
-  expect(() => readBody(Object.assign(before, { body: deepOf(500) }))).toThrow(message);
+  await expect(readBody(Object.assign(before, { body: deepOf(500) }))).rejects.toThrow(message);
 });

@@ -11,12 +11,12 @@ const document = createOpenApi(operations, { version: '1.0.0' });
 const own = { guestlist: { template: 'delays', clientId: 'LAX' } };
 const metrics = [{ name: 'Flights a day', metricId: 'm' }];
 
-describe("a service's own document", () => {
-  it('says of a Guestlist service that it can do everything here', () => {
+describe("a service's OpenAPI document", () => {
+  it('shows that a Guestlist service has every capability', () => {
     expect([...documentedCapabilities(document)]).toEqual(capabilityNames);
   });
 
-  it('is asked operation by operation: an older service may lack some', () => {
+  it('is checked operation by operation, since an older service may lack some', () => {
     const { '/api/v2/guest-token/revoke': _, ...paths } = document.paths;
     const embeds = document.paths['/api/v2/data-app/embeds'];
     const older = {
@@ -34,12 +34,12 @@ describe("a service's own document", () => {
     ['that is nothing', undefined],
     ['without paths', { info: { title: 'Guestlist' } }],
     ['whose paths are a list', { info: { title: 'Guestlist' }, paths: [] }],
-  ])('says nothing where it is one %s', (_, other) => {
+  ])('shows no capability if it is %s', (_, other) => {
     expect([...documentedCapabilities(other)]).toEqual([]);
   });
 });
 
-describe('what an upstream can do', () => {
+describe('the capabilities of an upstream', () => {
   const start = async (
     answer: () => { status: number; body: unknown },
     capabilities: 'auto' | 'none' | ['find-embed'],
@@ -57,12 +57,12 @@ describe('what an upstream can do', () => {
     return { capabilities: upstream.capabilities, asked, clock };
   };
 
-  it('is read from its document once, without the key, and again when that is old', async () => {
+  it('are read from its document once without the key, and again when they are old', async () => {
     let body: unknown = document;
     const { capabilities, asked, clock } = await start(() => ({ status: 200, body }), 'auto');
     const answers = await Promise.all(capabilityNames.map((name) => capabilities?.supports(name)));
     expect(new Set(answers)).toEqual(new Set([true]));
-    // A service in production shows its document to callers of the interface alone.
+    // In production, the service shows its document only to callers of the interface.
     expect(asked).toEqual([['/base/openapi.json', expect.stringMatching(/^Bearer ./)]]);
     body = {};
     expect(await capabilities?.supports('find-embed')).toBe(true);
@@ -70,7 +70,7 @@ describe('what an upstream can do', () => {
     expect(await capabilities?.supports('find-embed')).toBe(false);
   });
 
-  it('is "not supported here" for a service without a document, with what is missing and why', async () => {
+  it('are "not supported here" for a service without a document, with what is missing and why', async () => {
     const { capabilities } = await start(() => ({ status: 404, body: {} }), 'auto');
     for (const name of capabilityNames) {
       expect(await capabilities?.supports(name)).toBe(false);
@@ -81,7 +81,7 @@ describe('what an upstream can do', () => {
     }
   });
 
-  it('is not known while the service fails, and that is another answer', async () => {
+  it('are unknown while the service fails, which is a different answer', async () => {
     let status = 503;
     const { capabilities } = await start(() => ({ status, body: document }), 'auto');
     expect(await capabilities?.supports('delete-dashboard')).toBe(false);
@@ -92,7 +92,7 @@ describe('what an upstream can do', () => {
     await capabilities?.requireCapability('delete-dashboard');
   });
 
-  it('is what the operator lists, or nothing, without a question', async () => {
+  it('are exactly those that the operator lists, without a request', async () => {
     const listed = await start(() => ({ status: 200, body: document }), ['find-embed']);
     expect(await listed.capabilities?.supports('find-embed')).toBe(true);
     expect(await listed.capabilities?.supports('delete-dashboard')).toBe(false);
@@ -102,8 +102,8 @@ describe('what an upstream can do', () => {
   });
 });
 
-describe('a dashboard that exists already', () => {
-  /** The embed is the last of many; the upstream answers `embedId` as given here. */
+describe('an existing dashboard', () => {
+  /** Starts a gateway. The embed is the last of many; the upstream handles `embedId` as given. */
   const start = async (
     knowsParameter: 'yes' | 'ignores it' | 'refuses it' | 'answers another',
     metadata: unknown = own,
@@ -133,14 +133,14 @@ describe('a dashboard that exists already', () => {
     return { gateway, upstream };
   };
 
-  it('is looked up by its id, and nothing is listed', async () => {
+  it('is looked up by its id, without reading the list', async () => {
     const { gateway, upstream } = await start('yes');
     await gateway.granted(analyst);
     expect(upstream.listings().map(({ query }) => query.embedId)).toEqual(['delays--LAX']);
   });
 
   it.each(['ignores it', 'refuses it', 'answers another'] as const)(
-    'is found in the listing where the service %s after all',
+    'is found in the list if the service %s',
     async (knows) => {
       const { gateway, upstream } = await start(knows);
       await gateway.granted(analyst);
@@ -149,7 +149,7 @@ describe('a dashboard that exists already', () => {
   );
 
   it.each(['yes', 'ignores it', 'refuses it', 'answers another'] as const)(
-    "is refused where it is a stranger's, and the service: %s",
+    'is refused if it belongs to another client and the service: %s',
     async (knows) => {
       const { gateway, upstream } = await start(knows, { guestlist: { template: 'delays', clientId: 'ATL' } });
       expect(await gateway.refused(analyst)).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });

@@ -8,7 +8,7 @@ import { bodyOf, claimsOf, documentOf, type PolicyModel, policyModel, type UserM
 const now = new Date('2026-03-04T05:06:07Z');
 const seed = { seed: 20_261_123, numRuns: 60 };
 
-/** What a policy comes to for a user, without its timezone; or the code of the denial. */
+/** Returns what a policy grants a user, without the timezone; or the code of the denial. */
 const outcomeOf = async (model: PolicyModel, who: UserModel) => {
   const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
   const dryRun = await evaluateCase(policy, { claims: claimsOf(who), body: bodyOf(who), now });
@@ -17,8 +17,8 @@ const outcomeOf = async (model: PolicyModel, who: UserModel) => {
   return facts;
 };
 
-describe('the table of how rules combine', () => {
-  it('gives the same in any order of rules and restrictions, but for the timezone', async () => {
+describe('the combination of rules', () => {
+  it('is the same in any order of rules and restrictions, except for the timezone', async () => {
     await fc.assert(
       fc.asyncProperty(policyModel, user, async (model, who) => {
         const { rules, restrictions } = model;
@@ -32,7 +32,7 @@ describe('the table of how rules combine', () => {
     );
   });
 
-  it('takes a rule or a restriction that is there twice for one', async () => {
+  it('is not changed by a repeated rule or restriction', async () => {
     await fc.assert(
       fc.asyncProperty(policyModel, user, async (model, who) => {
         const doubled = {

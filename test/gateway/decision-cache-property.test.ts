@@ -1,6 +1,7 @@
 /**
- * A gateway that keeps its decisions answers, request by request, what one answers that keeps nothing: whatever happens between the
- * requests. Each of the two has a ledger, a service and a token cache of its own; time, policies and keys are the same for both.
+ * A gateway with a decision cache gives the same answer to every request as a gateway without one, whatever happens
+ * between the requests. Each gateway has its own ledger, service and token cache; both use the same clock, policies and
+ * keys.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,7 @@ const all = rule('all', 'true', ['delays']);
 const managers = rule('managers', '"manager" in user.roles', ['routes'], { permissions: ['isEnableUnderlyingData'] });
 const regional = (restrict: object) => ({ name: 'regional', when: '"regional" in user.roles', restrict });
 
-/** Every way in which a decision may depend on something, one policy each. `first` stands twice: a policy may come back. */
+/** One policy for each input that a decision may depend on. `first` occurs twice, since a policy may be restored. */
 const variants: readonly object[] = [
   { rules: [all, managers], restrictions: [regional({ dashboardFilters: { State: 'user.claims.region' } })] },
   { rules: [all, managers], restrictions: [regional({ rls: { state: 'user.claims.region' } })] },
@@ -136,7 +137,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What both gateways go by. */
+/** The state that both gateways share. */
 const createWorld = () => {
   const folder = mkdtempSync(join(tmpdir(), 'guestlist-decisions-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -194,7 +195,7 @@ const startOne = async (
 };
 type Started = Awaited<ReturnType<typeof startOne>>;
 
-/** Each takes about three seconds. */
+/** Each run takes about three seconds. */
 const numRuns = Number(process.env.KEPT_RUNS ?? 6);
 
 const answerOf = async (response: Response) => ({
@@ -203,7 +204,7 @@ const answerOf = async (response: Response) => ({
   body: (await response.json()) as unknown,
 });
 
-/** What a step gives at one of them; undefined for a step that gives nothing. */
+/** Runs a step at one gateway and returns its result; undefined for a step without a result. */
 const take = async (started: Started, world: World, taken: Step, token: string): Promise<unknown> => {
   const { url, ask, upstream, change } = started;
   switch (taken.kind) {
@@ -234,7 +235,7 @@ const take = async (started: Started, world: World, taken: Step, token: string):
   }
 };
 
-/** What a step does to the world that both share. */
+/** Applies a step to the shared state. */
 const move = async ({ clock, state, policies, writeTable }: World, taken: Step): Promise<void> => {
   if (taken.kind === 'time') clock.advance(taken.ms);
   if (taken.kind === 'keys') state.isKeyHeld = taken.isHeld;
@@ -256,14 +257,14 @@ const createSessions = ({ clock }: World) => {
   };
 };
 
-/** An answer without the id of its request, which a 403 repeats. */
+/** Removes the request's id from an answer; a 403 repeats it. */
 const withoutReference = (answer: unknown): unknown => {
   const text = JSON.stringify(answer);
   const id = /"requestId":"([^"]+)"/.exec(text ?? '')?.[1];
   return id === undefined ? answer : JSON.parse(text.replaceAll(id, 'id'));
 };
 
-it('answers as a gateway that keeps nothing, whatever happens between the requests', async () => {
+it('a gateway with a decision cache always answers like one without', async () => {
   let answered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 90 }), async (steps) => {
@@ -273,7 +274,7 @@ it('answers as a gateway that keeps nothing, whatever happens between the reques
       const sessionOf = createSessions(world);
       for (const [index, taken] of steps.entries()) {
         await move(world, taken);
-        // Asked twice: the second time, there is a decision that may be kept.
+        // Each request is sent twice, since the second one may be answered from the cache.
         for (let time = 0; time < (taken.kind === 'ask' ? 2 : 1); time += 1) {
           const token = taken.kind === 'ask' ? sessionOf(taken.user, taken.isNewSession && time === 0) : '';
           const [kept, decided] = [await take(keeping, world, taken, token), await take(plain, world, taken, token)];

@@ -1,4 +1,4 @@
-/** The decision cache: a change of any single input of a decision has it made again. */
+/** The decision cache: if any input of a decision changes, the decision is made again. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const orgs = { ...basePolicy.session, tenant: 'has(claims.orgs) ? claims.orgs : 
 const lasting = { iat: startSeconds, exp: startSeconds + 100_000 };
 const ann = sign({ ...analyst, ...lasting });
 
-/** A gateway that has answered Ann twice: her decision is cached. */
+/** Starts a gateway and requests Ann's token twice, so that her decision is cached. */
 const startCached = async (policy: Policy, overrides: Overrides = {}) => {
   const policies = changeablePolicies(policy);
   const upstream = createScriptedUpstream();
@@ -49,7 +49,10 @@ const startCached = async (policy: Policy, overrides: Overrides = {}) => {
   return { ...started, upstream, policies, admin, tokenOf, first };
 };
 
-/** Half a minute later, what the service said is asked anew. A copy of a token is compared every five seconds: not at that moment. */
+/**
+ * Moves the clock by half a minute, so that the gateway asks the service again. A request at 29 s makes the gateway
+ * compare its copy of the token with the shared cache (every five seconds), so it does not do that at the same moment.
+ */
 const untilOld = async (
   { clock }: Pick<Awaited<ReturnType<typeof startCached>>, 'clock'>,
   ask: () => Promise<void>,
@@ -69,8 +72,8 @@ const bestEffort = policyOf({
   templates: { ...basePolicy.templates, routes: { name: 'Routes', provisioning: 'best-effort' } },
 });
 
-describe('a cached decision is for', () => {
-  it('one user of one issuer, with the claims that the policy reads, and no other', async () => {
+describe('a cached decision applies only to', () => {
+  it('one user of one issuer, with the claims that the policy reads', async () => {
     const policy = policyOf({
       restrictions: [{ name: 'own', when: 'true', restrict: { dashboardFilters: { S: 'user.claims.states' } } }],
     });
@@ -90,7 +93,7 @@ describe('a cached decision is for', () => {
     const tokens: string[] = [];
     for (const claims of others) tokens.push(await tokenOf(claims));
     expect(new Set(tokens).size).toBe(others.length);
-    // What no expression can read makes no difference: a new session of the same user is answered at once.
+    // No expression can read these claims, so a new session of the same user is answered from the cache.
     expect(await tokenOf({ ...own, jti: 'another', iat: startSeconds - 1 })).toBe(tokens[0]);
     for (const [index, claims] of others.entries()) expect(await tokenOf(claims)).toBe(tokens[index]);
   });
@@ -121,7 +124,7 @@ describe('a cached decision is for', () => {
     expect(await tokenOf(ann)).not.toBe(first);
   });
 
-  it('one policy, also where the next one reads the tenant from another claim', async () => {
+  it('one policy, even if the next policy reads the tenant from another claim', async () => {
     const { granted, policies } = await startCached(policyOf());
     const region = { ...analyst, region: 'SFO', ...lasting };
     expect((await granted(region)).embeds[0]?.id).toBe('delays--LAX');
@@ -129,7 +132,7 @@ describe('a cached decision is for', () => {
     expect((await granted(region)).embeds[0]?.id).toBe('delays--SFO');
   });
 
-  it('one policy also where the next one ends none of its tokens', async () => {
+  it('one policy, even if the next policy ends none of its tokens', async () => {
     const { granted, policies } = await startCached(policyOf({ rules: [rule('all', 'true', ['delays'])] }));
     await policies.change(policyOf());
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
@@ -137,7 +140,7 @@ describe('a cached decision is for', () => {
 });
 
 describe('a cached decision is made again', () => {
-  it('once something was revoked for it, and not for another', async () => {
+  it('after a revocation that affects it, and not after others', async () => {
     const { tokenOf, admin, first } = await startCached(policyOf());
     await admin('revoke', { by: 'tenant', tenant: 'SFO', reason: 'r' });
     expect(await tokenOf(ann)).toBe(first);
@@ -145,7 +148,7 @@ describe('a cached decision is made again', () => {
     expect(await tokenOf(ann)).not.toBe(first);
   });
 
-  it('for a new session only, where the sessions of the user have ended', async () => {
+  it("only for a new session, if the user's sessions were ended", async () => {
     const { tokenOf, refused, admin, clock, first } = await startCached(policyOf());
     await admin('revoke', { by: 'user', subject: 'ann', issuer: 'guestlist-demo', reason: 'r' });
     clock.advance(10_000);
@@ -154,7 +157,7 @@ describe('a cached decision is made again', () => {
     expect(await refused(ann)).toMatchObject({ code: 'SESSION_INVALID' });
   });
 
-  it('never while its tenant is suspended', async () => {
+  it('while its tenant is suspended, and then denied', async () => {
     const { tokenOf, refused, admin, clock, first } = await startCached(policyOf());
     await admin('tenant-suspend', { clientId: 'LAX' });
     expect(await refused(ann)).toMatchObject({ code: 'TENANT_SUSPENDED' });
@@ -163,7 +166,7 @@ describe('a cached decision is made again', () => {
     expect(await tokenOf(ann)).not.toBe(first);
   });
 
-  it('when its token has not long to live, and not before', async () => {
+  it('when its token will expire soon, and not earlier', async () => {
     const { tokenOf, clock, first } = await startCached(policyOf());
     clock.advance(48 * 60_000 - 1);
     expect(await tokenOf(ann)).toBe(first);
@@ -188,7 +191,7 @@ describe('a cached decision is made again', () => {
     });
   });
 
-  it('when an embed that it grants is gone', async () => {
+  it('when an embed that it grants was deleted', async () => {
     const upstream = createScriptedUpstream();
     upstream.dashboards.set('board', { embedId: 'board', metadata: null, name: 'Board', metrics: [] });
     const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
@@ -200,7 +203,7 @@ describe('a cached decision is made again', () => {
     expect(await refused(ann)).toMatchObject({ code: 'POLICY_UNDECIDED' });
   });
 
-  it('when a dashboard that was left out is there', async () => {
+  it('when a dashboard that was left out can be created', async () => {
     const upstream = createScriptedUpstream();
     failRoutes(upstream);
     const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
@@ -212,7 +215,7 @@ describe('a cached decision is made again', () => {
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
   });
 
-  it('when a dashboard that was left out was made while its token was', async () => {
+  it('when a dashboard that was left out was created while its token was minted', async () => {
     const { granted, clock, upstream } = await startGateway({ policy: bestEffort });
     failRoutes(upstream);
     upstream.state.beforeAnswer = async ({ path }) => {
@@ -226,7 +229,7 @@ describe('a cached decision is made again', () => {
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
   });
 
-  it('when the service said something about its dashboards that does not fit', async () => {
+  it('when the service reports that a dashboard does not fit', async () => {
     const { refused, upstream } = await startCached(policyOf());
     upstream.state.intercept = ({ path }) =>
       path.endsWith('guest-token/create') ? upstream.refusal(400, 'DASHBOARD_PARAM_ERROR') : undefined;
@@ -237,14 +240,14 @@ describe('a cached decision is made again', () => {
     expect(await refused(ann)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('at every request where the policy reads the time', async () => {
-    // It changes within the minute, so that its tokens do not end with it.
+  it('at every request if the policy reads the time', async () => {
+    // The decision changes within a minute, so that it does not end together with its tokens.
     const { refused, clock } = await startCached(policyOf({ rules: [rule('a', 'now.getSeconds() < 3', ['delays'])] }));
     clock.advance(3_000);
     expect(await refused(ann)).toMatchObject({ code: 'NO_POLICY' });
   });
 
-  it('when the table of tenants has another tenant for its user', async () => {
+  it('when the tenant table gives its user another tenant', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guestlist-decisions-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const write = (tenant: string): void => writeFileSync(join(folder, 't.csv'), `key,tenant\nLAX,${tenant}\n`);
@@ -259,7 +262,7 @@ describe('a cached decision is made again', () => {
 });
 
 describe('a request with a cached decision', () => {
-  it('counts against the limits, and needs a session that holds', async () => {
+  it('counts against the limits, and needs a valid session', async () => {
     const settings = {
       userPerMinute: 4,
       tenantPerMinute: null,
@@ -275,9 +278,9 @@ describe('a request with a cached decision', () => {
     expect(await refused(ann)).toMatchObject({ code: 'SESSION_INVALID' });
   });
 
-  it('names its session for the day on which the policy changes', async () => {
+  it('is recorded, so that its token is found when the policy changes', async () => {
     const { tokenOf, policies, upstream, first } = await startCached(policyOf());
-    // The policy reads of both the same; the next one does not.
+    // The policy reads both of these claims, but not the next one.
     const withMore = { ...analyst, ...lasting, tier: 'gold' };
     expect(await tokenOf(withMore)).toBe(first);
     const claims = { ...basePolicy.session.claims, tier: 'string' };
@@ -286,16 +289,17 @@ describe('a request with a cached decision', () => {
     expect(upstream.isLive(first)).toBe(true);
   });
 
-  it('leaves nothing in memory once its tenant is erased', async () => {
+  it('leaves nothing in memory after its tenant is erased', async () => {
     const { admin, granted } = await startCached(policyOf());
     await granted({ ...analyst, ...lasting, org_id: 'SFO' });
     const { data } = Object(await admin('tenant-delete', { clientId: 'LAX' }));
     const { erased } = data.erasure.steps.find(({ where }: { where: string }) => where === "this gateway's memory");
-    // The decision, its token, the token's own entry, the tenant's state, and the names of its revocations.
+    // The entries are: the decision, its token, the token's own entry, the tenant's status, and the names of its
+    // revocations.
     expect(erased).toEqual({ entries: 5 });
   });
 
-  it('has a line in the log as any other has, with the request that minted its token', async () => {
+  it('is logged like any other, with the request that minted its token', async () => {
     const { lines } = await startCached(policyOf());
     const [minted, kept] = lines.filter(({ msg }) => msg === 'embed token');
     expect(Object.keys(kept ?? {}).slice(-8)).toEqual([
@@ -320,7 +324,7 @@ describe('the decision cache', () => {
   const decision = (body: string) => ({ body, isStill: () => true }) as unknown as Decision;
   const of = (subject: string, clientId = 'LAX') => ({ policy, session: sessionOf(subject), clientId, asked: {} });
 
-  it('is bounded by its bytes; the least recently used goes first', () => {
+  it('has a maximum size in bytes; the least recently used decision is dropped first', () => {
     const cache = createDecisionCache(10_000);
     const subjects = ['a', 'b', 'c', 'd'];
     for (const subject of subjects) cache.store(of(subject), decision('x'.repeat(1_000)));
@@ -329,7 +333,7 @@ describe('the decision cache', () => {
     expect(cache.find(of('a'))).toBeUndefined();
   });
 
-  it('goes with its tenant, and with the policy', () => {
+  it("drops a tenant's decisions with the tenant, and all with the policy", () => {
     const cache = createDecisionCache();
     cache.store(of('a'), decision('x'));
     cache.store(of('b'), decision('x'));
@@ -341,7 +345,7 @@ describe('the decision cache', () => {
     expect(cache.find(of('a', 'SFO'))).toBeUndefined();
   });
 
-  it('tells values of claims apart that JSON does not', () => {
+  it('distinguishes claims that JSON does not distinguish', () => {
     const claims = { ...basePolicy.session.claims, level: 'double' };
     const doubles = policyOf({ session: { ...basePolicy.session, claims } });
     const withLevel = (level: unknown) => ({

@@ -13,7 +13,7 @@ import {
 import { policyOf } from './policies.js';
 
 describe('POST /embed-token', () => {
-  it('gives an analyst a token for the copy of delays of their own tenant', async () => {
+  it("gives an analyst a token for their own tenant's copy of delays", async () => {
     const { ask, upstream } = await startGateway();
     const response = await ask(analyst);
     expect(response.status).toBe(200);
@@ -87,7 +87,7 @@ describe('POST /embed-token', () => {
     });
   });
 
-  it('denies a regional user without a region, and says where in the log alone', async () => {
+  it('denies a regional user without a region, and only the log says where', async () => {
     const { refused, lines, upstream } = await startGateway();
     const { region: _, ...claims } = regional;
     const answer = await refused(claims);
@@ -113,7 +113,7 @@ describe('POST /embed-token', () => {
     },
   );
 
-  it('answers a user without a role neutrally, and tells the developer why in the log', async () => {
+  it('gives a user without a role a neutral answer, and tells the developer the reason in the log', async () => {
     const { refused, lines } = await startGateway();
     const answer = await refused({ ...analyst, sub: 'nobody', roles: ['guest-of-the-house'] });
     const requestId = answer.headers.get('x-request-id') ?? '';
@@ -150,7 +150,7 @@ describe('POST /embed-token', () => {
     expect(lines.at(-1)?.detail).toContain('"delays--LAX"');
   });
 
-  it('refuses a mint that the service refuses for a restriction, and never mints without it', async () => {
+  it('names no rule, file, expression or tenant in any 403', async () => {
     for (const code of ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR']) {
       const { refused, upstream, lines } = await startGateway();
       upstream.state.intercept = ({ path }) =>
@@ -182,7 +182,7 @@ describe('the log', () => {
 });
 
 describe('the log line of a cached answer', () => {
-  it('names the request that minted it, and that of a mint names none', async () => {
+  it('names the request that minted its token; the line of a mint names none', async () => {
     const { ask, lines } = await startGateway();
     const ids: (string | null)[] = [];
     for (const claims of [analyst, analyst, { ...analyst, sub: 'bob' }]) {
@@ -208,7 +208,7 @@ describe('leak 8: the policy hook runs only when a cache misses', () => {
 });
 
 describe('leak 17: attribute changes in the identity never reach an existing tenant', () => {
-  it('follows the claims of the session at hand', async () => {
+  it('uses the claims of the current session', async () => {
     const { granted, upstream } = await startGateway();
     await granted(regional);
     await granted({ ...regional, region: 'NV' });
@@ -220,7 +220,7 @@ describe('leak 17: attribute changes in the identity never reach an existing ten
 });
 
 describe('tokens are shared only by identical requests', () => {
-  it('gives two users, two tenants and two narrowings a token each', async () => {
+  it('gives two users, two tenants and two selections separate tokens', async () => {
     const { granted } = await startGateway();
     const tokens = [
       await granted(manager),
@@ -232,7 +232,7 @@ describe('tokens are shared only by identical requests', () => {
     expect((await granted(manager)).token).toBe(tokens[0]);
   });
 
-  it('shares none between two upstreams or keys that share a cache, and between policies those that ask for the same', async () => {
+  it('are not shared between upstreams or API keys; policies share tokens of identical requests', async () => {
     const clock = createMovableClock();
     const cache = createMemoryCache({ clock });
     const first = await startGateway({ cache, clock });
@@ -253,7 +253,7 @@ describe('tokens are shared only by identical requests', () => {
 });
 
 describe('leak 10: concurrent embeds on one page share one token', () => {
-  it('gives each narrowing its own token, also when they ask at once', async () => {
+  it('gives each selection its own token, also at the same time', async () => {
     const { granted, upstream } = await startGateway();
     const asked = [{ embeds: ['delays'] }, { embeds: ['routes'] }, {}, { embeds: ['routes', 'delays'] }];
     const tokens = (await Promise.all(asked.map((body) => granted(manager, body)))).map(({ token }) => token);
@@ -264,7 +264,7 @@ describe('leak 10: concurrent embeds on one page share one token', () => {
 });
 
 describe('equal grants', () => {
-  it('make one request, in whatever order the claims come', async () => {
+  it('make one request, whatever the order of the claims', async () => {
     const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: { State: 'user.claims.states' } } }];
     const { granted, upstream } = await startGateway({ policy: policyOf({ restrictions }) });
     await granted({ ...analyst, states: ['CA', 'NV'] });
@@ -274,7 +274,7 @@ describe('equal grants', () => {
 });
 
 describe('leak 15: a refresh gives the same expiring token', () => {
-  it('replaces a token from refreshAfter on, and not before', async () => {
+  it('replaces a token from refreshAfter on, and not earlier', async () => {
     const { granted, clock } = await startGateway();
     const session = sign({ ...analyst, exp: startSeconds + 100_000 });
     const first = await granted(session);
@@ -286,7 +286,7 @@ describe('leak 15: a refresh gives the same expiring token', () => {
     expect(Date.parse(second.expiresAt)).toBe(clock.now().getTime() + 3_600_000);
   });
 
-  it('replaces it also where the cache still holds it', async () => {
+  it('replaces a token that is still cached', async () => {
     const clock = createMovableClock();
     const memory = createMemoryCache({ clock });
     const slow = { ...memory, set: (key: string, value: string) => memory.set(key, value, 10 ** 12) };
@@ -297,7 +297,7 @@ describe('leak 15: a refresh gives the same expiring token', () => {
     expect((await granted(session)).token).not.toBe(token);
   });
 
-  it('keeps the configured minimum of life, but never more than half', async () => {
+  it("keeps the configured minimum life, but never more than half of the token's life", async () => {
     const patient = await startGateway({ minimumLifeMs: 60_000 });
     const { expiresAt, refreshAfter } = await patient.granted(analyst);
     expect(Date.parse(expiresAt) - Date.parse(refreshAfter)).toBe(60_000);
@@ -310,7 +310,7 @@ describe('leak 15: a refresh gives the same expiring token', () => {
 describe('the upstream fails', () => {
   const down = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'));
 
-  it('serves a live cached token, and otherwise 503 with Retry-After', async () => {
+  it('serves a valid cached token, and otherwise 503 with Retry-After', async () => {
     const { granted, refused, upstream, clock } = await startGateway();
     const session = sign({ ...analyst, exp: startSeconds + 100_000 });
     const first = await granted(session);
@@ -334,7 +334,7 @@ describe('the upstream fails', () => {
 });
 
 describe('200 simultaneous first logins of one tenant', () => {
-  it('make each dashboard once and mint one token', async () => {
+  it('create each dashboard once and mint one token', async () => {
     const { granted, upstream } = await startGateway();
     const answers = await Promise.all(Array.from({ length: 200 }, () => granted(manager)));
     expect(new Set(answers.map(({ token }) => token))).toEqual(new Set(['guest-token-1']));
@@ -345,7 +345,7 @@ describe('200 simultaneous first logins of one tenant', () => {
     expect(upstream.mints()).toHaveLength(1);
   });
 
-  it('mint one token for each user when they are many', async () => {
+  it('mint one token for each of many users', async () => {
     const { granted, upstream } = await startGateway();
     const users = Array.from({ length: 200 }, (_, index) => ({ ...manager, sub: `user-${index % 20}` }));
     await Promise.all(users.map((user) => granted(user)));

@@ -17,7 +17,7 @@ import { policyOf } from './policies.js';
 
 const hasPostgres = await isPostgresThere();
 
-/** Time that passes only when it is told to; what was to run later, runs then. */
+/** A clock that the test moves. Timers run when their time is reached. */
 const createMovableTiming = () => {
   let nowMs = 0;
   const planned: { atMs: number; run: () => void }[] = [];
@@ -31,7 +31,7 @@ const createMovableTiming = () => {
   };
   return {
     ...timing,
-    /** Without anything that was planned: as if the process had stood still. */
+    /** Moves the clock without running timers, as if the process had been stopped. */
     stall: (ms: number) => {
       nowMs += ms;
     },
@@ -53,7 +53,7 @@ const requestOf = (userIdentifier: string) => ({
   expiryTime: 600_000,
 });
 
-/** A gateway's token step with a ledger that others write to, and time of its own. */
+/** The gateway's token step with its own clock, on a ledger that other processes write to. */
 const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache = (cache) => cache) => {
   const timing = createMovableTiming();
   const clock = createMovableClock();
@@ -95,8 +95,8 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
 
 const openShared = async (): Promise<Ledger> => ({ ...(await openTestLedger()), isShared: true });
 
-describe('epochs, where others write to the ledger', () => {
-  it('a mint that another gateway revokes while it is under way is dropped, however fresh the knowledge seems', async () => {
+describe('epochs, when other processes write to the ledger', () => {
+  it('a mint is dropped if another gateway revokes it meanwhile, however recently the epoch was read', async () => {
     const ledger = await openShared();
     const { step, state, discarded, scopes } = createStep(ledger);
     await step('warm-up');
@@ -105,13 +105,13 @@ describe('epochs, where others write to the ledger', () => {
     expect(discarded).toEqual(['token-2']);
     state.during = async () => {};
     expect((await step('ann')).token).toBe('token-3');
-    // What was revoked before the mint is not even minted.
+    // The subject was revoked before the mint, so nothing is minted.
     await raise(ledger, scopes.all);
     await expect(step('bob')).rejects.toThrow(Outdated);
     expect(state.minted).toBe(3);
   });
 
-  it('an answer that was found before a revocation and leaves after it does not leave', async () => {
+  it('an answer that was found before a revocation is not sent after it', async () => {
     const ledger = await openShared();
     const race = { now: async () => {} };
     const { step, epochs, state, scopes } = createStep(ledger, (cache) => ({
@@ -134,7 +134,7 @@ describe('epochs, where others write to the ledger', () => {
   });
 
   it.skipIf(!hasPostgres)(
-    'a cached answer asks the database nothing for a second, and is refused where that is over and it cannot be asked',
+    'a cached answer needs no statement for a second; after that, it is refused if the database is unavailable',
     async () => {
       const { url, drop } = await createOwnDatabase();
       const database = await openDatabase({ databaseUrl: url, folder: null });
@@ -152,7 +152,7 @@ describe('epochs, where others write to the ledger', () => {
     },
   );
 
-  it('looks again after a second at most: by itself every 400 ms or sooner, and when it hears of news', async () => {
+  it('reads the epoch again after at most a second: every 400 ms by itself, or when notified', async () => {
     const ledger = await openShared();
     const { step, epochs, timing, scopes } = createStep(ledger);
     const { token } = await step('ann');
@@ -171,7 +171,7 @@ describe('epochs, where others write to the ledger', () => {
     await expect.poll(() => known.markOf([scopes.all])).not.toBe(then);
   });
 
-  it('nobody else can write to a database of this process alone: it is never asked again', async () => {
+  it('in a database that only this process uses, the epoch is never read again', async () => {
     const { step, timing } = createStep(await openTestLedger());
     const { token } = await step('ann');
     timing.stall(100_000);
@@ -179,7 +179,7 @@ describe('epochs, where others write to the ledger', () => {
     expect(timing.planned()).toEqual([]);
   });
 
-  it('holds users and tenants under references that tell nothing of them', async () => {
+  it('stores users and tenants under references that do not reveal them', async () => {
     const { scopes } = createStep(await openTestLedger());
     const all = [...scopes.ofSubject({ clientId: 'LAX', userIdentifier: 'demo|ann' })];
     for (const scope of all) expect(scope).toMatch(/^(tenant|user|member):[0-9a-f]{64}$/);
@@ -193,7 +193,7 @@ describe('epochs, where others write to the ledger', () => {
 });
 
 describe.skipIf(!hasPostgres)('epochs on PostgreSQL', () => {
-  it('who looks while many write misses none: changes become visible in the order of their numbers', async () => {
+  it('a reader misses no change while many write: changes become visible in the order of their numbers', async () => {
     const { url, drop } = await createOwnDatabase();
     const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl: url, folder: null })));
     onTestFinished(async () => {

@@ -1,4 +1,4 @@
-/** What of a deletion depends on the upstream and the cache, and how operators ask for it. */
+/** Deletion of a tenant: how it depends on the upstream and the cache, and how operators start it. */
 
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -13,7 +13,7 @@ import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 const body = { clientId: 'LAX', occurredAt: new Date(startSeconds * 1000 - 1000).toISOString() };
 const hooks = { secrets: [hookSecret], toleranceSeconds: 300 };
 
-/** A service of the interface that can do nothing beyond it, or only what is named. */
+/** A service of the interface with exactly the named capabilities. */
 const foreign = (...can: readonly string[]) => {
   const upstream = createScriptedUpstream();
   upstream.state.intercept = ({ method, path, query }) => {
@@ -48,8 +48,8 @@ const start = async (overrides: Parameters<typeof startGateway>[0] = {}) => {
   return { ...gateway, send, command };
 };
 
-describe('a foreign service', () => {
-  it('that can do nothing beyond the interface: embeds go, and what stays is named', async () => {
+describe('an erasure at a service of another product', () => {
+  it('without further capabilities deletes embeds and names what stays', async () => {
     const { scripted, upstream } = foreign();
     const { granted, send } = await start({ upstream });
     await granted(manager);
@@ -69,7 +69,7 @@ describe('a foreign service', () => {
     expect(deletions.map(({ path }) => path)).toEqual(['/api/v2/data-app/embeds', '/api/v2/data-app/embeds']);
   });
 
-  it('that deletes dashboards: they go with their embeds', async () => {
+  it('that can delete dashboards deletes them with their embeds', async () => {
     const { scripted, upstream } = foreign('delete-dashboard');
     const { granted, send } = await start({ upstream });
     await granted(manager);
@@ -78,7 +78,7 @@ describe('a foreign service', () => {
     expect([...scripted.dashboards.keys()]).toEqual([]);
   });
 
-  it('of whom it cannot be told what it can: the sender tries again', async () => {
+  it('with unknown capabilities is refused, and the sender tries again', async () => {
     const { upstream } = foreign();
     let isKnown = false;
     const requireCapability: Capabilities['requireCapability'] = async (name) => {
@@ -94,7 +94,7 @@ describe('a foreign service', () => {
   });
 });
 
-it('a cache that cannot be reached: the deletion is not done until it is', async () => {
+it('with an unavailable cache is not complete until the cache is available', async () => {
   const { upstream } = foreign();
   let isDown = true;
   const cache = createMemoryCache({ clock: createMovableClock() });
@@ -121,14 +121,14 @@ it('a cache that cannot be reached: the deletion is not done until it is', async
   const done = await sendUntilTaken(send, 'deleted', body);
   expect(done.data?.erasure?.steps.slice(0, 3)).toMatchObject([
     {},
-    // Of both attempts together.
+    // The sum of both attempts.
     { where: 'analytics service', erased: { embeds: 1 } },
     { where: 'token cache', erased: { tokens: 1 } },
   ]);
 });
 
 describe('an operator', () => {
-  it('suspends, resumes and deletes a tenant, and reads the report of its erasure', async () => {
+  it('suspends, resumes and deletes a tenant, and reads the report of the erasure', async () => {
     const events: AuditEvent[] = [];
     const audit = { record: async (event: AuditEvent) => void events.push(event) };
     const { upstream } = foreign();
@@ -165,7 +165,7 @@ describe('an operator', () => {
 });
 
 describe('the audit', () => {
-  it('has every hook that was taken, once, and no name of whom was erased', async () => {
+  it('contains every accepted hook once, and no name of the erased tenant', async () => {
     const events: AuditEvent[] = [];
     const audit = { record: async (event: AuditEvent) => void events.push(event) };
     const { send } = await start({ audit, upstream: foreign().upstream });
@@ -199,7 +199,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('that cannot keep it: the sender tries again, and the event is applied once more', async () => {
+  it('if it is unavailable, the sender tries again, and the event is applied once more', async () => {
     let isDown = true;
     const audit = {
       record: async ({ kind }: AuditEvent) => {

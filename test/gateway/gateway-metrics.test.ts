@@ -1,4 +1,4 @@
-/** What operators see of a gateway: by its counters, and by whether it is ready. */
+/** What operators see of a gateway: its counters, and whether it is ready. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { basePolicy } from './policies.js';
 const open = () => {
   const registry = new Registry();
   const metrics = createGatewayMetrics(registry);
-  /** The samples that are not 0 of what begins so, without `guestlist_gateway_`. */
+  /** Returns the samples that are not 0 and start with this name, without `guestlist_gateway_`. */
   const read = async (name: string): Promise<readonly string[]> =>
     (await registry.metrics())
       .split('\n')
@@ -32,7 +32,7 @@ const open = () => {
 };
 
 describe('a gateway counts', () => {
-  it('each answer by its outcome, mints with their time, calls, entries of the audit and limits; and names nobody', async () => {
+  it('answers by outcome, mints with their duration, calls, audit entries and limits, without names', async () => {
     const { registry, metrics, read } = open();
     const ledger = await openTestLedger();
     const clock = createMovableClock();
@@ -76,7 +76,7 @@ describe('a gateway counts', () => {
     expect(all.replaceAll(/^#.*$/gm, '')).not.toMatch(/\b(LAX|ann|nobody|late)\b/);
   });
 
-  it('policies: one that is refused is seen until the files are good again', async () => {
+  it('refused policies, until the files are valid again', async () => {
     const { metrics, read } = open();
     const folder = mkdtempSync(join(tmpdir(), 'guestlist-metrics-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -107,7 +107,7 @@ describe('a gateway counts', () => {
     expect(await read('policy_loads_total{outcome="ok"}')).toEqual(['policy_loads_total{outcome="ok"} 2']);
   });
 
-  it('a circuit that opened, and a Redis that is away', async () => {
+  it('open circuits, and unavailable Redis', async () => {
     const { metrics, read } = open();
     const port = await freePort();
     const { log } = captureLog();
@@ -136,7 +136,7 @@ describe('a gateway counts', () => {
   });
 });
 
-it('a gateway is ready while its ledger answers', async () => {
+it('a gateway is ready while its ledger is available', async () => {
   const database = await openDatabase({ databaseUrl: null, folder: null });
   const ledger = await openLedger(database.connect<LedgerTables>(), false);
   const { assertReady } = await startGateway({ ledger });

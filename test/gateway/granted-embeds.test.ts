@@ -1,4 +1,7 @@
-/** Embeds that a policy grants by their ids, beside copies of templates. The real service's part is in test/spec/gateway-embeds.test.ts. */
+/**
+ * Embeds that a policy grants by their ids, in addition to copies of templates. test/spec/gateway-embeds.test.ts tests
+ * them with the real service.
+ */
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
 import { analyst, startGateway } from './harness.js';
@@ -27,7 +30,7 @@ type Id = keyof typeof listed;
 
 const isId = (id: string): id is Id => Object.hasOwn(listed, id);
 
-/** A service that has those embeds; `isOld`: it does not know that one embed can be asked for. */
+/** A service with those embeds. `isOld`: it cannot be asked for a single embed. */
 const upstreamWith = ({ isOld = false, foreign = [] as readonly string[] } = {}) => {
   const upstream = createScriptedUpstream();
   upstream.state.intercept = ({ path, query }: WireRequest) => {
@@ -68,18 +71,18 @@ describe('granted embeds', () => {
     expect(upstream.lastMint()).toMatchObject({ params: { allowedEmbeds: ['delays--LAX', 'one-number', 'overview'] } });
   });
 
-  it('may be all that is granted: then nothing is made', async () => {
+  it('may be the complete grant: then no dashboard is created', async () => {
     const { granted, upstream } = await start(grant({ embeds: ['one-number'] }));
     expect((await granted(analyst)).embeds).toEqual([{ id: 'one-number', name: 'One number', type: 'metric' }]);
     expect(upstream.created()).toEqual([]);
   });
 
-  it('are found at a service that cannot be asked for one', async () => {
+  it('are found at a service that cannot be asked for a single embed', async () => {
     const { granted } = await start(grant({ embeds: both }), upstreamWith({ isOld: true }));
     expect((await granted(analyst)).embeds.map(({ id }) => id)).toEqual(both);
   });
 
-  it('are what the body may narrow to, and nothing else is', async () => {
+  it('can be selected by the body, and nothing else can', async () => {
     const { granted, refused, upstream, lines } = await start(grant({ templates: ['delays'], embeds: both }));
     expect((await granted(analyst, { embeds: ['one-number'] })).embeds).toHaveLength(1);
     expect(upstream.lastMint()).toMatchObject({ params: { allowedEmbeds: ['one-number'] } });
@@ -95,7 +98,7 @@ describe('restrictions on granted embeds', () => {
     restrictions: [{ name: 'r', when: 'true', restrict: parts }],
   });
 
-  it('leak 19: bind every one of them, as they bind the copies', async () => {
+  it('leak 19: apply to every granted embed, as they do to copies', async () => {
     const { granted, upstream } = await start(
       restrict({ dashboardFilters: { State: '"CA"' }, rls: { region: '"west"' }, appFilters: { size: '7' } }),
     );
@@ -115,7 +118,7 @@ describe('restrictions on granted embeds', () => {
     });
   });
 
-  it('hide a metric of a shared dashboard by its embed, and leave out the embed of a metric that is hidden anywhere', async () => {
+  it('hide a metric of a shared dashboard by its embed, and remove the embed of a metric that is hidden anywhere', async () => {
     const { granted, upstream } = await start(
       restrict({ hideMetrics: { overview: ['Total'], delays: ['Late', 'm1'] } }),
     );
@@ -135,7 +138,7 @@ describe('restrictions on granted embeds', () => {
     expect(code).toBe('POLICY_UNDECIDED');
   });
 
-  it('leak 12: that would bind no metric at all deny', async () => {
+  it('leak 12: that would restrict no metric deny the request', async () => {
     const upstream = upstreamWith();
     upstream.state.metricsOf = () => [{ name: 'Only', metricId: 'only' }];
     const policy = {
@@ -149,8 +152,8 @@ describe('restrictions on granted embeds', () => {
   });
 });
 
-describe('a granted embed that cannot be shown denies, and the log says why', () => {
-  it('where the service does not have it', async () => {
+describe('a granted embed that cannot be shown denies the request, and the log says why', () => {
+  it('if the service does not have it', async () => {
     const { refused, lines, upstream } = await start(grant({ templates: ['delays'], embeds: ['gone'] }));
     const answer = await refused(analyst);
     expect([answer.status, answer.code]).toEqual([403, 'POLICY_UNDECIDED']);
@@ -160,7 +163,7 @@ describe('a granted embed that cannot be shown denies, and the log says why', ()
     expect(upstream.mints()).toEqual([]);
   });
 
-  it('where it is of another client', async () => {
+  it('if it belongs to another client', async () => {
     const upstream = upstreamWith({ foreign: ['overview'] });
     const policy = {
       ...grant({ embeds: both }),
@@ -174,7 +177,7 @@ describe('a granted embed that cannot be shown denies, and the log says why', ()
     expect(upstream.mints()).toEqual([]);
   });
 
-  it('where the service refuses it at mint', async () => {
+  it('if the service refuses it at mint', async () => {
     const upstream = upstreamWith();
     const { intercept } = upstream.state;
     upstream.state.intercept = (request) =>

@@ -1,4 +1,4 @@
-/** A gateway on a real port: node:http in front of the real Router, with a movable clock and a scripted upstream. */
+/** A gateway on a real port: node:http and the real router, with a clock that tests move and a scripted upstream. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ export const gatewayToken = 'gateway-token-of-at-least-32-characters';
 export const startSeconds = 1_800_000_000;
 export const demoPolicy = loadPolicyFile(new URL('../../config/policies/flights.yaml', import.meta.url).pathname);
 
-/** The keys of an issuer that shares a secret. */
+/** The keys of an issuer with a shared secret. */
 export const secretKeys = (secret: string): JwtKeys => fixedKeys([secretKey(secret)]);
 
 /** A clock that stands still until it is moved. */
@@ -48,7 +48,7 @@ export const regional = {
   region: 'CA',
 };
 
-/** A session that lives an hour from the start of the clock. */
+/** Signs a session that is valid for an hour from the start of the clock. */
 export const sign = (claims: object, secret = demoSecret, options: jwt.SignOptions = {}): string =>
   jwt.sign({ exp: startSeconds + 3600, iat: startSeconds, ...claims }, secret, options);
 
@@ -77,10 +77,10 @@ export const captureLog = () => {
   return { log, lines };
 };
 
-/** Options that take the place of the usual ones. `identify` takes the place of the issuers. */
+/** Options that replace the usual ones. `identify` replaces the issuers. */
 export type Overrides = Partial<GatewayOptions> & {
   readonly policy?: Policy;
-  /** What the scripted upstream can do beyond the interface; nothing where left out. */
+  /** The capabilities of the scripted upstream; none if left out. */
   readonly capabilities?: readonly Capability[];
 };
 

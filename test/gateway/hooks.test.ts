@@ -1,4 +1,4 @@
-/** What hooks bring about, with the real service and a real ledger: on the embedded database and on PostgreSQL. */
+/** The effects of hooks, with the real service and a real ledger, on the embedded database and on PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -21,7 +21,7 @@ import { foldState, type Happened } from './tenant-events.js';
 const startMs = startSeconds * 1000;
 const momentOf = (at: number): string => new Date(startMs - 1_000_000 + at * 1000).toISOString();
 
-/** Ids that occur nowhere by chance. */
+/** Ids that do not occur by chance. */
 const newTenant = (): string => `unmistakable-${randomUUID()}`;
 const sessionOf = (clientId: string, sub = `person-of-${clientId}`) => ({
   iss: 'guestlist-demo',
@@ -69,7 +69,10 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       const rows = await service.ledger.db.selectFrom('pending_revocations').select('target').execute();
       return rows.filter(({ target }) => target.includes(clientId)).length;
     };
-    /** Of what another replica changed: these have a cache each, so that no notice reaches them. */
+    /**
+     * Waits until a replica has seen the change of another one. The replicas have separate caches, so no notification
+     * reaches them.
+     */
     const noticed = (look: () => Promise<unknown>, wanted: unknown) =>
       vi.waitFor(async () => expect(await look()).toEqual(wanted), { timeout: 10_000, interval: 20 });
     const expectNothingLeft = async (clientId: string) => {
@@ -79,7 +82,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(text).not.toContain(clientId);
     };
 
-    it('signed-up provisions before the first login what the policy lists for it', async () => {
+    it("signed-up provisions the dashboards of the policy's onSignUp before the first login", async () => {
       const { event, granted } = await start();
       const clientId = newTenant();
       const answer = await event('signed-up', clientId, 1);
@@ -89,7 +92,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
-    it('a sign-up that was cut off is finished by the next attempt, under the same id', async () => {
+    it('an interrupted sign-up is finished by the next attempt with the same id', async () => {
       const { send } = await start();
       const clientId = newTenant();
       const [id, body] = [randomUUID(), { clientId, occurredAt: momentOf(1) }];
@@ -109,14 +112,14 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect([calls, await boardsOf(clientId)]).toEqual([[], ['delays']]);
     });
 
-    it('makes several dashboards at once for a tenant that nobody ever saw', async () => {
+    it('creates several dashboards at once for an unknown tenant', async () => {
       const { granted } = await start();
       for (let round = 0; round < 15; round += 1) {
         expect((await granted(sessionOf(newTenant()))).embeds).toHaveLength(2);
       }
     });
 
-    it('suspended stops minting at once and revokes; resumed lets in again, with a new token', async () => {
+    it('suspended stops minting at once and revokes tokens; resumed allows logins with new tokens', async () => {
       const { event, granted, refused } = await start();
       const clientId = newTenant();
       const { token } = await granted(sessionOf(clientId));
@@ -131,7 +134,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
-    it('a suspension that the service was not told of: 503, and it is told later though nobody sends it again', async () => {
+    it('a suspension that did not reach the service: 503, and it is retried even if the hook is not sent again', async () => {
       const { send, granted, clock } = await start();
       const clientId = newTenant();
       const { token } = await granted(sessionOf(clientId));
@@ -142,7 +145,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
         const { status, error } = await send('suspended', { clientId, occurredAt: momentOf(1) }, { id: clientId + id });
         expect([status, error?.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
       }
-      // However often it is sent, it is owed once.
+      // However often the hook is sent, one erasure is pending.
       expect(await pendingOf(clientId)).toBe(1);
       service.state.meddle = () => {};
       clock.advance(60_000);
@@ -150,7 +153,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await isGood(token)).toBe(false);
     });
 
-    it('a suspension at any moment of a login: its token is answered to nobody, and is good nowhere', async () => {
+    it('a suspension at any moment of a login: its token is answered to nobody and is invalid', async () => {
       const seen: string[] = [];
       for (let at = 1, isThrough = false; !isThrough; at += 1) {
         const { send, ask, refused } = await start();
@@ -175,7 +178,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(seen).toContain('after POST /api/v2/guest-token/create');
     });
 
-    it('who is let in again while a suspension is being carried out is answered no token that it ended', async () => {
+    it('a user who logs in after a resumption never gets a token that the suspension has ended', async () => {
       const { send, event, granted } = await start();
       const clientId = newTenant();
       await granted(sessionOf(clientId));
@@ -190,7 +193,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await isGood((await granted(sessionOf(clientId))).token)).toBe(true);
     });
 
-    it('another replica notices by itself', async () => {
+    it('another replica notices the change by itself', async () => {
       const [first, second] = [await start(), await start()];
       const clientId = newTenant();
       await second.granted(sessionOf(clientId));
@@ -202,7 +205,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await isGood((await second.granted(sessionOf(clientId))).token)).toBe(true);
     });
 
-    it('deleted erases everything that names the tenant, in both halves and in the cache, and says what', async () => {
+    it('deleted erases everything that names the tenant, in gateway, service and cache, and reports it', async () => {
       const cache = createMemoryCache({ clock: createMovableClock() });
       const kept: string[] = [];
       const watched = {
@@ -256,7 +259,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    it('deleted while revocations of the tenant and its users are still owed to the service: nothing names it', async () => {
+    it('deleted also removes pending revocations of the tenant and its users', async () => {
       const { url, event, granted } = await start();
       const [clientId, other] = [newTenant(), newTenant()];
       for (const each of [clientId, other]) await granted(sessionOf(each));
@@ -282,7 +285,17 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await event('deleted', other, 1);
     });
 
-    it('a deleted tenant stays deleted until it is signed up anew, and then begins with nothing of before', async () => {
+    it('deleted is answered with the stored report, if another process finished the erasure first', async () => {
+      const { event, granted } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      const first = await event('deleted', clientId, 5);
+      const again = await event('deleted', clientId, 5);
+      expect(first.data).toMatchObject({ erasure: { isComplete: true } });
+      expect(again.data).toEqual(first.data);
+    });
+
+    it('a deleted tenant stays deleted until it signs up again, and then starts with nothing', async () => {
       const { event, granted, refused } = await start();
       const clientId = newTenant();
       await granted(sessionOf(clientId));
@@ -304,7 +317,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
-    it('a tenant that is deleted before it was ever seen is refused at its first login', async () => {
+    it('a tenant that is deleted before its first login is refused', async () => {
       const { event, refused } = await start();
       const clientId = newTenant();
       expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
@@ -312,7 +325,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    it('an erasure that was cut off at any call goes on, and a sign-up anew waits for it', async () => {
+    it('an erasure that was interrupted at any call is continued, and a new sign-up waits for it', async () => {
       const { send, event, granted, refused } = await start();
       const clientId = newTenant();
       const deleted = { clientId, occurredAt: momentOf(5) };
@@ -352,7 +365,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays']);
     });
 
-    it('a deletion at any moment of a login: no dashboard and no token survives it', async () => {
+    it('a deletion at any moment of a login: no dashboard and no token remains', async () => {
       const seen: string[] = [];
       for (let at = 1, isThrough = false; !isThrough; at += 1) {
         const [first, second] = [await start(), await start()];
@@ -377,7 +390,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(seen).toContain('before POST /api/v2/data-app/dashboard-embeds');
     });
 
-    it('a login at any moment of a deletion: refused, and it leaves nothing', async () => {
+    it('a login at any moment of a deletion is refused and leaves nothing', async () => {
       const { event, granted, refused } = await start();
       const clientId = newTenant();
       await granted(sessionOf(clientId));
@@ -392,7 +405,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    /** Another process of the product, which never says anything after it joined. */
+    /** Adds another process of the product to the ledger, which then shows no sign of life. */
     const joinSilent = async () => {
       const { db } = service.ledger;
       const self = await joinProcesses(db, true);
@@ -406,7 +419,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       return { ...service.ledger, self, fallSilent };
     };
 
-    it('what a process does not end that is alive is waited for; what a dead one held is free, and no more its own', async () => {
+    it('work of a live process is waited for; what a dead process held is released', async () => {
       const { send, event } = await start();
       const clientId = newTenant();
       const other = await joinSilent();
@@ -422,7 +435,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    it('a work of a live process is waited for, one of a dead process is not; and a dead one begins none', async () => {
+    it('a lease of a live process is waited for, one of a dead process is not; a dead process gets no lease', async () => {
       const { send, event } = await start();
       const clientId = newTenant();
       const other = await joinSilent();
@@ -448,13 +461,13 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    it('the end of tokens is noted with the state: whoever comes after a process that died there ends them', async () => {
+    it('the end of tokens is stored with the state, so the next process ends them if the first one dies', async () => {
       const gateway = await start();
       const clientId = newTenant();
       await gateway.granted(sessionOf(clientId));
       expect(await tokensOf(clientId)).toHaveLength(1);
       const other = await joinSilent();
-      // All that the other process did before it died.
+      // Everything that the other process did before it died.
       await createTenantRecords(other, { now: () => new Date() }).note({
         kind: 'suspended',
         clientId,
@@ -467,7 +480,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await noticed(() => pendingOf(clientId), 0);
     });
 
-    it('a deletion that was cut off is finished by whoever comes next, without being sent again', async () => {
+    it('an interrupted deletion is finished by the next process, even if the hook is not sent again', async () => {
       const clientId = newTenant();
       const other = await joinSilent();
       await (await start()).granted(sessionOf(clientId));
@@ -532,7 +545,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       ...events.filter((event) => !order.includes(event)),
     ];
 
-    it('doubled, late, out of order and cut off anywhere: the state is that of the newest event', async () => {
+    it('repeated, late, reordered and interrupted hooks: the state is that of the newest event', async () => {
       const gateway = await start();
       await fc.assert(
         fc.asyncProperty(deliveries, async ({ events, order, cuts }) => {
@@ -550,7 +563,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       );
     });
 
-    it('at the same time over two replicas, with logins between: the same', async () => {
+    it('the same holds for two replicas at the same time, with logins in between', async () => {
       const [first, second] = [await start(), await start()];
       await fc.assert(
         fc.asyncProperty(deliveries, async ({ events, order }) => {
@@ -560,7 +573,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
             ...all.map(({ kind, at }, index) => (index % 2 === 0 ? first : second).event(kind, clientId, at)),
             ...[first, second].map((gateway) => gateway.ask(sessionOf(clientId))),
           ]);
-          // A deletion may have found a login under way: it is taken when it is sent again, which `event` does.
+          // A deletion may be refused while a login is running. `event` sends it again until it is accepted.
           await expectState(first, clientId, events);
           await expectState(second, clientId, events);
         }),

@@ -1,4 +1,4 @@
-/** The gateway mounted in a host's own Express app, behind the host's own login and session. */
+/** The gateway mounted in a host's own Express app, with the host's login and session. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -21,7 +21,7 @@ const users: Record<string, HostClaims> = {
   bob: { sub: 'bob', org_id: 'ATL', roles: ['manager'] },
 };
 
-/** Sessions as a host keeps them: an opaque id in a cookie, and everything else on the server. */
+/** Sessions as a host stores them: an opaque id in a cookie, everything else on the server. */
 const createHostSessions = () => {
   const sessions = new Map<string, { user?: unknown }>();
   const middleware: express.RequestHandler = (request: HostRequest, _, next) => {
@@ -84,13 +84,13 @@ const startHost = async (identify: Identify<HostRequest> = fromSession, identify
     const answer = (await response.json()) as { token?: string; error?: { code: string; message: string } };
     return { status: response.status, headers: response.headers, token: answer.token, ...answer.error };
   };
-  /** As a page of the host asks: with its cookie and its origin. */
+  /** Sends a request as a page of the host does: with its cookie and its origin. */
   const askAs = (cookie: string, body?: unknown) => ask({ cookie, origin: url }, body);
   return { url, clock, upstream, lines, asked, ask, askAs, ...sessions };
 };
 
 describe("behind a host's own session", () => {
-  it('gives who is logged in a token of their own tenant, and the host keeps its own paths', async () => {
+  it("gives the logged-in user a token of their tenant, and leaves the host's other paths alone", async () => {
     const { url, logIn, logOut, askAs, upstream } = await startHost();
     const cookie = logIn(users.ann);
     expect(await askAs(cookie)).toMatchObject({ status: 200, token: 'guest-token-1' });
@@ -102,7 +102,7 @@ describe("behind a host's own session", () => {
     expect(await askAs(cookie)).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
   });
 
-  it.each([[null], [undefined]])('refuses who is not logged in (%j)', async (nobody) => {
+  it.each([[null], [undefined]])('refuses a user who is not logged in (%j)', async (nobody) => {
     const { askAs, upstream } = await startHost(() => nobody);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
@@ -110,7 +110,7 @@ describe("behind a host's own session", () => {
     expect(upstream.calls).toEqual([]);
   });
 
-  it('never mixes two users who ask at once, however slow the host is to say who they are', async () => {
+  it('never mixes two simultaneous users, however slowly the host identifies them', async () => {
     const waiting: (() => void)[] = [];
     const host = await startHost(async (request) => {
       await new Promise<void>((resolve) => {
@@ -129,7 +129,7 @@ describe("behind a host's own session", () => {
       expect(answer.token).toBe(tokenOf.get(index % 2 === 0 ? 'LAX' : 'ATL'));
   });
 
-  it('ignores a session token of any issuer: the host alone says who it is', async () => {
+  it('ignores session tokens of any issuer: only the host identifies the user', async () => {
     const { ask, url } = await startHost();
     const authorization = `Bearer ${sign({ ...users.ann, iss: 'guestlist-demo' })}`;
     expect(await ask({ authorization })).toMatchObject({ status: 401 });
@@ -151,7 +151,7 @@ describe('a host that fails', () => {
       throw Object.assign(new Error('no'), { code: 'SESSION_INVALID', status: 200 });
     },
   };
-  it.each(Object.keys(failing))('that %s gives 503 and a line in the log, and no token', async (name) => {
+  it.each(Object.keys(failing))('that %s gives 503 and a log line, and no token', async (name) => {
     const { askAs, upstream, lines } = await startHost(failing[name], 200);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE', token: undefined });
@@ -176,7 +176,7 @@ describe('a host that fails', () => {
     'an nbf that is a date': { ...users.ann, nbf: new Date() },
     'a class that writes itself as text': { toJSON: () => 'ann' },
   };
-  it.each(Object.keys(nonsense))('that says %s gives 500 and a line in the log, and no token', async (name) => {
+  it.each(Object.keys(nonsense))('that returns %s gives 500 and a log line, and no token', async (name) => {
     const { askAs, upstream, lines } = await startHost(() => nonsense[name] as HostClaims);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 500, code: 'INTERNAL_SERVER_ERROR', token: undefined });
@@ -199,14 +199,14 @@ describe('a host that fails', () => {
     'a tenant under __proto__': [JSON.parse('{"sub":"ann","__proto__":{"org_id":"LAX"}}'), 403, 'NO_TENANT'],
     'a tenant of another type': [{ ...users.ann, org_id: { toString: () => 'LAX' } }, 403, 'NO_TENANT'],
   };
-  it.each(Object.keys(refused))('that says %s gives no token', async (name) => {
+  it.each(Object.keys(refused))('that returns %s gives no token', async (name) => {
     const [claims, status, code] = refused[name] ?? [];
     const { askAs, upstream } = await startHost(() => claims as HostClaims);
     expect(await askAs('sid=x')).toMatchObject({ status, code, token: undefined });
     expect(upstream.calls).toEqual([]);
   });
 
-  it('that says one thing and then another is heard once', async () => {
+  it('that returns changing values is read once', async () => {
     const words = ['LAX', 'ATL'];
     const fickle = {
       ...users.ann,
@@ -222,7 +222,7 @@ describe('a host that fails', () => {
   });
 });
 
-describe('what the host says again', () => {
+describe("the host's next answer", () => {
   const clock = createMovableClock();
   const said: unknown[] = [];
   const identity = createHostIdentity({ identify: () => said.shift() as HostClaims, clock, allowedOrigins: [] });
@@ -231,7 +231,7 @@ describe('what the host says again', () => {
     return identity({ headers: { authorization: 'Bearer x' } } as IncomingMessage);
   };
 
-  it('is the session that it was, and one claim more is another', async () => {
+  it('is the same session if equal, and another one with one more claim', async () => {
     const first = await sessionFor({ ...users.ann });
     expect(await sessionFor({ ...users.ann })).toBe(first);
     for (const other of [{ ...users.ann, org_id: 'ATL' }, { ...users.ann, region: 'CA' }, users.bob]) {
@@ -241,7 +241,7 @@ describe('what the host says again', () => {
     }
   });
 
-  it('is held to its times at every request', async () => {
+  it('must be within its times at every request', async () => {
     const claims = { ...users.ann, exp: startSeconds + 60 };
     await sessionFor(claims);
     clock.advance(59_000);
@@ -261,7 +261,7 @@ describe('a page of another origin', () => {
     'an unlisted origin and a Bearer header': { origin: 'https://evil.example', authorization: 'Bearer x' },
     'an unlisted origin and Basic credentials': { origin: 'https://evil.example', authorization: 'Basic eDp5' },
   };
-  it.each(Object.keys(foreign))('is refused before the host is asked: %s', async (name) => {
+  it.each(Object.keys(foreign))('is refused before the host is called: %s', async (name) => {
     const { ask, logIn, asked } = await startHost();
     const answer = await ask({ cookie: logIn(users.ann), ...foreign[name] });
     expect(answer).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
@@ -269,21 +269,21 @@ describe('a page of another origin', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is refused without a cookie too, where the browser adds its own credentials', async () => {
+  it('is refused without a cookie too, since the browser may add credentials itself', async () => {
     const { ask, asked } = await startHost();
     expect(await ask({ origin: 'https://evil.example', authorization: 'Basic eDp5' })).toMatchObject({ status: 401 });
     expect(await ask({ origin: 'https://evil.example' })).toMatchObject({ status: 401 });
     expect(asked).toEqual([]);
   });
 
-  it('may ask where it is listed, with its cookies', async () => {
+  it('is accepted if it is listed, with its cookies', async () => {
     const { ask, logIn } = await startHost();
     const { status, headers } = await ask({ cookie: logIn(users.ann), origin: 'https://app.example.com' });
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  it('is none where the host takes a Bearer header of its own, sent without a cookie', async () => {
+  it('does not matter if the host uses a Bearer header and no cookie', async () => {
     const { ask } = await startHost(({ headers }) =>
       headers.authorization === 'Bearer of the host' ? (users.ann ?? null) : null,
     );

@@ -1,7 +1,8 @@
 /**
- * Hostile sessions and bodies, crossed: each forged session in every place that a session may stand in, with every kind of body; each
- * kind of wrong value in every claim and every field; and another tenant's names wherever a name may stand. Whatever comes is refused
- * by its own code, never by a 500, and nobody is asked for a token. What a token's header may try is in issuers.test.ts.
+ * Hostile sessions and bodies in all combinations: each forged session in every place of a session, with every kind of
+ * body; each wrong type in every claim and field; and other tenants' names in every place of a name. Each request must
+ * be refused with the right code, never with 500, and no token may be requested from the service. Headers of tokens are
+ * tested in issuers.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -49,7 +50,7 @@ const rs = (header: object = {}, claims: object = byRsa, pair = rsa): string =>
   signWith(pair, { alg: 'RS256', kid: 'shared', ...header }, claims);
 const es = (): string => signWith(ec, { alg: 'ES256' }, byEc);
 
-/** Issuers of every kind of key beside that of the demo; two of them call their keys alike. */
+/** Starts a gateway with issuers of every kind of key and that of the demo. Two issuers use the same key id. */
 const start = () =>
   startGateway({
     issuers: [
@@ -64,7 +65,7 @@ type Gateway = Awaited<ReturnType<typeof start>>;
 const origin = 'https://app.example.com';
 type Sent = { readonly status: number; readonly text: string; readonly code: string | undefined };
 
-/** Sends headers as they are, one name as often as it is given. */
+/** Sends headers unchanged, also several of one name. */
 const send = ({ url }: Gateway, headers: readonly [string, string][], body?: string | Buffer): Promise<Sent> =>
   new Promise((resolve, reject) => {
     const length: [string, string][] = body === undefined ? [] : [['content-length', String(Buffer.byteLength(body))]];
@@ -84,6 +85,9 @@ const send = ({ url }: Gateway, headers: readonly [string, string][], body?: str
     }
     request.end(body);
   });
+
+/** The status of a body that cannot be decoded: 413 if it is larger than 4 KiB. */
+const badBodyStatus = (text: string | Buffer): number => (Buffer.byteLength(text) > 4096 ? 413 : 400);
 
 const expectRefused = (sent: Sent, status: number, code: string, label = ''): void => {
   expect([sent.status, sent.code], `${label} ${sent.text}`).toEqual([status, code]);
@@ -128,7 +132,7 @@ const bodies: Record<string, string | undefined> = {
 };
 
 describe('a forged session', () => {
-  /** Every place that it can stand in, beside a good one where there is room for two. */
+  /** Every place of a session, also beside a valid session if two places exist. */
   const places: Record<string, (token: string) => [string, string][]> = {
     'as Bearer': (token) => [bearer(token)],
     'as cookie': (token) => [cookie(`host_session=${token}`), ['origin', origin]],
@@ -150,7 +154,7 @@ describe('a forged session', () => {
     'as Bearer with a good one in one header': (token) => [bearer(`${sign(analyst)}, Bearer ${token}`)],
   };
 
-  it.each(Object.keys(forged))('%s: 401 in every place, whatever the body', async (name) => {
+  it.each(Object.keys(forged))('%s: 401 in every place, with any body', async (name) => {
     const gateway = await start();
     const token = forged[name]?.() ?? '';
     for (const [place, headersOf] of Object.entries(places)) {
@@ -162,7 +166,7 @@ describe('a forged session', () => {
     expect(gateway.upstream.calls).toEqual([]);
   });
 
-  it('is what is refused above: a good one is answered in each of these places', async () => {
+  it('is the reason of these refusals: a valid session is accepted in each place', async () => {
     const gateway = await start();
     for (const token of [sign(analyst), rs(), rs({}, byTwin, twin), es()]) {
       expect((await send(gateway, [bearer(token)])).status).toBe(200);
@@ -174,7 +178,7 @@ describe('a forged session', () => {
     expectRefused(await send(gateway, [bearer(sign(analyst)), bearer(sign(analyst))]), 401, 'SESSION_INVALID');
   });
 
-  it.each([8, 20, 64, 1_000])('in headers of %i KiB is refused before anything is read of it', async (kibibytes) => {
+  it.each([8, 20, 64, 1_000])('in headers of %i KiB is refused before anything is read', async (kibibytes) => {
     const gateway = await start();
     const large = 'x'.repeat(kibibytes * 1024);
     for (const header of [
@@ -183,7 +187,7 @@ describe('a forged session', () => {
       cookie(`theme=${large}`),
       ['x-padding', large],
     ] as const) {
-      // Node answers 431 by itself and closes, perhaps before everything is sent.
+      // Node itself answers 431 and closes the connection, possibly before everything was sent.
       const sent = await send(gateway, [[...header], ['origin', origin]]).catch((error: unknown) => {
         expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) });
         return { status: 431, text: '' };
@@ -197,7 +201,7 @@ describe('a forged session', () => {
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-/** Signed with the right secret: what it claims is the host's word, however odd. `raw` is a claim's JSON. */
+/** A session with a valid signature, so that only the claim is wrong. `raw` is the claim's value as JSON. */
 const signedRaw = (claims: object, name: string, raw: string): string => {
   const others = JSON.stringify({ ...times, ...claims, [name]: undefined });
   const input = `${encode({ alg: 'HS256' })}.${encode(`${others.slice(0, -1)},"${name}":${raw}}`)}`;
@@ -239,7 +243,7 @@ describe('a wrong value', () => {
     ],
   });
   const good = { ...regional, states: ['CA'], level: 1 };
-  /** What is right for a claim after all, though it is wrong for the others. */
+  /** Values that are valid for this claim, although they are not for the others. */
   const fitting: Record<string, readonly string[]> = {
     level: ['a number'],
     region: ['a text without end', 'a line feed', 'a control character', 'half a character'],
@@ -255,12 +259,12 @@ describe('a wrong value', () => {
     exp: ['SESSION_INVALID'],
   };
 
-  it.each(Object.keys(codes))('of the claim %s gives no token, and its own code', async (claim) => {
+  it.each(Object.keys(codes))('of the claim %s gives no token and the right code', async (claim) => {
     const gateway = await startGateway({ policy });
     await gateway.granted(good);
     const calls = gateway.upstream.calls.length;
     const wrongForIt = Object.keys(wrong).filter((name) => !(fitting[claim] ?? []).includes(name));
-    // A number is an end in the distant past, and one beyond all is none.
+    // A number is an expiry in the distant past; a number that is too large is not a valid one.
     for (const name of wrongForIt) {
       const sent = await send(gateway, [bearer(signedRaw(good, claim, wrong[name] ?? ''))]);
       expect(codes[claim], `${name}: ${sent.text}`).toContain(sent.code);
@@ -291,17 +295,21 @@ describe('a wrong value', () => {
     expect(gateway.upstream.mints()).toEqual([first]);
   });
 
-  it.each(['tenant', 'embeds', 'timezone'])('of the field %s is a bad body, and asks nobody', async (field) => {
-    const gateway = await start();
-    for (const [name, raw] of Object.entries(wrong)) {
-      if (field === 'embeds' && name === 'a list without end') continue;
-      const sent = await send(gateway, [bearer(sign(manager)), json], `{"${field}":${raw}}`);
-      expectRefused(sent, 400, 'INVALID_REQUEST_BODY', name);
-    }
-    expect(gateway.upstream.calls).toEqual([]);
-  });
+  it.each(['tenant', 'embeds', 'timezone'])(
+    'of the field %s is INVALID_REQUEST_BODY, and the service is not called',
+    async (field) => {
+      const gateway = await start();
+      for (const [name, raw] of Object.entries(wrong)) {
+        if (field === 'embeds' && name === 'a list without end') continue;
+        const text = `{"${field}":${raw}}`;
+        const sent = await send(gateway, [bearer(sign(manager)), json], text);
+        expectRefused(sent, badBodyStatus(text), 'INVALID_REQUEST_BODY', name);
+      }
+      expect(gateway.upstream.calls).toEqual([]);
+    },
+  );
 
-  it('of the body as a whole is a bad body', async () => {
+  it('as the complete body is INVALID_REQUEST_BODY', async () => {
     const gateway = await start();
     const texts: (string | Buffer)[] = [
       ...Object.values(wrong).filter((raw) => raw !== '{}'),
@@ -320,13 +328,13 @@ describe('a wrong value', () => {
     ];
     for (const text of texts) {
       const sent = await send(gateway, [bearer(sign(manager)), json], text);
-      expectRefused(sent, 400, 'INVALID_REQUEST_BODY', text.toString('utf8').slice(0, 60));
+      expectRefused(sent, badBodyStatus(text), 'INVALID_REQUEST_BODY', text.toString('utf8').slice(0, 60));
     }
     expect(gateway.upstream.calls).toEqual([]);
   });
 });
 
-/** Names that are not LAX, though some reader may take them for it, or for more than one tenant. */
+/** Names that look like LAX, or like several tenants, but are not LAX. */
 const lookalikes = [
   ...[
     'ATL',
@@ -377,14 +385,14 @@ const lookalikes = [
 ];
 
 describe("another tenant's name", () => {
-  it('as tenant of the body is refused, whatever it looks like', async () => {
+  it('as tenant in the body is refused, however it is written', async () => {
     const gateway = await start();
     for (const tenant of lookalikes) {
       const sent = await send(gateway, [bearer(sign(manager)), json], JSON.stringify({ tenant }));
       expectRefused(sent, 403, 'NO_TENANT', tenant);
       expect(sent.text).not.toContain('LAX');
     }
-    // The last of two fields of one name counts, for every reader of JSON that follows the language's own.
+    // If a field occurs twice, JSON.parse uses the last one.
     expectRefused(
       await send(gateway, [bearer(sign(manager)), json], '{"tenant":"LAX","tenant":"ATL"}'),
       403,
@@ -420,7 +428,7 @@ describe("another tenant's name", () => {
     expect(gateway.upstream.calls).toEqual([]);
   });
 
-  it('in a session that says so is that tenant and no other: each has its own dashboards and tokens', async () => {
+  it('in a session selects exactly that tenant: each has its own dashboards and tokens', async () => {
     const { granted, upstream } = await start();
     const composed = [
       'caf\u00e9',
@@ -455,7 +463,7 @@ describe("another tenant's name", () => {
     expect([...ids].every((id) => /^[\x21-\x7e]+$/.test(id))).toBe(true);
   });
 
-  it('in a list of tenants is chosen exactly, or not at all', async () => {
+  it('in a list of tenants must be selected exactly', async () => {
     const policy = policyOf({ session: { ...basePolicy.session, tenant: 'claims.orgs' } });
     const { granted, refused, upstream } = await startGateway({ policy });
     const orgs = ['LAX', 'lax', 'caf\u00e9', 'cafe\u0301', '__proto__'];
@@ -471,7 +479,7 @@ describe("another tenant's name", () => {
     expect(upstream.mints()).toHaveLength(mints);
   });
 
-  it('as a user makes another user, never one that shares a token', async () => {
+  it('as a user is a separate user, who never shares a token', async () => {
     const { granted, upstream } = await start();
     const users = [
       'ann',

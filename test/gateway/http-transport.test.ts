@@ -23,7 +23,7 @@ const question = { embedId: 'delays--LAX', clientId: 'LAX & co' };
 const unavailable = expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' });
 
 describe('the HTTP transport', () => {
-  it('carries method, path, query, body and key', async () => {
+  it('sends method, path, query, body and key', async () => {
     const seen: unknown[] = [];
     const baseUrl = await serve((request, response) => {
       let body = '';
@@ -52,7 +52,7 @@ describe('the HTTP transport', () => {
     ]);
   });
 
-  it('is UPSTREAM_UNAVAILABLE where nobody listens', async () => {
+  it('throws UPSTREAM_UNAVAILABLE if nothing listens', async () => {
     const baseUrl = await serve(() => {});
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -77,11 +77,11 @@ describe('the HTTP transport', () => {
         response.destroy();
       },
     ],
-  ])('is UPSTREAM_UNAVAILABLE for %s', async (_, listener) => {
+  ])('throws UPSTREAM_UNAVAILABLE for %s', async (_, listener) => {
     await expect(upstreamAt(await serve(listener))(listEmbedMetrics, question)).rejects.toEqual(unavailable);
   });
 
-  it('follows no redirect, which would carry the key along', async () => {
+  it('follows no redirect, which would send the key to another address', async () => {
     const seen: unknown[] = [];
     const target = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -94,7 +94,7 @@ describe('the HTTP transport', () => {
     expect(seen).toEqual([]);
   });
 
-  it("passes the service's own refusals on", async () => {
+  it("passes on the service's own refusals", async () => {
     const baseUrl = await serve((_, response) => {
       response.writeHead(400).end('{"error":{"code":"INVALID_DASHBOARD_ID","message":"taken"}}');
     });

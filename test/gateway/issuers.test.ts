@@ -43,7 +43,10 @@ const unsigned = (header: object, claims: object, signature = ''): string =>
   `${encode(header)}.${encode({ ...times, ...claims })}.${signature}`;
 const without = (claims: Record<string, unknown>, name: string) => ({ ...claims, [name]: undefined });
 
-/** One issuer of each kind. The RSA one and its twin call their keys alike; the elliptic one publishes its at a URL. */
+/**
+ * Starts one issuer of each kind. The RSA issuer and its twin use the same key id; the elliptic one publishes its keys
+ * at a URL.
+ */
 const startIssuers = async () => {
   const clock = createMovableClock();
   const published = await startJwks([jwkOf(ec, { kid: 'e1' })]);
@@ -163,7 +166,7 @@ const hostile: Record<string, (thiefUrl: string) => string> = {
 };
 
 describe('several issuers side by side', () => {
-  it('take their own sessions, each by its own algorithm', async () => {
+  it('each accept their own sessions with their own algorithm', async () => {
     const { granted, upstream, published } = await startIssuers();
     for (const token of [
       rs({ kid: 'shared' }),
@@ -183,7 +186,7 @@ describe('several issuers side by side', () => {
     expect(published.state.hits).toBe(1);
   });
 
-  it('two of one name, none at all, and no algorithm are mistakes of the program', async () => {
+  it('are refused at start if two have one name, there is none, or one has no algorithm', async () => {
     const one = issuerWith('https://rsa.example', [namedKey(rsa)]);
     await expect(startGateway({ issuers: [one, one] })).rejects.toThrow(/rsa.example is there twice/);
     await expect(startGateway({ issuers: [] })).rejects.toThrow(TypeError);
@@ -194,7 +197,7 @@ describe('several issuers side by side', () => {
 });
 
 describe('hostile sessions', () => {
-  it.each(Object.keys(hostile))('%s: 401, nobody is asked, and no secret is told', async (name) => {
+  it.each(Object.keys(hostile))('%s: 401, the service is not called, and no secret is revealed', async (name) => {
     const { refused, upstream, stolen, lines } = await startIssuers();
     const token = hostile[name]?.(stolen.url) ?? '';
     const answer = await refused(token);
@@ -210,7 +213,7 @@ describe('hostile sessions', () => {
 });
 
 describe('a session whose key is withdrawn', () => {
-  it('ends with the key, however long it was remembered', async () => {
+  it('ends with its key, however long it was cached', async () => {
     const { granted, refused, published, clock } = await startIssuers();
     const session = es({}, { ...byEc, exp: startSeconds + 100_000 });
     await granted(session);
@@ -223,7 +226,7 @@ describe('a session whose key is withdrawn', () => {
     await granted(session);
   });
 
-  it('is told by the log, where the issuer cannot be reached, and is never a 500', async () => {
+  it('is logged if the issuer is unreachable, and is never a 500', async () => {
     const { refused, published, lines } = await startIssuers();
     published.state.answer = (_, response) => void response.destroy();
     expect(await refused(es())).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
@@ -244,7 +247,7 @@ describe('any token at all', () => {
       (error) => ({ refused: error.name }),
     );
 
-  it('says nothing but what was signed, with any character of it changed', async () => {
+  it('is refused if any character of it is changed', async () => {
     const keys = [namedKey(rsa)];
     const token = rs();
     const honest = await claimsOf(token, keys);
@@ -258,7 +261,7 @@ describe('any token at all', () => {
     );
   });
 
-  it('is refused by its fault, and by no other error, with any header and any claims', async () => {
+  it('with any header and claims is refused by its own fault', async () => {
     const keys = [namedKey(rsa, 'shared')];
     const value = fc.jsonValue({ maxDepth: 2 });
     const header = fc.dictionary(fc.constantFrom('alg', 'kid', 'typ', 'crit', 'jku', 'jwk', 'zip', 'enc'), value);

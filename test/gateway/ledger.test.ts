@@ -9,7 +9,7 @@ import { openTestLedger } from './ledgers.js';
 const hasPostgres = await isPostgresThere();
 
 describe('the ledger', () => {
-  it('refers to a tenant in one way, which tells nothing of it', async () => {
+  it('refers to a tenant by a reference that does not reveal it', async () => {
     const ledger = await openTestLedger();
     expect(ledger.refOf('LAX')).toMatch(/^[0-9a-f]{64}$/);
     expect(ledger.refOf('LAX')).toBe(ledger.refOf('LAX'));
@@ -18,7 +18,7 @@ describe('the ledger', () => {
     expect(another.refOf('LAX')).not.toBe(ledger.refOf('LAX'));
   });
 
-  it('refuses a database of a version before the first release, and leaves it as it was', async () => {
+  it('refuses a database of a version before the first release, and does not change it', async () => {
     const database = await openDatabase({ databaseUrl: null, folder: null });
     onTestFinished(() => database.close());
     const db = database.connect<LedgerTables>();
@@ -35,15 +35,15 @@ describe('the ledger', () => {
     expect(rows).toEqual([{ name: 'kysely_migration' }]);
   });
 
-  it('notes each migration under the name that it was released with', async () => {
+  it('records each migration under its released name', async () => {
     const { db } = await openTestLedger();
     const { rows } = await sql<{ name: string }>`select name from guestlist_gateway.kysely_migration`.execute(db);
     expect(rows.map(({ name }) => name)).toEqual(Object.keys(ledgerMigrations));
-    // Released names stay as they are. A new migration is added here, behind them.
-    expect(Object.keys(ledgerMigrations)).toEqual(['0001-ledger']);
+    // Released migrations never change their names. Add a new one at the end.
+    expect(Object.keys(ledgerMigrations)).toEqual(['0001-ledger', '0002-paused-rollouts']);
   });
 
-  it.skipIf(!hasPostgres)('is one for gateways that start at once on one server', async () => {
+  it.skipIf(!hasPostgres)('is created once if several gateways start at the same time', async () => {
     const { url, drop } = await createOwnDatabase();
     const databases = await Promise.all([1, 2, 3].map(() => openDatabase({ databaseUrl: url, folder: null })));
     onTestFinished(async () => {

@@ -1,4 +1,4 @@
-/** Ledgers for tests: embedded databases in memory, one for each process of tests, emptied for each ledger that is asked for. */
+/** Ledgers for tests: one embedded database in memory for each test process. It is emptied for each new ledger. */
 import { type Kysely, sql } from 'kysely';
 import { attachLedger, type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { schemaName } from '../../src/gateway/ledger/tables.js';
@@ -10,7 +10,8 @@ const emptyingOf = async (db: Kysely<LedgerTables>): Promise<string> => {
   const { rows } = await sql<{ name: string }>`
     select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
     where table_schema = ${schemaName} and table_name not like 'kysely%' and table_name <> 'audit_head'`.execute(db);
-  // Cheaper than to truncate: the tables are nearly empty, and each would get a new file. The audit refuses any lesser means.
+  // Faster than TRUNCATE, which would create a file for each of these nearly empty tables. The audit's triggers refuse
+  // DELETE, so they are disabled here.
   return `do $$ begin
     set local session_replication_role = replica;
     ${rows.map(({ name }) => `delete from ${name};`).join(' ')}
@@ -29,7 +30,7 @@ const openMigrated = async (): Promise<Database> => {
   return opened;
 };
 
-/** One database of its own, emptied for each ledger that is asked for. */
+/** Creates one database. The returned function empties it and returns a ledger. */
 const createLedgers = (): (() => Promise<Ledger>) => {
   let database: Promise<Database> | undefined;
   return async () => {
@@ -41,18 +42,19 @@ const createLedgers = (): (() => Promise<Ledger>) => {
 };
 
 /**
- * An empty ledger. Test files of one process share its database, since opening one takes two seconds: this empties every
- * earlier ledger too. Two gateways of one test share one ledger, with `isShared` set, as each keeps a copy of the epochs.
+ * Returns an empty ledger. The test files of one process share its database, since opening one takes two seconds, so
+ * this call also empties all earlier ledgers. If two gateways of a test share a ledger, set `isShared`, since each
+ * gateway caches the epochs.
  */
 export const openTestLedger = createLedgers();
 
 /**
- * Call it after a test that changed `Date`. PGlite arms a timer for the time 10 seconds after its last statement, by `Date`:
- * where `Date` then goes back by weeks, Node cannot wait so long, and the timer fires every millisecond.
+ * Call this after a test that changed `Date`. PGlite starts a timer that ends 10 seconds after its last statement, by
+ * `Date`. If `Date` then moves back by weeks, the wait is too long for Node, and the timer fires every millisecond.
  */
 export const rearmLedgerTimer = async (): Promise<void> => {
   await openTestLedger();
 };
 
-/** The same in a second database: for a gateway that is compared with another. */
+/** As `openTestLedger`, in a second database, for a gateway that is compared with another one. */
 export const openSecondLedger = createLedgers();

@@ -19,7 +19,7 @@ const ownFolder = async (): Promise<string> => {
 };
 
 describe('the gateway as a library', () => {
-  it('is a router in front of a service in another process, made of a few settings', async () => {
+  it('creates a router in front of a service in another process, from a few settings', async () => {
     const { upstream, url: service } = await startScriptedService();
     const { log } = captureLog();
     const dataDir = await ownFolder();
@@ -47,7 +47,7 @@ describe('the gateway as a library', () => {
     expect((await ask({ 'x-user': 'bob' })).status).toBe(401);
   });
 
-  it('is not made of a policy file that is not there, or of origins that no browser sends', async () => {
+  it('is refused for a missing policy file, and for origins that no browser sends', async () => {
     const service = { url: 'http://127.0.0.1:1', apiKey: 'key' };
     const dataDir = await ownFolder();
     await expect(createGateway({ identify, policies: '/nowhere.yaml', service, dataDir })).rejects.toThrow(/nowhere/);
@@ -56,7 +56,7 @@ describe('the gateway as a library', () => {
     );
   });
 
-  it('names every faulty option in one message, before it opens anything', async () => {
+  it('names every wrong option in one message, before it opens anything', async () => {
     const dataDir = join(await ownFolder(), 'data');
     const wrong = {
       policies: '/nowhere.yaml',

@@ -1,4 +1,4 @@
-/** Limits that several gateways count together in a real Redis of their own. */
+/** Limits that several gateways count together in a real Redis. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so limits over several gateways are not tested');
-it.runIf(process.env.CI === 'true')('redis-server is there', () => expect(hasServer).toBe(true));
+it.runIf(process.env.CI === 'true')('redis-server is installed', () => expect(hasServer).toBe(true));
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -36,7 +36,7 @@ const kill = async (child: ChildProcess): Promise<void> => {
   await ended;
 };
 
-/** One gateway of several, with a connection of its own. */
+/** Starts one of several gateways, with its own connection. */
 const startReplica = async (url: string, userPerMinute: number) => {
   const { log, lines } = captureLog();
   const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000 });
@@ -54,7 +54,7 @@ const answered = async (replicas: readonly Replica[], each: number, user: object
   return statuses.filter((status) => status === 200).length;
 };
 
-/** A look at Redis from outside. */
+/** Runs commands in Redis on another connection. */
 const inRedis = async <T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> => {
   const redis = new Redis(url);
   try {
@@ -64,7 +64,7 @@ const inRedis = async <T>(url: string, work: (redis: Redis) => Promise<T>): Prom
   }
 };
 
-/** Until the connection stands: requests before that are counted by each gateway for itself. */
+/** Waits until all gateways are connected. Before that, each counts by itself. */
 const untilCounted = (url: string, replicas: readonly Replica[], user: string): Promise<void> =>
   inRedis(url, async (redis) => {
     for (const [index, replica] of replicas.entries()) {
@@ -82,7 +82,7 @@ const untilCounted = (url: string, replicas: readonly Replica[], user: string): 
 const said = ({ lines }: Replica, text: string) => lines.filter(({ msg }) => String(msg).includes(text)).length;
 
 describe.runIf(hasServer)('limits in Redis', () => {
-  it('let a user have the budget over all gateways, and not more', async () => {
+  it('give a user one budget for all gateways together', async () => {
     const port = await freePort();
     await startRedis(port);
     const url = `redis://127.0.0.1:${port}`;
@@ -90,7 +90,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     await untilCounted(url, replicas, 'warm');
     expect(await answered(replicas, 40)).toBe(50);
     expect(await answered(replicas, 5)).toBe(0);
-    // One that nobody has asked for does not pay for it.
+    // A user who has sent no request yet must not be affected.
     expect(await answered(replicas, 10, { ...analyst, sub: 'bob' })).toBe(30);
     await inRedis(url, async (redis) => {
       const keys = await redis.keys('*');
@@ -99,7 +99,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     });
   });
 
-  it('let every gateway count for itself while Redis is down, loudly, and together again when it is back', async () => {
+  it('are counted by each gateway while Redis is down, with a log line, and together again afterwards', async () => {
     const port = await freePort();
     const first = await startRedis(port);
     const url = `redis://127.0.0.1:${port}`;
@@ -114,7 +114,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     expect(await answered(replicas, 40, { ...analyst, sub: 'bob' })).toBe(20);
   });
 
-  it('are counted here while Redis is full, and in Redis again once it has room, without a new connection', async () => {
+  it('are counted by each gateway while Redis is full, and in Redis again once it has room, without reconnecting', async () => {
     const port = await freePort();
     await startRedis(port);
     const url = `redis://127.0.0.1:${port}`;
@@ -142,7 +142,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     expect([told, (await keys()).length]).toEqual([[true, false], 2]);
   });
 
-  it('are counted here while Redis accepts and does not answer', async () => {
+  it('are counted by each gateway while Redis accepts connections but does not answer', async () => {
     const port = await freePort();
     const child = await startRedis(port);
     const url = `redis://127.0.0.1:${port}`;

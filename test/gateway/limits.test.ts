@@ -1,4 +1,4 @@
-/** Limits, on the clock of rate-limiter-flexible: `Date`, which stands still here until it is moved. */
+/** Limits. rate-limiter-flexible uses `Date`, which stands still here until it is moved. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -39,7 +39,7 @@ const statuses = async (count: number, ask: () => Promise<Response>): Promise<Re
 };
 
 describe('the limit of a user', () => {
-  it('answers as many requests in a minute as it says, and the next one by 429 with Retry-After', async () => {
+  it('allows the configured requests per minute, and answers further ones with 429 and Retry-After', async () => {
     const { ask, granted, refused, lines } = await startWith({ userPerMinute: 20 });
     expect(await statuses(20, () => ask(analyst))).toEqual({ 200: 20 });
     pass(10_000);
@@ -48,7 +48,7 @@ describe('the limit of a user', () => {
     expect(answer.message).toMatch(/more than 20 in a minute\. Try again in 50 s/);
     expect(answer.headers.get('retry-after')).toBe('50');
     expect(lines.at(-1)).toMatchObject({ level: 30, code: 'RATE_LIMITED', reason: 'user-limit', user: 'ann' });
-    // Another user of the tenant, and one of the same name by another issuer, are other users.
+    // Another user of the tenant, and a user of the same name from another issuer, have their own limits.
     await granted({ ...analyst, sub: 'bob' });
     pass(49_999);
     expect(await refused(analyst)).toMatchObject({ status: 429 });
@@ -57,7 +57,7 @@ describe('the limit of a user', () => {
     expect(await refused(analyst)).toMatchObject({ status: 429 });
   });
 
-  it('counts a user once, whatever session, cookie, tenant or embed is asked with', async () => {
+  it('counts a user once, whatever session, cookie, tenant or embed the requests have', async () => {
     const { ask } = await startWith({ userPerMinute: 4 });
     const bodies = [undefined, { embeds: ['delays'] }, { embeds: ['routes'] }, { tenant: 'LAX' }];
     for (const [index, body] of bodies.entries())
@@ -66,7 +66,7 @@ describe('the limit of a user', () => {
     expect((await ask({ ...manager, org_id: 'ATL' })).status).toBe(429);
   });
 
-  it('counts requests that are refused later on, too', async () => {
+  it('also counts requests that are refused later', async () => {
     const { refused, upstream } = await startWith({ userPerMinute: 2 });
     for (let round = 0; round < 2; round += 1)
       expect(await refused(analyst, { tenant: 'ATL' })).toMatchObject({ status: 403 });
@@ -76,7 +76,7 @@ describe('the limit of a user', () => {
 });
 
 describe('the limit of a tenant', () => {
-  it('counts its users together, and no other tenant', async () => {
+  it('counts all users of the tenant together, and no other tenant', async () => {
     const { ask, granted, refused } = await startWith({ tenantPerMinute: 30 });
     const users = Array.from({ length: 40 }, (_, index) => `u${index}`).values();
     const anybody = () => ask({ ...analyst, sub: users.next().value });
@@ -90,7 +90,7 @@ describe('the limit of a tenant', () => {
     await granted(analyst);
   });
 
-  it('is not used up by a user who is beyond their own', async () => {
+  it("is not used up by requests that the user's own limit refuses", async () => {
     const { ask, granted } = await startWith({ userPerMinute: 5, tenantPerMinute: 7 });
     expect(await statuses(50, () => ask(analyst))).toEqual({ 200: 5, 429: 45 });
     await granted({ ...analyst, sub: 'bob' });
@@ -99,7 +99,7 @@ describe('the limit of a tenant', () => {
 });
 
 describe('no limit', () => {
-  it('is set by null', async () => {
+  it('null sets no limit', async () => {
     const { ask } = await startWith({});
     expect(await statuses(100, () => ask(analyst))).toEqual({ 200: 100 });
   });
@@ -123,7 +123,7 @@ describe('any number of requests', () => {
     }
   };
 
-  it('gets exactly the budget of each user in a window, at once or one by one', async () => {
+  it("gets exactly the user's budget in a window, at once or one by one", async () => {
     const round = fc.record({ user: fc.nat(2), count: fc.integer({ min: 1, max: 40 }), isAtOnce: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.array(round, { maxLength: 8 }), async (budget, rounds) => {
@@ -152,7 +152,7 @@ describe('any number of requests', () => {
     );
   });
 
-  it('asks where it is counted ever less often', async () => {
+  it('is asked of the counter less and less often while it is used up', async () => {
     const memory = createMemoryLimiters();
     let asked = 0;
     const limiters: Limiters = {
@@ -181,9 +181,9 @@ describe('any number of requests', () => {
     expect(asked).toBeLessThanOrEqual(before + 1);
   });
 
-  it('holds nobody up for longer than a minute where the clock is set back', async () => {
+  it('blocks nobody for longer than a minute if the clock is set back', async () => {
     let isUsedUp = true;
-    // Where it is counted, the window seems to end in an hour, since the clock went back by one.
+    // The clock was set back by an hour, so the window seems to end in an hour.
     const take = async () => ({ granted: isUsedUp ? 0 : 1, windowEndsInMs: 3_600_000 });
     const limiters: Limiters = { create: () => ({ take }), close: () => {} };
     const limits = createLimits({
@@ -202,7 +202,7 @@ describe('any number of requests', () => {
   });
 });
 
-describe('the limit of sessions that could not be verified', () => {
+describe('the limit of invalid sessions', () => {
   let forgeries = 0;
   const forged = () => {
     forgeries += 1;
@@ -215,7 +215,7 @@ describe('the limit of sessions that could not be verified', () => {
   };
   const limited = { status: 429, code: 'RATE_LIMITED' };
 
-  it('refuses the wrong ones of that address with 429 and when to come again, and never one that is good', async () => {
+  it('refuses further invalid ones of the address with 429 and Retry-After, and never a valid one', async () => {
     const gateway = await startWith({ failedSessionsPerMinute: 3 });
     const { granted, refused } = gateway;
     const before = sign(analyst);
@@ -231,7 +231,7 @@ describe('the limit of sessions that could not be verified', () => {
     await fail(gateway, 1);
   });
 
-  it('locks nobody out whose session is good: 247 of them, each new, through the proxy that garbage comes through', async () => {
+  it('locks out no valid session: 247 new ones pass through the same proxy as the invalid ones', async () => {
     const { ask } = await startWith({ failedSessionsPerMinute: 100 });
     const proxy = { 'x-forwarded-for': '192.0.2.1' };
     const sessions = (from: string) =>
@@ -247,7 +247,7 @@ describe('the limit of sessions that could not be verified', () => {
     expect(wrong[401]).toBeLessThan(150);
   });
 
-  it('does not look at one wrong session again and again', async () => {
+  it('does not verify the same invalid session again', async () => {
     const { refused, lines } = await startWith({ failedSessionsPerMinute: 3 });
     const same = forged();
     for (let round = 0; round < 3; round += 1) expect(await refused(same)).toMatchObject({ status: 401 });
@@ -255,7 +255,7 @@ describe('the limit of sessions that could not be verified', () => {
     expect(lines.at(-1)).toMatchObject({ reason: 'same-failed-credential' });
   });
 
-  it('says once, loudly, that X-Forwarded-For arrives where no proxy is trusted', async () => {
+  it('logs once that X-Forwarded-For arrives although no proxy is trusted', async () => {
     const proxied = { 'x-forwarded-for': '192.0.2.1' };
     const loud = ({ lines }: Started) => lines.filter(({ event }) => event === 'proxy.ignored');
     const unaware = await startWith({ failedSessionsPerMinute: 3 });
@@ -268,7 +268,7 @@ describe('the limit of sessions that could not be verified', () => {
     expect(loud(aware)).toEqual([]);
   });
 
-  it('does not count who is late, early, or without any session', async () => {
+  it('does not count sessions that are expired, too early, or missing', async () => {
     const { granted, refused, url } = await startWith({ failedSessionsPerMinute: 1 });
     for (let round = 0; round < 5; round += 1) {
       expect(await refused({ ...analyst, exp: startSeconds - 1, jti: round })).toMatchObject({ status: 401 });
@@ -278,7 +278,7 @@ describe('the limit of sessions that could not be verified', () => {
     await granted(analyst);
   });
 
-  it('goes by the connection, whatever the caller writes into X-Forwarded-For', async () => {
+  it("uses the connection's address, whatever the caller writes into X-Forwarded-For", async () => {
     const gateway = await startWith({ failedSessionsPerMinute: 2 });
     for (const [index, address] of ['192.0.2.1', '192.0.2.2', '192.0.2.3'].entries()) {
       const headers = { 'x-forwarded-for': address };
@@ -288,7 +288,7 @@ describe('the limit of sessions that could not be verified', () => {
     expect(await gateway.refused(forged(), undefined, { 'x-forwarded-for': '192.0.2.4' })).toMatchObject(limited);
   });
 
-  it('goes by what the proxies in front wrote, where it is told of them, and never by what stands before that', async () => {
+  it('uses the address that trusted proxies wrote, and never what is before it', async () => {
     const gateway = await startWith({ failedSessionsPerMinute: 2, trustedProxies: 1 });
     for (const spoofed of ['198.51.100.1, ', '198.51.100.2, ', '']) {
       await fail(gateway, 1, { 'x-forwarded-for': `${spoofed}192.0.2.1` });
@@ -326,12 +326,12 @@ describe('the address of a request', () => {
   });
 });
 
-it('what holds by default is generous for people, and bounded', () => {
+it('the default limits are generous for people, but finite', () => {
   expect(Object.values(usualLimits).every((value) => value !== null)).toBe(true);
 });
 
 describe('the audit', () => {
-  it('is not filled by a flood: of nobody in particular, and of a user who asks too often, it keeps sixty denials a minute', async () => {
+  it('stores at most sixty denials a minute for unknown callers together, and for a user over the limit', async () => {
     const denials: { code: string; user: string | undefined }[] = [];
     const recorded: Audit = {
       record: async ({ kind, code, user }) => {
@@ -348,7 +348,7 @@ describe('the audit', () => {
     expect(denials).toHaveLength(60);
     expect(await statuses(100, () => ask(analyst))).toEqual({ 200: 5, 429: 95 });
     expect(denials.filter(({ user }) => user !== undefined)).toHaveLength(60);
-    // What is decided about a known user is always kept.
+    // A decision about a known user is always recorded.
     expect((await ask({ ...analyst, sub: 'eve', org_id: 'Nowhere' }, { tenant: 'LAX' })).status).toBe(403);
     expect(denials.at(-1)).toMatchObject({ user: expect.stringContaining('eve') });
     pass(60_000);

@@ -17,7 +17,7 @@ const templates = {
   'third-one': { name: 'Third', provisioning: 'best-effort' },
 };
 
-describe('a template of best effort that cannot be made now', () => {
+describe('a best-effort template that cannot be created', () => {
   const start = async () => {
     const policy = policyOf({ templates });
     const ledger = await openTestLedger();
@@ -28,7 +28,7 @@ describe('a template of best effort that cannot be made now', () => {
   };
   const tries = (calls: readonly WireRequest[]): number => calls.filter((request) => isOf(request, 'routes')).length;
 
-  it('is left out of the answer and of the token, and is in log and audit', async () => {
+  it('is left out of the answer and the token, and is in log and audit', async () => {
     const { granted, upstream, lines, ledger } = await start();
     expect((await granted(analyst)).embeds).toEqual([{ id: 'delays--LAX', name: 'Delays', type: 'dashboard' }]);
     expect(upstream.lastMint()).toMatchObject({ params: { allowedEmbeds: ['delays--LAX'] } });
@@ -40,7 +40,7 @@ describe('a template of best effort that cannot be made now', () => {
     expect(steps.join()).not.toContain('LAX');
   });
 
-  it('is tried again later, and later each time, also by another process', async () => {
+  it('is tried again later, with growing delays, also by another process', async () => {
     const { granted, upstream, clock, policy, ledger } = await start();
     await granted(analyst);
     await granted(analyst);
@@ -59,7 +59,7 @@ describe('a template of best effort that cannot be made now', () => {
     expect((await granted(analyst)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
   });
 
-  it('fails the request where it was all that is asked for, and where a required one is missing too', async () => {
+  it('fails the request if it is the only one requested, or if a required one fails too', async () => {
     const { refused, granted, upstream } = await start();
     expect((await refused(analyst, { embeds: ['routes'] })).status).toBe(503);
     upstream.state.intercept = (request) =>
@@ -70,14 +70,14 @@ describe('a template of best effort that cannot be made now', () => {
     await granted(analyst);
   });
 
-  it("does not take a client's refusal for something that may pass", async () => {
+  it('is not retried for a refusal of the client id as if it were temporary', async () => {
     const { refused, upstream } = await start();
     upstream.state.intercept = (request) => (isCreate(request) ? upstream.refusal(400, 'CLIENT_ID_ERROR') : undefined);
     expect(await refused(analyst, { embeds: ['routes'] })).toMatchObject({ status: 403, code: 'NO_TENANT' });
   });
 });
 
-describe('what the ledger says is verified', () => {
+describe('a dashboard that the ledger lists as verified', () => {
   const start = async () => {
     const clock = createMovableClock();
     const shared = { ledger: await openTestLedger(), cache: createMemoryCache({ clock }), clock };
@@ -86,7 +86,7 @@ describe('what the ledger says is verified', () => {
     return { shared, token, first };
   };
 
-  it('is asked of nobody after a restart, also while the upstream is down', async () => {
+  it('needs no call after a restart, even while the upstream is down', async () => {
     const { shared, token } = await start();
     const second = await startGateway(shared);
     second.upstream.state.intercept = () => second.upstream.refusal(503, 'X');
@@ -99,7 +99,7 @@ describe('what the ledger says is verified', () => {
     ['another workspace', { workspace: 'other' }, {}],
     ['another upstream', {}, { baseUrl: 'http://other.test' }],
     ['another key', {}, { apiKey: 'another-key' }],
-  ])('is verified anew with %s', async (_, change, upstreamChange) => {
+  ])('is verified again with %s', async (_, change, upstreamChange) => {
     const { shared } = await start();
     const { createScriptedUpstream } = await import('./scripted-upstream.js');
     const upstream = createScriptedUpstream();
@@ -113,7 +113,7 @@ describe('what the ledger says is verified', () => {
     expect(upstream.created()).toHaveLength(2);
   });
 
-  it('bears the name that the policy gives it now', async () => {
+  it('has the name of the current policy', async () => {
     const { shared } = await start();
     const policy = policyOf({ templates: { ...templates, delays: { name: 'Lateness' } } });
     const { granted, upstream } = await startGateway({ ...shared, policy });
@@ -121,7 +121,7 @@ describe('what the ledger says is verified', () => {
     expect(upstream.created()).toEqual([]);
   });
 
-  it('fails closed where the ledger cannot be asked, but for what this process remembers', async () => {
+  it('is refused if the ledger is unavailable, unless this process has it cached', async () => {
     const { shared, first } = await start();
     const { ledger } = shared;
     await ledger.db.schema.alterTable('dashboards').renameTo('dashboards_away').execute();
@@ -136,7 +136,7 @@ describe('what the ledger says is verified', () => {
     }
   });
 
-  it('is not taken away where a tenant has emptied it since', async () => {
+  it('is kept if the tenant has removed its content', async () => {
     const capabilities = fixedCapabilities(capabilityNames);
     const { upstream: scripted, clock } = await startGateway();
     const upstream = { transport: scripted.transport, apiKey: 'k', baseUrl: 'http://service.test', capabilities };

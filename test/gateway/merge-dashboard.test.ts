@@ -10,7 +10,7 @@ const merge = (base: DashboardContent, template: DashboardContent, tenant: Dashb
 const numRuns = 200;
 
 describe('three-way merge of a template into a copy', () => {
-  it('a template that did not change changes nothing: merge(base, base, x) = x', () => {
+  it('an unchanged template changes nothing: merge(base, base, x) = x', () => {
     fc.assert(
       fc.property(contents, contents, (base, x) => {
         const tenant = copyOf(x);
@@ -22,14 +22,14 @@ describe('three-way merge of a template into a copy', () => {
     );
   });
 
-  it('an untouched copy becomes the new template: merge(base, x, base) = x', () => {
+  it('an unchanged copy becomes the new template: merge(base, x, base) = x', () => {
     fc.assert(
       fc.property(contents, contents, (base, x) => {
         const merged = merge(base, x, copyOf(base));
         expect(merged).toMatchObject({ conflicts: [], isEdited: false });
         expect(isSameBoard(merged.content, x, base, x)).toBe(true);
         expect(leavesOf(merged.content)).toEqual(leavesOf(x));
-        // In the template's order, and the metrics that there were keep their ids.
+        // The metrics are in the template's order, and existing metrics keep their ids.
         const ids = merged.content.metrics.map(({ metricId }) => metricId.replace('copy-', ''));
         expect(ids).toEqual(x.metrics.map(({ metricId }) => metricId));
         for (const { metricId } of base.metrics)
@@ -39,7 +39,7 @@ describe('three-way merge of a template into a copy', () => {
     );
   });
 
-  it('what both did alike is no conflict: merge(base, x, x) = x', () => {
+  it('equal changes of both are no conflict: merge(base, x, x) = x', () => {
     fc.assert(
       fc.property(contents, contents, (base, x) => {
         const tenant = copyOf(x);
@@ -51,7 +51,7 @@ describe('three-way merge of a template into a copy', () => {
     );
   });
 
-  it('no edit of a tenant is ever lost, conflict or not', () => {
+  it('no edit of a tenant is lost, with or without conflicts', () => {
     fc.assert(
       fc.property(contents, contents, contents, (base, template, x) => {
         const [before, own] = [leavesOf(base), leavesOf(copyOf(x))];
@@ -74,7 +74,7 @@ describe('three-way merge of a template into a copy', () => {
         const after = leavesOf(content);
         for (const path of new Set([...before.keys(), ...there.keys()])) {
           if (before.get(path) === there.get(path) || before.get(path) !== own.get(path)) continue;
-          // Cards may be moved below what the tenant arranged.
+          // Cards may be moved below those that the tenant arranged.
           if (path.endsWith(' cards') && after.has(path)) continue;
           expect(after.get(path), path).toBe(there.get(path));
         }
@@ -83,7 +83,7 @@ describe('three-way merge of a template into a copy', () => {
     );
   });
 
-  it('gives the same for the same, and nothing new when it is done again', () => {
+  it('is deterministic, and repeating it changes nothing', () => {
     fc.assert(
       fc.property(histories, ({ base, template, tenant }) => {
         const once = merge(base, template, tenant);
@@ -114,7 +114,7 @@ describe('conflicts and neighbours', () => {
   });
   const conflictsOf = (template: DashboardContent, tenant: DashboardContent) => merge(base, template, tenant).conflicts;
 
-  it('two fields of one metric are merged, one field that both changed is a conflict at its path', () => {
+  it('different fields of one metric are merged; a field that both changed is a conflict at its path', () => {
     const tenant = named(copyOf(base), 'a', { name: 'Ours' });
     const narrowed = named(base, 'a', { definition: definition({ limit: 5 }) });
     const merged = merge(base, narrowed, tenant);
@@ -125,7 +125,7 @@ describe('conflicts and neighbours', () => {
     ]);
   });
 
-  it('a metric that one side took away and the other changed stays as the tenant has it', () => {
+  it('a metric that one side removed and the other changed stays as the tenant has it', () => {
     const edited = named(copyOf(base), 'b', { name: 'Ours' });
     const removed = merge(base, without(base, 'b'), edited);
     expect(removed.conflicts).toEqual([{ path: 'metrics["b"]', kind: 'removed-by-template' }]);
@@ -137,14 +137,14 @@ describe('conflicts and neighbours', () => {
     expect(merge(base, without(base, 'b'), copyOf(base)).content).toEqual(gone);
   });
 
-  it('a moved card keeps its metric: what its template takes away is a conflict', () => {
+  it('a moved card keeps its metric; if the template removes the metric, that is a conflict', () => {
     const moved = { ...copyOf(base), layout: copyOf(base).layout.map((card) => ({ ...card, y: card.y + 4 })) };
     const merged = merge(base, without(base, 'b'), moved);
     expect(merged.conflicts).toEqual([{ path: 'metrics["b"]', kind: 'removed-by-template' }]);
     expect(merged.content.layout).toEqual(moved.layout);
   });
 
-  it("a metric of the tenant's own stays, and a new card of the template's goes below what it would lie over", () => {
+  it("a tenant's own metric stays, and a new card of the template is placed below cards that it would overlap", () => {
     const own = metric('own', { lineage: [] });
     const tenant = {
       ...copyOf(base),
@@ -162,7 +162,7 @@ describe('conflicts and neighbours', () => {
     expect(content.layout.find(({ metricId }) => metricId === 'c')).toEqual({ metricId: 'c', x: 0, y: 8, w: 6, h: 3 });
   });
 
-  it('parts that do not go together are a conflict of the whole definition', () => {
+  it('changes that are inconsistent together are a conflict of the complete definition', () => {
     const renamed = named(base, 'a', {
       definition: definition({ measures: [{ name: 'Number', aggregate: 'COUNT' }] }),
     });
@@ -174,7 +174,7 @@ describe('conflicts and neighbours', () => {
     expect(merged.content).toEqual(sorted);
   });
 
-  it('a filter whose type changed is one thing, and a second copy of a metric is one of its own', () => {
+  it("a filter whose type changed is one unit, and a second copy of a metric counts as the tenant's own", () => {
     const on = (dataType: 'string' | 'number', parts: object = {}) => [
       {
         name: 'State',
@@ -198,7 +198,7 @@ describe('conflicts and neighbours', () => {
     ]);
   });
 
-  it('what a copy does not take from its template stays the copy’s', () => {
+  it('fields that a copy does not take from its template stay unchanged', () => {
     const tenant = {
       ...copyOf(base),
       metadata: { guestlist: { template: 'delays' } },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../src/contract/client.js';
 import { createMetricLists } from '../../src/gateway/token/metric-lists.js';
 
-test('restrictions are bound to what the host made: what a guest made declares no variables, and would refuse the mint', async () => {
+test("restrictions are applied only to metrics of the host: a guest's metric has no variables, and would make the mint fail", async () => {
   const data = [
     { name: 'Flights a day', metricId: 'm1' },
     { name: 'Flights a day', metricId: 'made-by-a-guest', isGuestMade: true },

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTrustedOrigin } from '../../src/gateway/authenticate/credential.js';
 import { isOrigin } from '../../src/platform/origin.js';
-import { analyst, sign, startGateway } from './harness.js';
+import { analyst, captureLog, sign, startGateway } from './harness.js';
 
 const publicOrigin = 'https://numbers.example.com';
 
-/** The status of a request with the session cookie. */
+/** Sends a request with the session cookie and returns its status. */
 const withCookie = async (headers: Record<string, string>, options: Parameters<typeof startGateway>[0] = {}) => {
   const { url } = await startGateway(options);
   const cookie = `host_session=${sign(analyst)}`;
@@ -45,14 +45,14 @@ describe('the origins of the options', () => {
     'https://App.example.com',
     'https://a.example:443',
     'file://',
-  ])('refuse %j, which no browser sends, or every sandboxed page', async (origin) => {
+  ])('refuse %j, which no browser sends, or which every sandboxed page sends', async (origin) => {
     await expect(startGateway({ allowedOrigins: [origin] })).rejects.toThrow(/must be an origin/);
     await expect(startGateway({ publicOrigin: origin })).rejects.toThrow(/must be an origin/);
   });
 });
 
 describe('cross-origin answers', () => {
-  it('name one origin, with credentials, and only where it is listed', async () => {
+  it('name the one origin, with credentials, only if it is listed', async () => {
     const { ask } = await startGateway({ allowedOrigins: ['https://app.example.com', 'https://two.example.com'] });
     const headersFor = async (origin: string) => (await ask(analyst, undefined, { origin })).headers;
     for (const origin of ['https://app.example.com', 'https://two.example.com']) {
@@ -69,14 +69,14 @@ describe('cross-origin answers', () => {
     }
   });
 
-  it('are given to a Bearer session of any origin, for no page can send one unasked', async () => {
+  it('are given to any origin for a Bearer session, since no page can send one without script', async () => {
     const { ask } = await startGateway();
     const { status, headers } = await ask(analyst, undefined, { origin: 'https://evil.example' });
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('let a page in by a preflight only where it is listed, whatever it asks for', async () => {
+  it('accept a preflight only from a listed origin, whatever it asks for', async () => {
     const { url } = await startGateway();
     const preflight = (origin: string, method: string) =>
       fetch(`${url}/embed-token`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
@@ -89,10 +89,55 @@ describe('cross-origin answers', () => {
   });
 });
 
+describe('pages of this machine', () => {
+  const local = 'http://localhost:8080';
+  const preflight = (url: string, origin: string) =>
+    fetch(`${url}/embed-token`, { method: 'OPTIONS', headers: { origin } });
+
+  it('may ask with a Bearer session in development, never with a cookie', async () => {
+    const { url, ask } = await startGateway({ allowsLocalPages: true });
+    const { headers } = await preflight(url, local);
+    expect(headers.get('access-control-allow-origin')).toBe(local);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect((await ask(analyst, undefined, { origin: local })).headers.get('access-control-allow-origin')).toBe(local);
+    expect(await withCookie({ origin: local }, { allowsLocalPages: true })).toBe(401);
+    for (const origin of [
+      'http://localhost.evil.example',
+      'http://evil.example',
+      'null',
+      'http://127.0.0.1.evil.example:80',
+    ]) {
+      expect((await preflight(url, origin)).headers.get('access-control-allow-origin'), origin).toBeNull();
+    }
+  });
+
+  it('may not ask where that is not said', async () => {
+    const { url } = await startGateway();
+    expect((await preflight(url, local)).headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('a refused preflight', () => {
+  it('is one line a minute for each origin, ten for all, that names the origin and the setting', async () => {
+    const { log, lines } = captureLog();
+    const { url } = await startGateway({ log });
+    const refuse = (origin: string) => fetch(`${url}/embed-token`, { method: 'OPTIONS', headers: { origin } });
+    const told = () => lines.filter(({ event }) => event === 'origin.refused');
+    await refuse('https://page.example');
+    await refuse('https://page.example');
+    await refuse('https://app.example.com');
+    expect(told()).toEqual([
+      expect.objectContaining({ origin: 'https://page.example', setting: 'GUESTLIST_ALLOWED_ORIGINS' }),
+    ]);
+    for (const at of Array.from({ length: 30 }, (_, index) => index)) await refuse(`https://${at}.example`);
+    expect(told()).toHaveLength(10);
+  });
+});
+
 describe('any origin', () => {
   const allowedOrigins = ['https://app.example.com'];
 
-  it('is trusted with a cookie only if it is listed or the own one', () => {
+  it("is trusted with a cookie only if it is listed or the gateway's own", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -112,7 +157,7 @@ describe('any origin', () => {
     );
   });
 
-  it('is what a browser would send for its page', () => {
+  it('is the origin that a browser would send for the page', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (url) => {
         expect(isOrigin(new URL(url).origin)).toBe(true);

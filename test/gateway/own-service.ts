@@ -1,4 +1,6 @@
-/** The real service in this process, with the gateway's ledger in the same database: as the product runs by default. */
+/**
+ * The real service in this process, with the gateway's ledger in the same database, as in the product's default setup.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
@@ -14,7 +16,7 @@ import { dump } from '../suites/dump.js';
 import { createWorld, settings } from '../usecases/world.js';
 import { basePolicy, policyOf } from './policies.js';
 
-/** What may happen at a call of the gateway to its service. */
+/** Called before and after each call of the gateway to its service, so that a test can interfere. */
 export type Meddle = (request: WireRequest, moment: 'before' | 'after') => Promise<void> | void;
 
 const openSettings = {
@@ -24,7 +26,7 @@ const openSettings = {
   isAllowMetricLayoutChange: true,
 };
 
-/** Grants both templates to everybody, and makes one of them at sign-up. */
+/** Grants both templates to every user, and creates one of them at sign-up. */
 export const servicePolicy = policyOf({
   dataApp: 'app',
   workspace: 'space',
@@ -66,7 +68,7 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
   };
   const ledgerDb = world.database.connect<LedgerTables>();
   const ledger = await openLedger(ledgerDb);
-  /** Every row of the gateway's tables, as text. */
+  /** Returns every row of the gateway's tables as text. */
   const dumpLedger = async (): Promise<string> => {
     const { rows } = await sql<{ name: string }>`select quote_ident(table_name) as name from information_schema.tables
       where table_schema = 'guestlist_gateway'`.execute(ledgerDb);
@@ -87,7 +89,7 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
     state,
     dispatch,
     upstream: { transport, apiKey, baseUrl: 'http://service.test', capabilities: fixedCapabilities(capabilityNames) },
-    /** Every row of both halves. */
+    /** Returns every row of gateway and service. */
     dumpAll: async () => `${await dump(world.database)}\n${await dumpLedger()}`,
   };
 };

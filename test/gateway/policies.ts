@@ -1,4 +1,4 @@
-/** Policies for tests: YAML is a superset of JSON, so an object is a policy file. */
+/** Policies for tests. YAML is a superset of JSON, so a policy file can be written from an object. */
 
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policies, PolicyListener } from '../../src/gateway/policy/policies.js';
@@ -30,7 +30,7 @@ export const basePolicy = {
 export const policyOf = (overrides: object = {}) =>
   loadPolicy(JSON.stringify({ ...basePolicy, ...overrides }, null, 2), 'test.yaml');
 
-/** Policies that a test changes by hand. `change` resolves once every listener is done. */
+/** Policies that a test replaces. `change` resolves when all listeners are done. */
 export const changeablePolicies = (first: Policy): Policies & { readonly change: (next: Policy) => Promise<void> } => {
   const listeners: PolicyListener[] = [];
   let current = first;
@@ -38,7 +38,7 @@ export const changeablePolicies = (first: Policy): Policies & { readonly change:
     current: () => current,
     reload: async () => ({ outcome: 'unchanged', digest: current.digest }),
     subscribe: (listener) => void listeners.push(listener),
-    close: () => {},
+    close: async () => {},
     change: async (next) => {
       const previous = current;
       current = next;

@@ -1,4 +1,6 @@
-/** What blocks the event loop for long is refused when the policy is loaded, and lists that a session brings are bounded. */
+/**
+ * A policy that could block the event loop is refused when it is loaded, and lists in a session have a maximum length.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import { variablesOf } from '../../src/gateway/policy/decide.js';
@@ -29,7 +31,7 @@ const costOf = (source: string): number => {
 
 const many = maxClaimList;
 
-describe('the worst case is told from the text', () => {
+describe('the maximum cost of an expression is computed from its text', () => {
   it.each([
     ['user.id == tenant.id', 5],
     ['"a" in user.roles', 4 + many],
@@ -46,16 +48,16 @@ describe('the worst case is told from the text', () => {
     expect(costOf(source)).toBe(cost);
   });
 
-  it('a comparison of all roles with all groups fits', () => {
+  it('comparing all roles with all groups is within the limit', () => {
     expect(costOf('user.roles.exists(r, user.claims.groups.exists(g, g == r))')).toBeLessThan(maxExpressionCost);
   });
 
-  it('what reads `now` is evaluated for each minute of an hour', () => {
+  it('an expression with `now` is evaluated for each minute of an hour', () => {
     expect(costOf('now > timestamp("2026-01-01T00:00:00Z") && "a" in user.roles')).toBeGreaterThan(80 * many);
   });
 });
 
-describe('is refused at load', () => {
+describe('is refused when the policy is loaded', () => {
   const faultOf = (when: string): string =>
     faultsOf(() =>
       policyOf({
@@ -81,12 +83,12 @@ describe('is refused at load', () => {
     expect(fault).toContain(when);
   });
 
-  it('a comparison of two lists that is made for each minute', () => {
+  it('a comparison of two lists for each minute', () => {
     const fault = faultOf('user.roles.exists(r, r in user.claims.groups) && now.getHours() < 18');
     expect(fault).toContain('because what reads `now` is evaluated up to 80 times');
   });
 
-  it('a policy whose expressions cost too much together', () => {
+  it('a policy whose expressions together cost too much', () => {
     const when = 'user.roles.exists(r, user.claims.groups.exists(g, g == r))';
     const rules = Array.from({ length: 4 }, (_, index) => ({
       name: `r${index}`,
@@ -122,14 +124,14 @@ describe('is refused at load', () => {
   });
 });
 
-describe('what a session brings is bounded', () => {
-  it('a longer list, or text, is a claim of the wrong type', () => {
+describe('lists and texts in a session have a limit', () => {
+  it('a longer list or text counts as a claim of the wrong type', () => {
     const list = (length: number) => Array.from({ length }, (_, index) => `g${index}`);
     const read = celClaims({ groups: list(many), teams: list(many + 1), region: 'x'.repeat(maxClaimText + 1) }, claims);
     expect(read).toEqual({ groups: list(many), teams: null, region: null });
   });
 
-  it('a list of more roles than an expression may go through denies', () => {
+  it('more roles than an expression may iterate over are denied', () => {
     const policy = policyOf({
       session: { tenant: 'claims.region', roles: 'claims.groups + claims.teams', claims },
     });

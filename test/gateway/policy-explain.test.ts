@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/domain/refusal.js';
 import { keepPolicyText } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
@@ -46,7 +47,7 @@ describe('the token request of an explanation', () => {
     ['a regional user of the demo', undefined, regional, {}],
     ['a restricted user', restricted, ann, {}],
     ['a restricted user who asks for one dashboard', restricted, ann, { embeds: ['routes--LAX'] }],
-  ])('is the one that the gateway sends for %s', async (_, overrides, claims, body) => {
+  ])('equals the one that the gateway sends for %s', async (_, overrides, claims, body) => {
     const policy = overrides === undefined ? {} : { policy: policyOf(overrides) };
     const gateway = await startGateway(policy);
     const issued = { iss: 'guestlist-demo', ...claims };
@@ -65,7 +66,7 @@ describe('the token request of an explanation', () => {
     expect(data.text).toMatch(/^GRANTED: user /);
   });
 
-  it('marks what only an upstream knows, where none is asked or the dashboard is not made yet', async () => {
+  it('marks parts that only an upstream knows, if none is called or the dashboard does not exist yet', async () => {
     const offline = await explain(restricted);
     const { transport } = (await startGateway()).upstream;
     const upstream = createUpstream(transport, 'k');
@@ -89,8 +90,8 @@ describe('the token request of an explanation', () => {
   });
 });
 
-describe('each part of a grant', () => {
-  it('comes down to the rules at their lines, and to those whose word did not count', async () => {
+describe('each part of an explained grant', () => {
+  it('names the rules with their lines, and the rules that had no effect', async () => {
     const { fields } = await explain({
       expiryMinutes: 60,
       rules: [
@@ -135,7 +136,7 @@ describe('each part of a grant', () => {
     ]);
   });
 
-  it('points at the very line', async () => {
+  it('names the exact line', async () => {
     const text = [
       ...['version: 1', 'dataApp: d', 'workspace: w', 'datamart: m', 'session:', '  claims: {org_id: string}'],
       ...['  tenant: claims.org_id', '  roles: "[]"', 'templates: {delays: {name: D}}', 'rules:', '  - name: r'],
@@ -182,7 +183,7 @@ describe('each part of a grant', () => {
           } else {
             expect(own.map((one) => one.value)).toEqual([value]);
           }
-          // Nothing is there without somebody who said so, but that there is no timezone.
+          // Every value has an origin, except a missing timezone.
           if (value !== null) for (const one of own) expect(one.from.some(({ counts }) => counts)).toBe(true);
         }
       }),
@@ -192,8 +193,8 @@ describe('each part of a grant', () => {
   });
 });
 
-describe('a denial', () => {
-  it('says which expression, and of what did not match whether it was false or undecided', async () => {
+describe('an explained denial', () => {
+  it('names the expression, and for rules that did not match, whether they were false or failed', async () => {
     const { denial, rules, request, restrictions, fields } = await explain({
       rules: [
         rule('no', {}, '"manager" in user.roles'),
@@ -215,7 +216,7 @@ describe('a denial', () => {
     expect([request, fields]).toEqual([null, []]);
   });
 
-  it('says which term of a condition does not hold', async () => {
+  it('names the part of a condition that is false', async () => {
     const when = '"analyst" in user.roles && (tenant.id == "ATL" || (user.id) == ("x")) && !has(user.claims.zoneinfo)';
     const { rules } = await explain({
       rules: [rule('r', {}, when), rule('s', {}, 'tenant.id == "LAX" && user.claims.zoneinfo == "UTC"')],
@@ -232,7 +233,7 @@ describe('a denial', () => {
     expect(single[0]?.terms).toEqual([]);
   });
 
-  it('shows both sides of restrictions that leave nothing', async () => {
+  it('shows both restrictions that together leave nothing', async () => {
     const { denial, fields } = await explain({
       restrictions: [restriction('r1', { rls: { v: '"a"', w: '"c"' } }), restriction('r2', { rls: { v: '"b"' } })],
     });
@@ -249,7 +250,7 @@ describe('a denial', () => {
     ]);
   });
 
-  it('needs no tenant, and no user', async () => {
+  it('needs neither tenant nor user', async () => {
     expect(await explain({}, {})).toMatchObject({ denial: { code: 'SESSION_INVALID' }, user: null, rules: [] });
     expect(await explain({}, { sub: 'a' })).toMatchObject({ denial: { code: 'NO_TENANT' }, user: 'a', tenant: null });
     const roleless = { session: { ...basePolicy.session, roles: 'claims.roles' } };
@@ -259,12 +260,12 @@ describe('a denial', () => {
     });
   });
 
-  it('is the answer to a tenant whose dashboards could not be named', async () => {
+  it('is given for a tenant whose dashboards have no valid id', async () => {
     expect((await explain({}, { sub: 'a', org_id: 'x'.repeat(255) })).denial?.reason).toBe('tenant-too-long');
   });
 });
 
-it('notes what is odd about the claims and the body', async () => {
+it('names unusual claims and fields', async () => {
   const { notes } = await explain({}, { ...ann, region: 7, mail: 'x', exp: 1 }, { embeds: ['routes'] });
   expect(notes).toEqual([
     expect.stringContaining('Claim "region" is no string'),
@@ -273,7 +274,7 @@ it('notes what is odd about the claims and the body', async () => {
   ]);
 });
 
-describe('a request that was answered earlier', () => {
+describe('an earlier request', () => {
   const then = JSON.stringify({ ...basePolicy, rules: [rule('of then', { timezone: 'request' })] }, null, 2);
   const logged = {
     claims: ann,
@@ -284,7 +285,7 @@ describe('a request that was answered earlier', () => {
     files: [{ file: 'then.yaml', text: then }],
   };
 
-  it('is explained by the policy and for the tenant of that time', async () => {
+  it('is explained by the policy and tenant of that time', async () => {
     const explanation = await explainLogged({ ...logged, clientId: 'ATL' });
     expect(explanation).toMatchObject({
       policy: { file: 'then.yaml', digest: loadPolicy(then, 'x').digest },
@@ -294,20 +295,23 @@ describe('a request that was answered earlier', () => {
     });
   });
 
-  it('was answered otherwise than its policy says: that is noted', async () => {
-    expect((await explainLogged(logged)).notes).toEqual([]);
-    expect((await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' })).notes).toEqual([
-      'It was answered with TENANT_SUSPENDED: that was not the policy.',
-    ]);
+  it('whose answer differs from its policy shows the real outcome first, with what to do', async () => {
+    expect((await explainLogged(logged)).answer).toBeNull();
+    const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' });
+    expect(suspended).toMatchObject({ answer: { code: 'TENANT_SUSPENDED' }, denial: null });
+    const [first, second, third] = writeExplanation(suspended).split('\n');
+    expect(first).toMatch(/^DENIED with TENANT_SUSPENDED: user .*, tenant LAX /);
+    expect(second).toContain('tenant-resumed');
+    expect(third).toBe('  That was not the policy. The policy alone: GRANTED.');
   });
 
-  it('is refused where its policy cannot be read any more', async () => {
+  it('is refused if its policy cannot be read any more', async () => {
     const files = [{ file: 'then.yaml', text: 'version: 0' }];
     await expect(explainLogged({ ...logged, files })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     await expect(explainLogged({ ...logged, files: [] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('is asked for by its id, or claims are given, and never both', async () => {
+  it('needs either its id or claims, never both', async () => {
     const asked: string[] = [];
     const command = createPolicyExplainCommand({
       policies: fixedPolicies(policyOf()),
@@ -315,6 +319,9 @@ describe('a request that was answered earlier', () => {
       listMetrics: async () => [],
       findEmbeds: async () => [],
       clock: createMovableClock(),
+      assertTenant: (clientId) => {
+        if (clientId === 'ATL') throw new Refusal('TENANT_SUSPENDED', 'It is suspended.');
+      },
       loadRequest: async (id) => {
         asked.push(id);
         return logged;
@@ -338,7 +345,7 @@ describe('a request that was answered earlier', () => {
     }
   });
 
-  it('is what the audit kept: a mint and a denial explained as they were, after the policy has changed', async () => {
+  it('is explained from the audit, a mint and a denial, after the policy has changed', async () => {
     const ledger = await openTestLedger();
     const { log } = captureLog();
     const clock = createMovableClock();

@@ -28,7 +28,7 @@ ${lines}`;
 const grant = 'grant: {templates: [delays]}';
 
 describe('a policy file', () => {
-  it('shows all its faults at once, each with file, line, column and what is wrong', () => {
+  it('reports all its faults at once, each with file, line, column and reason', () => {
     const text = yaml(`rules:
   - name: first
     when: user.claims.regoin == "CA"
@@ -53,7 +53,7 @@ restrictions:
     ]);
   });
 
-  it('shows faults of its shape, unknown fields among them', () => {
+  it('reports faults of its structure, including unknown fields', () => {
     const text = yaml(`rules:
   - name: first
     when: "true"
@@ -72,7 +72,7 @@ restrictions:
     expect(JSON.stringify(faultsOf(() => loadPolicy(yaml(text), 'p.yaml')))).toMatch(message);
   });
 
-  it('names the file that cannot be read', () => {
+  it('reports the file that cannot be read', () => {
     expect(faultsOf(() => loadPolicyFile('/nowhere/policy.yaml'))).toEqual([
       { at: '/nowhere/policy.yaml:1:1', message: expect.stringContaining('ENOENT') },
     ]);
@@ -88,7 +88,7 @@ const faultOfWhen = (when: string): string =>
     .map(({ message }) => message)
     .join();
 
-describe('an expression is refused at load', () => {
+describe('an expression is refused when the policy is loaded', () => {
   it.each([
     ['user.id.matches("(a+)+b")', /matches\(\) is not available/],
     ['user.roles.exists(r, r.matches("x"))', /matches\(\) is not available/],
@@ -103,12 +103,12 @@ describe('an expression is refused at load', () => {
     expect(faultOfWhen(when)).toMatch(message);
   });
 
-  it('where a restriction would depend on the presence of a claim', () => {
+  it('if a restriction would depend on whether a claim exists', () => {
     const restrictions = [{ name: 'r', when: 'has(user.claims.region)', restrict: { hideDashboardFilters: ['Date'] } }];
     expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('must not depend on whether a claim');
   });
 
-  it('where one filter is spelt in two ways', () => {
+  it('if one filter is written in two ways', () => {
     const restrictions = ['State', 'state'].map((name, index) => ({
       name: `r${index}`,
       when: 'true',
@@ -117,12 +117,12 @@ describe('an expression is refused at load', () => {
     expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('spell one name in one way');
   });
 
-  it('where a restriction restricts nothing', () => {
+  it('if a restriction restricts nothing', () => {
     const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: {} } }];
     expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('restricts nothing');
   });
 
-  it('where it is longer than any rule needs', () => {
+  it('if it is longer than any rule needs', () => {
     expect(faultOfWhen(Array.from({ length: 300 }, () => 'true').join(' && '))).toMatch(/exceed/i);
   });
 });

@@ -1,4 +1,4 @@
-/** What editors and readers are told of the policy's fields is all of them, as they are. */
+/** The JSON schema and the documents list all fields of a policy, with their current descriptions. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { guestTokenRequest } from '../../src/contract/guest-tokens.js';
@@ -27,13 +27,13 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const schema = policyJsonSchema() as Node;
 
 describe('the JSON Schema of policies', () => {
-  // After a change of the schema: npx vitest run test/gateway/policy-json-schema.test.ts -u
-  it('is what the files in config say', async () => {
+  // After a change of the schema, run: npx vitest run test/gateway/policy-json-schema.test.ts -u
+  it('equals the files in config', async () => {
     await expect(writeJsonSchema(policyJsonSchema())).toMatchFileSnapshot('../../config/policy.schema.json');
     await expect(writeJsonSchema(tenantFileJsonSchema())).toMatchFileSnapshot('../../config/tenants.schema.json');
   });
 
-  it('says of every field what it is for', () => {
+  it('describes every field', () => {
     const fields = fieldsOf(schema);
     expect(fields.length).toBeGreaterThan(60);
     expect(fields.filter(({ node }) => node.description === undefined).map(({ path }) => path)).toEqual([]);
@@ -57,7 +57,7 @@ describe('the table of how rules combine', () => {
     .filter(({ path }) => /^\.((params|permissions)\.)?\w+$/.test(path))
     .map(({ name }) => name);
 
-  it.each(['docs/policies.md'])(
+  it.each(['docs/reference/policies.md'])(
     'names in %s every field that grants, restricts or overrides, and every field of the token',
     (file) => {
       const rows = read(file)
@@ -69,7 +69,7 @@ describe('the table of how rules combine', () => {
     },
   );
 
-  it.each(['docs/policies.md', 'config/policies/flights.yaml', 'src/gateway/policy/combine.ts'])(
+  it.each(['docs/reference/policies.md', 'config/policies/flights.yaml', 'src/gateway/policy/combine.ts'])(
     'names in %s every field that grants or restricts',
     (file) => {
       const text = read(file);

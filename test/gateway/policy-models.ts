@@ -1,4 +1,7 @@
-/** Random policies as plain models: written as a policy file for the gateway, and decided here once more, by brute force. */
+/**
+ * Random policies as simple models. Each can be written as a policy file for the gateway, and is also decided here by
+ * brute force.
+ */
 import fc from 'fast-check';
 import { basePolicy } from './policies.js';
 
@@ -6,7 +9,7 @@ export type Condition =
   | { readonly by: 'always' }
   | { readonly by: 'role'; readonly role: string }
   | { readonly by: 'tenant'; readonly tenant: string }
-  /** Undecided for a user without the claim. */
+  /** The condition fails to evaluate for a user without the claim. */
   | { readonly by: 'region'; readonly region: string };
 export type Value = { readonly list: readonly string[] } | 'the region';
 export type RuleModel = {
@@ -78,7 +81,7 @@ const restriction: fc.Arbitrary<RestrictionModel> = fc.record({
   dashboardFilters: values,
   rls: values,
   appFilters: values,
-  // Never empty, since a restriction that restricts nothing is a fault.
+  // Never empty, since an empty restriction is a fault.
   hideDashboardFilters: subset(filterNames, 1),
   hideMetrics: fc.dictionary(fc.constantFrom(...templates), subset(metrics, 1), { maxKeys: 2 }),
   isDisableMetricCreation: fc.boolean(),
@@ -91,7 +94,7 @@ export const policyModel: fc.Arbitrary<PolicyModel> = fc.record({
   restrictions: fc.array(restriction, { maxLength: 3 }),
 });
 
-/** A policy and what became of it: little, mostly, as in a review. */
+/** A policy and its successor, usually with few changes, as in a review. */
 export const changedPolicy: fc.Arbitrary<readonly [PolicyModel, PolicyModel]> = fc
   .tuple(policyModel, policyModel, fc.constantFrom('all', 'rules', 'restrictions', 'first rule', 'less', 'nothing'))
   .map(([old, other, what]) => {
@@ -125,7 +128,7 @@ const celValues = (all: Readonly<Record<string, Value>>): object =>
 
 const optional = (name: string, given: unknown): object => (given === null ? {} : { [name]: given });
 
-/** What a policy file has of it. */
+/** Returns the model as the content of a policy file. */
 export const documentOf = (model: PolicyModel): object => ({
   ...basePolicy,
   session: { ...basePolicy.session, tenant: model.tenant === 'ATL' ? '"ATL"' : 'claims.org_id' },

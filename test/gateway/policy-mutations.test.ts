@@ -1,4 +1,7 @@
-/** Whatever is done to a policy file, it is a policy or it has faults with their places. Nothing else is ever thrown. */
+/**
+ * Random changes of a policy file: the result is a valid policy, or has faults with their places. No other error is
+ * ever thrown.
+ */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -72,7 +75,7 @@ const pathsOf = (value: unknown, path: Path = []): readonly Path[] =>
         ),
       ];
 
-/** Puts a value in the place of another one. */
+/** Replaces the value at the path. */
 const replaceAt = (value: unknown, [key, ...rest]: Path, by: unknown): unknown => {
   if (key === undefined) return by;
   const copy: unknown = Array.isArray(value) ? [...value] : { ...(value as object) };
@@ -120,8 +123,8 @@ const odd = fc.oneof(
   ),
 );
 
-describe('a policy that was changed at random', () => {
-  it('is loaded as it was written', () => {
+describe('a randomly changed policy', () => {
+  it('is loaded if it was not changed', () => {
     expect(load(JSON.stringify(full))).toEqual([]);
     expect(load(shipped, 'version: 1\ntenants: [{name: n, clientIds: [LAX], expiryMinutes: 3}]')).toEqual([]);
   });
@@ -129,7 +132,7 @@ describe('a policy that was changed at random', () => {
   it.each([
     ['the policy', full, (changed: string) => load(changed)],
     ['a file of overrides', parse(beside) as object, (changed: string) => load(JSON.stringify(full), changed)],
-  ])('in one value of %s has faults with places, or none', (_, document, loadChanged) => {
+  ])('in one value of %s is valid or has faults with places', (_, document, loadChanged) => {
     const paths = pathsOf(document);
     fc.assert(
       fc.property(fc.constantFrom(...paths), odd, (path, value) => {
@@ -139,7 +142,7 @@ describe('a policy that was changed at random', () => {
     );
   });
 
-  it('in its text has faults with places, or none', () => {
+  it('in its text is valid or has faults with places', () => {
     const edit = fc.record({
       at: fc.nat(shipped.length),
       length: fc.nat(30),
@@ -178,7 +181,7 @@ describe('a policy that was changed at random', () => {
     );
   });
 
-  it('by aliases that cannot be followed, or would fill the memory, has faults', () => {
+  it('with aliases that cannot be resolved, or would fill the memory, has faults', () => {
     const bomb = Array.from(
       { length: 12 },
       (_, index) =>

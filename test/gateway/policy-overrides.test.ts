@@ -1,4 +1,4 @@
-/** What is different for some tenants. */
+/** Parts of a policy that differ for some tenants. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ const restricted = policyOf({
 });
 
 describe('a tenant with overrides', () => {
-  it('has the rules of its own, the others but for those that are switched off, and all restrictions', () => {
+  it('has its own rules, the others except those that are switched off, and all restrictions', () => {
     const grant = decideBy(restricted, 'LAX');
     expect(grant.templates.map(({ template, name }) => [template, name])).toEqual([
       ['delays', 'Delays of the west'],
@@ -70,14 +70,14 @@ describe('a tenant with overrides', () => {
     expect([...decideBy(restricted, 'BUR').restriction.dashboardFilters]).toEqual([['State', ['CA']]]);
   });
 
-  it('leaves every other tenant as it was', () => {
+  it('does not affect any other tenant', () => {
     const grant = decideBy(restricted, 'lax');
     expect(grant.templates.map(({ name }) => name)).toEqual(['Delays', 'Routes']);
     expect([grant.embeds, grant.timezone, grant.expiryMs]).toEqual([[], 'UTC', 60 * 60_000]);
     expect([...grant.restriction.dashboardFilters]).toEqual([['State', ['CA', 'NV', 'OR']]]);
   });
 
-  it('is denied where nothing is left, and where its restrictions leave nothing', () => {
+  it('is denied if no rule is left, or its restrictions leave nothing', () => {
     const off = policyOf({ tenants: [{ name: 'off', clientIds: ['LAX'], withoutRules: ['all'] }] });
     expect(() => decideBy(off, 'LAX')).toThrow(/No rule of/);
     const empty = policyOf({
@@ -87,7 +87,7 @@ describe('a tenant with overrides', () => {
     expect(() => decideBy(empty, 'LAX')).toThrow(/could not be decided/);
   });
 
-  it('costs the same to find among many tenants', () => {
+  it('takes the same time among many tenants', () => {
     const tenants = Array.from({ length: 500 }, (_, index) => ({
       name: `o${index}`,
       clientIds: [`T${index}`, 'ALL'],
@@ -127,14 +127,14 @@ describe('leak 18: an override never loosens a restriction', () => {
       },
     ],
   });
-  it('whatever it says', () => {
+  it('with any override', () => {
     fc.assert(
       fc.property(stated, fc.array(override, { minLength: 1, maxLength: 3 }), (own, overrides) => {
         const before = grantOf(policyOf(base(own)));
         const tenants = overrides.map((given, index) => ({ name: `o${index}`, clientIds: ['LAX'], ...given }));
         const after = grantOf(policyOf({ ...base(own), tenants }));
         if (before === null || after === null) return;
-        // All that it restricts, and whatever it grants: as one of the old restriction and the new grants would be.
+        // Compares only restrictions: builds a grant with the old restrictions and the new permissions.
         expect(isGrantSubset(after, { ...after, restriction: before.restriction })).toBe(true);
       }),
       { numRuns: 60 },
@@ -150,7 +150,7 @@ describe('the faults of overrides', () => {
 
   it.each([
     [{ withoutRules: ['al'] }, '"al" is not one of the policy\'s rules (all)'],
-    [{ withoutRules: ['everybody'] }, '"everybody" is a restriction, and holds for every tenant'],
+    [{ withoutRules: ['everybody'] }, '"everybody" is a restriction, which applies to every tenant'],
     [{ templates: { delais: { name: 'x' } } }, '"delais" is not one of this policy\'s templates'],
     [{ rules: [rule('all', ['delays'])] }, '"all" names another entry of rules too'],
     [{ rules: [rule('r', ['delais'])] }, '"delais" is not one of this policy\'s templates'],
@@ -178,7 +178,7 @@ describe('the faults of overrides', () => {
     expect(faultsIn(override, { restrictions: [restriction('everybody', '["CA"]')] })).toContain(message);
   });
 
-  it('are two names of one template for one tenant', () => {
+  it('include two names of one template for one tenant', () => {
     const named = (name: string) => ({ name, clientIds: ['LAX'], templates: { delays: { name } } });
     const [fault, ...others] = faultsOf(() => policyOf({ tenants: [named('A'), named('B')] }));
     expect(fault?.message).toBe('"delays" has another name for "LAX" in "A" already; keep one of them');
@@ -221,7 +221,7 @@ tenants:
     expect(loadPolicy(ownText, file, beside)).toMatchObject({ digest: policy.digest, meaning: policy.meaning });
   });
 
-  it('show the faults of all files at once, each with its own file, line and column', () => {
+  it('report the faults of all files at once, each with its file, line and column', () => {
     const path = folder();
     const policy = join(path, 'policy.yaml');
     writeFileSync(policy, text({ rules: [rule('all', ['delais'])], tenantFiles: ['a.tenants.yaml'] }));
@@ -241,7 +241,7 @@ tenants:
     ]);
   });
 
-  it('show faults of their shape beside those of the policy, and files that are missing', () => {
+  it('report structural faults together with those of the policy, and missing files', () => {
     const path = folder();
     const policy = join(path, 'policy.yaml');
     writeFileSync(policy, text({ expiryMinutes: 0, tenantFiles: ['a.tenants.yaml', 'gone.tenants.yaml'] }));
@@ -258,7 +258,7 @@ tenants:
 });
 
 describe('the digests of a policy', () => {
-  it('change with its text, and with its meaning alone', () => {
+  it('change with its text, or only with its meaning', () => {
     const text = JSON.stringify(basePolicy);
     const [first, commented, other] = [text, `# a comment\n${text}`, text.replace('"Delays"', '"Late"')].map((given) =>
       loadPolicy(given, 'p.yaml'),

@@ -28,7 +28,7 @@ import {
 const now = new Date('2026-03-04T05:06:07Z');
 const load = (model: PolicyModel): Policy => loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
 
-/** What a user may do, one word for each single thing; or why nothing. */
+/** Everything that a user may do, one key for each permission; or the reason of the denial. */
 type Seen = { readonly may: ReadonlyMap<string, ReadonlySet<string>>; readonly timezone: string | null };
 type Outcome = Seen | { readonly denied: string };
 
@@ -39,7 +39,7 @@ const holds = (when: Condition, who: UserModel, tenant: string): boolean | 'unde
   return who.region === null ? 'undecided' : who.region === when.region;
 };
 
-/** Asks of each single thing there is whether this user may have it. */
+/** Asks for each permission whether this user has it. */
 const bruteForce = (policy: PolicyModel, who: UserModel): Outcome => {
   const tenant = policy.tenant === 'ATL' ? 'ATL' : who.org;
   const undecided = { denied: 'POLICY_UNDECIDED' };
@@ -94,10 +94,10 @@ const nothing: ReadonlySet<string> = new Set();
 const isMore = (more: ReadonlySet<string> = nothing, than: ReadonlySet<string> = nothing) =>
   [...more].some((thing) => !than.has(thing));
 
-/** Field by field: who may now what they might not, and the reverse. */
+/** Returns, for each field, who gained and who lost something. */
 const wantedFields = (old: Seen, after: Seen): Record<string, string> => {
   const fields = [...new Set([...old.may.keys(), ...after.may.keys()])]
-    // A template that one side lacks is lost or won as a whole.
+    // A template that only one side has is gained or lost as a whole.
     .filter((field) => !field.startsWith('hideMetrics.') || (old.may.has(field) && after.may.has(field)));
   const effects = fields.flatMap((field): [string, string][] => {
     const [was, is] = [old.may.get(field), after.may.get(field)];
@@ -128,7 +128,7 @@ const sampleOf = (all: readonly UserModel[]): readonly SampleUser[] =>
   all.map((each, index) => ({ line: index + 1, user: 'ann', claims: claimsOf(each), body: bodyOf(each), now }));
 
 describe('a plan', () => {
-  it('equals what brute force finds, for any two policies and any users', async () => {
+  it('equals the result of brute force, for any two policies and any users', async () => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(changedPolicy, fc.array(user, { minLength: 1, maxLength: 4 }), async ([old, after], users) => {
@@ -139,7 +139,7 @@ describe('a plan', () => {
           const planned = plan.changed.find(({ line }) => line === index + 1);
           seen.set(wanted?.effect ?? 'none', (seen.get(wanted?.effect ?? 'none') ?? 0) + 1);
           if (wanted === null) {
-            // One filter value, written as a list or not, is the same rows and another request.
+            // A filter value and a list of this one value select the same rows, but the requests differ.
             expect(planned?.effect ?? 'other').toBe('other');
             expect(
               (planned?.changes ?? []).every(({ field }) => /^(dashboardFilters|rls|appFilters)\./.test(field)),
@@ -158,7 +158,7 @@ describe('a plan', () => {
       }),
       { seed: 20_261_121, numRuns: 120 },
     );
-    // The comparison met every kind often enough to mean something.
+    // Asserts that each kind of change occurred often enough.
     for (const effect of ['none', 'gain', 'loss', 'both', 'other'])
       expect(seen.get(effect), effect).toBeGreaterThan(10);
   });
@@ -182,7 +182,7 @@ const fieldsOf = async (old: object, after: object) =>
   (await planOf(old, after)).changed.flatMap(({ changes }) => changes.map((change) => Object.values(change)));
 
 describe('what a user gains and loses', () => {
-  it('is everything, for who becomes denied', async () => {
+  it('is everything, for a user who becomes denied', async () => {
     const plan = await planOf(
       rules({ grant: { ...grant('delays', 'routes'), permissions: ['isShowSideBar'] } }),
       rules({ when: 'false' }),
@@ -220,7 +220,7 @@ describe('what a user gains and loses', () => {
     );
   });
 
-  it('is a shorter time, another timezone, another tenant', async () => {
+  it('includes a shorter expiry, another timezone and another tenant', async () => {
     expect(await fieldsOf(rules({}), { ...rules({}), expiryMinutes: 30 })).toEqual([
       ['expiryMinutes', 'loss', '60', '30'],
     ]);
@@ -233,14 +233,14 @@ describe('what a user gains and loses', () => {
     ]);
   });
 
-  it('is nothing where one policy stands against itself, and says whom both deny', async () => {
+  it('is nothing for two equal policies, which names users that both deny', async () => {
     const plan = await planOf(rules({ when: '"a" in user.roles' }), rules({ when: '"a" in user.roles' }));
     expect(plan.changed).toEqual([]);
     expect(plan.counts).toMatchObject({ users: 1, unchanged: 1, denied: { NO_POLICY: 1 } });
     expect(writePlan(plan)).toBe('1 user: 1 unchanged; denied before and after: 1 NO_POLICY');
   });
 
-  it('is noted where it is no grant: what templates are made with', async () => {
+  it('notes changes that are no grant: how templates are created', async () => {
     const after = { ...rules({}), templates: { delays: { name: 'Other' } }, datamart: 'other' };
     expect((await planOf(rules({}), after)).notes).toEqual([
       'p: datamart is "other", not "flights", for new dashboards.',
@@ -248,7 +248,7 @@ describe('what a user gains and loses', () => {
     ]);
   });
 
-  it('stops a review gate by what it is told to stop', async () => {
+  it('stops a review at the configured kinds of change', async () => {
     const stops = async (old: object, after: object) => {
       const plan = await planOf(old, after);
       return (['loss', 'gain', 'any'] as const).filter((failOn) => isStopped(plan, failOn));
@@ -262,9 +262,9 @@ describe('what a user gains and loses', () => {
   });
 });
 
-describe('the two sides', () => {
+describe('the two policies of a plan', () => {
   const [a, b] = [policyOf(), policyOf({ dataApp: 'other' })];
-  it('are paired by name, and one by one whatever they are called', () => {
+  it('are paired by name, or directly if two single files are given', () => {
     expect(pairPolicies(new Map([['x', a]]), new Map([['y', b]]))).toEqual([{ name: 'y', old: a, new: b }]);
     const folder = new Map([
       ['x', a],
@@ -276,15 +276,15 @@ describe('the two sides', () => {
     ]);
   });
 
-  it('lack a policy: its users lose what it granted', async () => {
+  it('may be missing on one side: its users lose what it granted', async () => {
     const plan = await planPolicies([{ name: 'x', old: a, new: undefined }], [ann]);
     expect(plan.changed).toMatchObject([{ effect: 'loss' }]);
     expect(plan.notes).toEqual(['x is gone: its users lose what it granted.']);
   });
 });
 
-describe('the sample', () => {
-  it('holds claims, or claims with a body, an answer of the lookup and a moment', () => {
+describe('the sample of users', () => {
+  it('contains claims, or claims with a body, an answer of the lookup and a time', () => {
     const text =
       '{"sub": "a"}\n\n{"claims": {"sub": "b"}, "body": {"tenant": "T"}, "lookup": ["T"], "now": "2026-01-01T00:00:00Z"}\n';
     expect(readSample(text, 's', now)).toEqual([
@@ -301,7 +301,7 @@ describe('the sample', () => {
     ]);
   });
 
-  it('shows every faulty line at once, and is not empty', () => {
+  it('reports every faulty line at once, and must not be empty', () => {
     const faults = (text: string) => {
       try {
         readSample(text, 's', now);

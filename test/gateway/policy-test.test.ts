@@ -14,7 +14,7 @@ const shipped = fileURLToPath(new URL('../../config/policies', import.meta.url))
 const user = { sub: 'ann', org_id: 'LAX', roles: ['analyst'], states: ['CA', 'NV'], region: 'CA' };
 const all = { tenant: 'LAX', templates: ['delays', 'routes'] };
 
-/** One test of the base policy with some of its fields replaced. */
+/** Runs one test of the base policy with some of its fields replaced. */
 const run = async (policy: object, expect: object, test: object = {}) => {
   const file = join(folder, 'p.yaml');
   writeFileSync(file, JSON.stringify({ ...basePolicy, ...policy }, null, 2));
@@ -40,7 +40,7 @@ const faultsOf = (document: unknown) => {
 };
 
 describe('the shipped policy', () => {
-  it('holds what its tests expect, and they try each of its rules and restrictions', async () => {
+  it('passes its own tests, which use each rule and restriction', async () => {
     const report = await runPolicyTests(listTestFiles([shipped]).map(loadPolicyTestFile));
     expect(report.files.flatMap(({ results }) => results).length).toBeGreaterThan(10);
     expect(countFailed(report)).toBe(0);
@@ -48,7 +48,7 @@ describe('the shipped policy', () => {
   });
 });
 
-describe('leak 12: a filter that is gone, or shorter, fails', () => {
+describe('leak 12: a missing or shorter filter fails the test', () => {
   const filtered = restricting({ rls: { state: 'user.claims.states' } });
   it.each([
     ['equal', filtered, { rls: { state: ['NV', 'CA'] } }, []],
@@ -94,7 +94,7 @@ describe('leak 12: a filter that is gone, or shorter, fails', () => {
   });
 });
 
-it('tells the text of a number from the number, and a value from a list of one', async () => {
+it('distinguishes a number from its text, and a value from a list of one', async () => {
   const policy = restricting({ rls: { n: '1', v: '["a"]' } });
   const { differences } = await run(policy, { ...all, restrictions: { rls: { n: '1', v: 'a' } } });
   expect(differences.map(({ expected, actual }) => [expected, actual])).toEqual([
@@ -103,7 +103,7 @@ it('tells the text of a number from the number, and a value from a list of one',
   ]);
 });
 
-describe('what a test leaves out must not be granted', () => {
+describe('a test fails if the grant contains more than it expects', () => {
   const granting = (grant: object) => ({
     rules: [{ name: 'r', when: 'true', grant: { templates: ['delays', 'routes'], ...grant } }],
   });
@@ -118,7 +118,7 @@ describe('what a test leaves out must not be granted', () => {
     expect((await run(granting({}), all)).fields).toEqual([]);
   });
 
-  it('and says where it is from', async () => {
+  it('and names the origin', async () => {
     const { differences, report } = await run(granting({ permissions: ['isShowSideBar'] }), all);
     expect(differences).toEqual([
       {
@@ -135,8 +135,8 @@ describe('what a test leaves out must not be granted', () => {
   });
 });
 
-describe('what a test gives', () => {
-  it('is the whole request: claims, body and moment', async () => {
+describe('an expectation', () => {
+  it('uses the complete request: claims, body and time', async () => {
     const policy = {
       rules: [
         {
@@ -172,13 +172,13 @@ describe('what a test gives', () => {
     expect((await run(policy, all, test)).fields).toEqual(['denied']);
   });
 
-  it('is not denied where it is granted', async () => {
+  it('of a denial fails if the request is granted', async () => {
     expect((await run({}, { denied: 'NO_POLICY' })).differences).toMatchObject([
       { field: 'denied', expected: 'NO_POLICY', actual: 'granted delays--LAX, routes--LAX' },
     ]);
   });
 
-  it('is denied by the rule that it names, or fails', async () => {
+  it('of a denial must name the right rule', async () => {
     const denied = 'POLICY_UNDECIDED';
     const missing = restricting({ hideDashboardFilters: ['a'] }, { rls: { v: 'user.claims.zoneinfo' } });
     expect((await run(missing, { denied, by: 'r1' })).differences).toEqual([]);
@@ -188,7 +188,7 @@ describe('what a test gives', () => {
     expect((await run(empty, { denied, by: 'r1' })).differences).toMatchObject([{ field: 'by', actual: 'r0, r2' }]);
   });
 
-  it('matches a rule in no test: that is said', async () => {
+  it('reports a rule that no test matches', async () => {
     const rules = [...basePolicy.rules, { name: 'untried', when: 'false', grant: { templates: ['third-one'] } }];
     const { report } = await run({ rules }, all);
     expect(report.untried).toEqual([{ name: 'untried', at: expect.stringMatching(/p\.yaml:\d+:\d+$/) }]);
@@ -231,13 +231,13 @@ describe('a faulty file of tests', () => {
     ).toMatch(message);
   });
 
-  it('shows all faults with file, line and column', () => {
+  it('reports all faults with file, line and column', () => {
     const text =
       'tests:\n  - name: a\n    user: {sub: x}\n    expect:\n      templats: [a]\n  - name: b\n    usr: {}\n';
     expect(faultsOf(text).map(({ at }) => at)).toEqual(expect.arrayContaining(['t.test.yaml:5:7', 't.test.yaml:7:5']));
   });
 
-  it('names the policy that is not there', async () => {
+  it('reports a missing policy', async () => {
     const tests = loadPolicyTests(JSON.stringify({ policy: 'gone.yaml', ...test(all) }), join(folder, 'x.test.yaml'));
     await expect(runPolicyTests([tests])).rejects.toThrow(/gone\.yaml:1:1: the policy file cannot be read/);
   });

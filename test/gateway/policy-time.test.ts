@@ -1,4 +1,4 @@
-/** Conditions over time: no token outlives the moment at which time alone changes the decision. */
+/** Conditions on time: a token expires no later than the moment when time alone changes the decision. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
@@ -34,9 +34,9 @@ const office = policyOf({
   ],
 });
 
-describe('a rule over the time of day', () => {
-  it('counts in the zone that it names, in summer and in winter', () => {
-    // Lisbon is at UTC in winter, an hour ahead in summer.
+describe('a rule on the time of day', () => {
+  it('uses the timezone that it names, in summer and winter', () => {
+    // Lisbon's time is UTC in winter and UTC+1 in summer.
     expect(ids(at('2026-01-15T17:59:59Z', office))).toEqual(['delays', 'routes']);
     expect(ids(at('2026-01-15T18:00:00Z', office))).toEqual(['delays']);
     expect(ids(at('2026-07-15T16:59:59Z', office))).toEqual(['delays', 'routes']);
@@ -49,18 +49,18 @@ describe('a rule over the time of day', () => {
     ['2026-01-15T17:00:01Z', 30],
     ['2026-01-15T17:30:00Z', 30],
     ['2026-01-15T17:44:00Z', 15],
-    // The other way, too: what is granted from nine on is in a new token from nine on.
+    // The reverse also holds: a new token has a permission from the minute from which it is granted.
     ['2026-01-15T08:31:00Z', 15],
     ['2026-01-15T18:00:00Z', 60],
   ])('at %s leaves a token %d minutes', (time, minutes) => {
     expect(lifeAt(time, office)).toBe(minutes * minuteMs);
   });
 
-  it('leaves a second at least: what is decided now is answered now', () => {
+  it('leaves at least one second, so that a decision is valid when it is answered', () => {
     expect(lifeAt('2026-01-15T17:59:59.999Z', office)).toBe(1000);
   });
 
-  it('shortens nothing for a user whom it does not concern', () => {
+  it('shortens no token of a user whom it does not affect', () => {
     const policy = policyOf({
       rules: [rule('all', 'true'), rule('night', '"night" in user.roles && now.getHours("UTC") < 6', ['routes'])],
     });
@@ -70,7 +70,7 @@ describe('a rule over the time of day', () => {
   });
 });
 
-it('reads hours and days in a zone as the library alone does', () => {
+it('computes hours and days in a timezone as the library does', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -2_000_000_000_000, max: 4_000_000_000_000 }),
@@ -84,24 +84,24 @@ it('reads hours and days in a zone as the library alone does', () => {
   );
 });
 
-describe('a moment at which a rule ends', () => {
+describe('the moment when a rule ends', () => {
   const policy = policyOf({
     expiryMinutes: 480,
     rules: [rule('trial', 'now < timestamp("2026-03-31T23:59:30Z")')],
   });
-  it('is no moment that a token outlives, though it lies within a minute', () => {
+  it('is never exceeded by a token, even within a minute', () => {
     expect(lifeAt('2026-03-31T23:59:00Z', policy)).toBeLessThanOrEqual(30_000);
     expect(lifeAt('2026-03-31T23:59:00Z', policy)).toBeGreaterThan(15_000);
     expect(() => at('2026-03-31T23:59:30Z', policy)).toThrow(/No rule of/);
   });
 
-  it('bounds every token of a policy that reads the time to an hour: no further is looked ahead', () => {
+  it('limits tokens of a policy with times to an hour, the maximum that is computed ahead', () => {
     expect(lifeAt('2026-03-01T00:00:00Z', policy)).toBe(60 * minuteMs);
     expect(lifeAt('2026-03-01T00:00:00Z', policyOf({ expiryMinutes: 480 }))).toBe(480 * minuteMs);
   });
 });
 
-describe('a restriction that begins', () => {
+describe('a restriction that begins at a time', () => {
   it('is in every token from then on', () => {
     const policy = policyOf({
       restrictions: [
@@ -116,7 +116,7 @@ describe('a restriction that begins', () => {
     expect([...at('2026-01-15T20:00:00Z', policy).restriction.dashboardFilters]).toEqual([['State', 'CA']]);
   });
 
-  it('holds a value that reads the time until it changes, or for a minute', () => {
+  it('with a value that depends on the time is valid until the value changes, or for a minute', () => {
     const valued = (value: string) =>
       policyOf({ restrictions: [{ name: 'r', when: 'true', restrict: { rls: { day: value } } }] });
     expect(lifeAt('2026-01-15T23:40:00Z', valued('now.getDate("UTC")'))).toBe(15 * minuteMs);
@@ -124,8 +124,8 @@ describe('a restriction that begins', () => {
   });
 });
 
-describe('whatever the hours', () => {
-  it('the decision is the same at every minute of a token, and at its end', () => {
+describe('for any hours', () => {
+  it("the decision is the same at every minute of a token's life", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 23 }),
@@ -156,7 +156,7 @@ describe('whatever the hours', () => {
 });
 
 describe('the gateway with a policy that reads the time', () => {
-  it('answers from the cache until the token has to be a shorter one, and never one that outlives the rule', async () => {
+  it('answers from the cache until a shorter token is needed, and never with one that outlives the rule', async () => {
     const clock = createMovableClock(Date.parse('2026-01-15T16:40:00Z'));
     const { granted, upstream } = await startGateway({ policy: office, clock });
     const seconds = clock.now().getTime() / 1000;
@@ -169,7 +169,7 @@ describe('the gateway with a policy that reads the time', () => {
     }
     expect(answers.every(({ expiresAt }) => Date.parse(expiresAt) <= endMs)).toBe(true);
     expect(answers.every(({ embeds }) => embeds.length === 2)).toBe(true);
-    // Twenty requests; lifetimes come by halves of the hour.
+    // There are twenty requests, and tokens end at half hours.
     expect(upstream.mints().length).toBeLessThan(12);
     expect((await granted(claims)).embeds).toEqual([{ id: 'delays--LAX', name: 'Delays', type: 'dashboard' }]);
   });

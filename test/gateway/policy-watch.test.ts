@@ -1,4 +1,4 @@
-/** A policy that follows its files. Nothing here waits for time to pass: looks are made by hand, or their outcome is awaited. */
+/** A policy that follows its files. No test waits for time to pass: each reloads explicitly, or waits for a result. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const open = async (options: Partial<WatchOptions> = {}) => {
     policies.close();
     rmSync(folder, { recursive: true });
   });
-  /** The next change that is taken; asked for before it is made. */
+  /** Resolves with the next changed policy. Call it before making the change. */
   const change = () => new Promise<Policy>((resolve) => policies.subscribe({ changed: async (next) => resolve(next) }));
   const tick = () => {
     for (const task of ticks) task();
@@ -40,7 +40,7 @@ const open = async (options: Partial<WatchOptions> = {}) => {
 };
 
 describe('a policy whose file changes', () => {
-  it('is taken at the next look, and is in the log and the audit with its digest', async () => {
+  it('is loaded at the next check, and log and audit have its digest', async () => {
     const { path, policies, events, lines } = await open();
     const before = policies.current();
     expect((await policies.reload()).outcome).toBe('unchanged');
@@ -55,7 +55,7 @@ describe('a policy whose file changes', () => {
     expect(lines.at(-1)).toMatchObject({ event: 'policy.loaded', digest, previous: before.digest });
   });
 
-  it('is noticed by the stamp of its file, without any event', async () => {
+  it("is noticed by the file's timestamp, without an event", async () => {
     const { path, change, tick } = await open();
     const changed = change();
     writeFileSync(path, lasting(300));
@@ -63,7 +63,7 @@ describe('a policy whose file changes', () => {
     expect((await changed).expiryMinutes).toBe(300);
   });
 
-  it('is noticed by an event, whoever renames what', async () => {
+  it('is noticed by an event, also after renames', async () => {
     const { path, change } = await open({ hasEvents: true, every: () => () => {} });
     const changed = change();
     writeFileSync(`${path}.new`, lasting(30));
@@ -71,7 +71,7 @@ describe('a policy whose file changes', () => {
     expect((await changed).expiryMinutes).toBe(30);
   });
 
-  it('is noticed behind the link of a mounted folder', async () => {
+  it('is noticed behind the symbolic link of a mounted folder', async () => {
     const { folder, path } = await open();
     for (const [version, minutes] of [
       ['v1', 10],
@@ -102,7 +102,7 @@ describe('a policy whose file changes', () => {
     expect((await changed).expiryMinutes).toBe(44);
   });
 
-  it('takes a new file of overrides, and a changed one', async () => {
+  it('loads new and changed files of overrides', async () => {
     const { folder, path, policies } = await open();
     mkdirSync(join(folder, 'tenants'));
     writeFileSync(path, text({ tenantFiles: ['tenants'] }));
@@ -112,7 +112,7 @@ describe('a policy whose file changes', () => {
       `{version: 1, tenants: [{name: o, clientIds: [LAX], expiryMinutes: ${minutes}}]}`;
     for (const minutes of [5, 6]) {
       writeFileSync(own, override(minutes));
-      // A new folder is looked at once more by itself, which may have found it already.
+      // A new folder is read once more automatically, so the change may already have been found.
       expect((await policies.reload()).outcome).not.toBe('refused');
       expect(policies.current().overrides.get('LAX')?.expiryMinutes).toBe(minutes);
     }
@@ -122,7 +122,7 @@ describe('a policy whose file changes', () => {
 describe('a changed file with faults', () => {
   const bad = text({ rules: [{ name: 'r', when: 'user.idd == "x"', grant: { templates: ['delais'] } }] });
 
-  it('keeps the policy before it, and says all that is wrong, once', async () => {
+  it('keeps the earlier policy, and reports all faults once', async () => {
     const { path, policies, errors, events } = await open();
     const before = policies.current();
     writeFileSync(path, bad);
@@ -146,7 +146,7 @@ describe('a changed file with faults', () => {
     ]);
   });
 
-  it('is said anew with other faults, and when it comes back', async () => {
+  it('is reported again with other faults, or when the faults return', async () => {
     const { path, policies, errors } = await open();
     const contents = [bad, bad.replace('delais', 'delaise'), lasting(10), bad, 'rules: [', bad];
     const outcomes: string[] = [];
@@ -158,7 +158,7 @@ describe('a changed file with faults', () => {
     expect(errors()).toHaveLength(5);
   });
 
-  it('is a missing file, too, until it is there again', async () => {
+  it('may also be a missing file, until it exists again', async () => {
     const { path, policies, errors } = await open();
     rmSync(path);
     expect((await policies.reload()).outcome).toBe('refused');
@@ -167,15 +167,15 @@ describe('a changed file with faults', () => {
     expect((await policies.reload()).outcome).toBe('changed');
   });
 
-  it('does not let the gateway start', async () => {
+  it('prevents a start of the gateway', async () => {
     await expect(
       watchPolicies('/nowhere/p.yaml', { ...captureLog(), audit: { record: async () => {} } }),
     ).rejects.toThrow(PolicyFaults);
   });
 });
 
-describe('a policy that cannot be taken for another reason', () => {
-  it('is refused where a listener lacks what it needs', async () => {
+describe('a policy that cannot be used for another reason', () => {
+  it('is refused if a listener lacks what it needs', async () => {
     const { path, policies, errors } = await open();
     policies.subscribe({
       prepare: ({ expiryMinutes }) => {
@@ -187,7 +187,7 @@ describe('a policy that cannot be taken for another reason', () => {
     expect(JSON.stringify(errors())).toContain('no secret');
   });
 
-  it('stays out while it cannot be accounted for, and is tried again', async () => {
+  it('is not used while it cannot be recorded in the audit, and is tried again', async () => {
     let isDown = false;
     const audit = {
       record: async () => {

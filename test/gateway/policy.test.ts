@@ -35,7 +35,7 @@ const rule = (name: string, grant: object, when = 'true') => ({
 const restriction = (name: string, restrict: object, when = 'true') => ({ name, when, restrict });
 
 describe('how two rules combine', () => {
-  it('grants what one of them grants, with the shortest expiry and the first timezone', () => {
+  it('grants what either of them grants, with the shortest expiry and the first timezone', () => {
     const column = (tableName: string, ...columns: string[]) => ({ tableName, columns });
     const grant = decide({
       rules: [
@@ -76,7 +76,7 @@ describe('how two rules combine', () => {
 });
 
 describe('how two restrictions combine', () => {
-  it('intersects values, and unites what is hidden and disabled', () => {
+  it('intersects values, and unites hidden and disabled items', () => {
     const { restriction: combined, permissions } = decide({
       restrictions: [
         restriction('a', {
@@ -111,7 +111,7 @@ describe('how two restrictions combine', () => {
     ['1', '"1"'],
     ['true', 'false'],
     ['"CA"', 'user.claims.states'],
-  ])('denies where %s and %s leave nothing', (left, right) => {
+  ])('denies if %s and %s leave nothing', (left, right) => {
     const restrictions = [left, right].map((value, index) => restriction(`r${index}`, { rls: { v: value } }));
     expect(codeOf(() => decide({ restrictions }, { states: ['NV'] }))).toBe('POLICY_UNDECIDED');
   });
@@ -128,7 +128,7 @@ describe('how two restrictions combine', () => {
   });
 });
 
-describe('leak 9: what cannot be evaluated denies', () => {
+describe('leak 9: an expression that cannot be evaluated denies', () => {
   it.each([
     ['a claim that is missing', {}, 'user.claims.region == "CA"'],
     ['a claim of another type', { region: 7 }, 'user.claims.region == "CA"'],
@@ -159,9 +159,9 @@ describe('leak 9: what cannot be evaluated denies', () => {
   });
 });
 
-describe('a timezone that is left to the request', () => {
+describe('a timezone that the request may choose', () => {
   const rules = [rule('r', { timezone: 'request' })];
-  it('is the IANA name of the body, or none', () => {
+  it("is the body's IANA name, or none", () => {
     expect(decide({ rules }, {}, { timezone: 'Europe/Lisbon' }).timezone).toBe('Europe/Lisbon');
     expect(decide({ rules }).timezone).toBeNull();
     expect(codeOf(() => decide({ rules }, {}, { timezone: 'nowhere' }))).toBe('INVALID_REQUEST_BODY');
@@ -176,7 +176,7 @@ describe('the tenant', () => {
     return createTenants({ clock, log: captureLog().log }).of(policy, sessionOf(claims), asked);
   };
 
-  it('is one, or one that the body chooses among several', () => {
+  it('is the only one, or the one of several that the body chooses', () => {
     expect(tenantOf('claims.org_id', {})).toBe('LAX');
     expect(tenantOf('claims.orgs', { orgs: ['ATL'] })).toBe('ATL');
     expect(tenantOf('claims.orgs', { orgs: ['ATL', 'ATL'] })).toBe('ATL');
@@ -195,7 +195,7 @@ describe('the tenant', () => {
     ['claims.orgs', { orgs: [] }],
     ['claims.orgs', { orgs: ['ATL', ''] }],
     ['claims.orgs', {}],
-  ])('of %s with %j is none', (expression, claims) => {
+  ])('from %s with %j is refused', (expression, claims) => {
     expect(codeOf(() => tenantOf(expression, claims))).toBe('NO_TENANT');
   });
 });
@@ -212,7 +212,7 @@ describe('laws', () => {
   const admitted = (value: unknown): readonly unknown[] =>
     value === null ? [] : Array.isArray(value) ? value : [value];
 
-  it('an intersection holds what both hold, whatever the order', () => {
+  it('an intersection contains what both contain, in any order', () => {
     fc.assert(
       fc.property(bound, bound, (left, right) => {
         const both = admitted(intersectBound(left, right)).toSorted();
@@ -285,7 +285,7 @@ describe('laws', () => {
     );
   });
 
-  it('adding a rule never removes a grant, and never a restriction', () => {
+  it('adding a rule removes neither a grant nor a restriction', () => {
     fc.assert(
       fc.property(
         rules.filter(({ length }) => length > 1),

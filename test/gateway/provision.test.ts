@@ -6,13 +6,13 @@ import { analyst, manager, regional, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 
 describe('the id of a dashboard', () => {
-  it('reads like template and client', () => {
+  it('consists of template and client', () => {
     expect(dashboardIdOf('delays', 'LAX')).toBe('delays--LAX');
     expect(dashboardIdOf('delays', 'a/b c')).toBe('delays--a~2Fb~20c');
     expect(encodeClientId('é~')).toBe('~C3~A9~7E');
   });
 
-  it('is another one for every other template or client', () => {
+  it('differs for every other template or client', () => {
     const template = fc.stringMatching(/^[a-b._-]{1,6}$/).filter((name) => templateName.safeParse(name).success);
     const client = fc.oneof(
       fc.stringMatching(/^[ab.~_2F-]{1,6}$/),
@@ -29,7 +29,7 @@ describe('the id of a dashboard', () => {
     );
   });
 
-  it('is another one for every short template and client there is', () => {
+  it('differs for all short templates and clients', () => {
     const wordsOf = (letters: readonly string[], length: number): string[] =>
       length === 0 ? [''] : wordsOf(letters, length - 1).flatMap((word) => ['', ...letters].map((each) => word + each));
     const templates = [...new Set(wordsOf(['a', '-', '.'], 4))].filter((name) => templateName.safeParse(name).success);
@@ -39,7 +39,7 @@ describe('the id of a dashboard', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is refused where it would be too long', async () => {
+  it('is refused if it would be too long', async () => {
     const { refused, granted, upstream } = await startGateway();
     expect(await refused({ ...analyst, org_id: 'ü'.repeat(100) })).toMatchObject({ status: 403, code: 'NO_TENANT' });
     expect(upstream.calls).toEqual([]);
@@ -48,7 +48,7 @@ describe('the id of a dashboard', () => {
   });
 });
 
-describe('a dashboard that exists already', () => {
+describe('an existing dashboard', () => {
   const own = { guestlist: { template: 'delays', clientId: 'LAX' } };
   const metrics = [{ name: 'Flights a day', metricId: 'm' }];
   const start = async (dashboard: { metadata?: unknown; metrics?: typeof metrics }) => {
@@ -61,7 +61,7 @@ describe('a dashboard that exists already', () => {
     return started;
   };
 
-  it('is taken once owner, template and metrics are verified, on whatever page it is listed', async () => {
+  it('is used after owner, template and metrics are verified, on any page of the list', async () => {
     const { granted, upstream } = await start({});
     await granted(analyst);
     expect(upstream.listings().map(({ query }) => query.pageNumber)).toEqual(['1', '2', '3']);
@@ -77,7 +77,7 @@ describe('a dashboard that exists already', () => {
     ['the mark of another template', { metadata: { guestlist: { template: 'routes', clientId: 'LAX' } } }],
     ['a mark that is text', { metadata: { guestlist: 'delays--LAX' } }],
     ['no metrics', { metrics: [] }],
-  ])('is an error with %s: nothing is minted, nothing remembered, and the log is loud', async (_, dashboard) => {
+  ])('is refused with %s: nothing is minted or cached, and an error is logged', async (_, dashboard) => {
     const { refused, granted, upstream, lines } = await start(dashboard);
     for (let round = 0; round < 2; round += 1) {
       const answer = await refused(analyst);
@@ -92,7 +92,7 @@ describe('a dashboard that exists already', () => {
     await granted(analyst);
   });
 
-  it('is an error where it is not among the embeds at all', async () => {
+  it('is refused if it is not among the embeds', async () => {
     const { refused, upstream, lines } = await startGateway();
     upstream.state.intercept = ({ path }) =>
       path.endsWith('dashboard-embeds') ? upstream.refusal(400, 'INVALID_DASHBOARD_ID') : undefined;
@@ -100,7 +100,7 @@ describe('a dashboard that exists already', () => {
     expect(lines.some(({ reason }) => reason === 'dashboard-of-a-stranger')).toBe(true);
   });
 
-  it('is listed once for many clients that wait after a restart', async () => {
+  it('is listed once for many waiting clients after a restart', async () => {
     const { granted, upstream } = await startGateway();
     const airports = Array.from({ length: 40 }, (_, index) => `A${index}`);
     for (const clientId of airports) {
@@ -113,7 +113,7 @@ describe('a dashboard that exists already', () => {
     expect(upstream.mints()).toHaveLength(40);
   });
 
-  it('is looked at again after the service said that it does not fit', async () => {
+  it('is verified again after the service reported that it does not fit', async () => {
     const { granted, refused, upstream, clock } = await start({});
     await granted(analyst);
     upstream.dashboards.delete('delays--LAX');
@@ -128,7 +128,7 @@ describe('a dashboard that exists already', () => {
 });
 
 describe('provisioning that fails', () => {
-  it('is tried again at the next request', async () => {
+  it('is retried at the next request', async () => {
     const { refused, granted, upstream } = await startGateway();
     upstream.state.intercept = ({ path }) =>
       path.endsWith('dashboard-embeds') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
@@ -137,14 +137,14 @@ describe('provisioning that fails', () => {
     await granted(manager);
   });
 
-  it('is NO_TENANT where the service takes no such client', async () => {
+  it('gives NO_TENANT if the service does not accept the client', async () => {
     const { refused, upstream } = await startGateway();
     upstream.state.intercept = () => upstream.refusal(400, 'CLIENT_ID_ERROR');
     expect(await refused(analyst)).toMatchObject({ status: 403, code: 'NO_TENANT' });
   });
 });
 
-describe('restrictions that bind metrics', () => {
+describe('restrictions of metrics', () => {
   const restrict = (restrictions: object) =>
     startGateway({ policy: policyOf({ restrictions: [{ name: 'r', when: 'true', restrict: restrictions }] }) });
 
@@ -160,7 +160,7 @@ describe('restrictions that bind metrics', () => {
     });
   });
 
-  it('leave out a metric that is hidden, and pass on an unknown name for the service to refuse', async () => {
+  it('omit hidden metrics, and pass unknown names to the service, which refuses them', async () => {
     const hideMetrics = { delays: ['Average delay'], routes: ['template-metric-id'] };
     const { granted, upstream } = await restrict({ rls: { state: 'user.claims.region' }, hideMetrics });
     await granted(regional);
@@ -176,7 +176,7 @@ describe('restrictions that bind metrics', () => {
     ]);
   });
 
-  it('leak 19: bind a metric that was added later', async () => {
+  it('leak 19: also restrict a metric that was added later', async () => {
     const { granted, upstream, clock } = await restrict({ appFilters: { State: 'user.claims.region' } });
     const { token } = await granted(regional);
     upstream.dashboards.get('delays--SFO')?.metrics.push({ name: 'New', metricId: 'new' });
@@ -186,7 +186,7 @@ describe('restrictions that bind metrics', () => {
     expect(JSON.stringify(upstream.lastMint())).toContain('"new"');
   });
 
-  it('are never left out where the metrics cannot be listed', async () => {
+  it('are never omitted if the metrics cannot be listed', async () => {
     const { granted, refused, upstream, clock } = await restrict({ rls: { state: 'user.claims.region' } });
     await granted(regional);
     clock.advance(30_000);

@@ -8,7 +8,7 @@ import { openTestLedger } from './ledgers.js';
 const hasServer = isRedisServerThere();
 
 describe.runIf(hasServer)('the gateway with Redis', () => {
-  it('shares tokens between replicas, and goes on minting when Redis is killed', async () => {
+  it('shares tokens between replicas, and continues minting when Redis is killed', async () => {
     const redis = await startOwnRedis();
     onTestFinished(() => redis.stop());
     const { url } = redis;
@@ -27,7 +27,7 @@ describe.runIf(hasServer)('the gateway with Redis', () => {
     const line = ({ lines }: typeof first) => lines.findLast(({ msg }) => msg === 'embed token');
     expect(line(second)?.mintedBy).toBe(line(first)?.requestId);
     await redis.stop();
-    // Each replica goes on with what it has, and mints what it has not: once, however many ask.
+    // Each replica uses what it has cached, and mints each other token once, however many requests need it.
     const before = first.upstream.mints().length;
     expect((await first.granted(analyst)).token).toBe(token);
     expect((await second.granted(analyst)).token).toBe(token);

@@ -1,4 +1,6 @@
-/** A foreign service refuses a field of a mint: the log says which by its name, and nothing is minted without it. */
+/**
+ * A service of another product refuses a field of a mint: the log names the field, and no token is minted without it.
+ */
 import { describe, expect, it } from 'vitest';
 import type { GuestTokenRequest } from '../../src/contract/guest-tokens.js';
 import { refusedFieldsOf, sentFieldsOf } from '../../src/gateway/token/mint-refusal.js';
@@ -24,7 +26,7 @@ const request: GuestTokenRequest = {
 };
 const error = (code: string, message: string, more: object = {}) => ({ error: { code, message, ...more } });
 
-describe('the field that an answer refuses', () => {
+describe('the refused field in an answer', () => {
   it.each<[string, string, unknown, readonly string[], string]>([
     [
       'by a path',
@@ -103,11 +105,11 @@ describe('the field that an answer refuses', () => {
     ['it names one that was not sent', error('X', 'datamartName is unknown')],
     ['it is no object', 'nope'],
     ['it is nothing', undefined],
-  ])('is one of those that were sent where %s', (_, body) => {
+  ])('is one of the fields sent if %s', (_, body) => {
     expect(refusedFieldsOf(request, 'INVALID_REQUEST_BODY', body)).toEqual({ sentFields: sentFieldsOf(request) });
   });
 
-  it('is looked for in an answer of any size and depth', () => {
+  it('is found in an answer of any size and depth', () => {
     let deep: unknown = 'params.timezone';
     for (let level = 0; level < 5_000; level += 1) deep = [deep];
     const wide = Array.from({ length: 50_000 }, (_, index) => `text ${index}`);
@@ -117,7 +119,7 @@ describe('the field that an answer refuses', () => {
   });
 });
 
-describe('a foreign service that refuses a field', () => {
+describe("another product's service that refuses a field", () => {
   const policy = policyOf({
     rules: [{ name: 'all', when: 'true', grant: { templates: ['delays'], timezone: '"Europe/Paris"' } }],
     restrictions: [{ name: 'r', when: 'true', restrict: { rls: { state: 'user.claims.region' } } }],
@@ -167,7 +169,7 @@ describe('a foreign service that refuses a field', () => {
       'params.userIdentifier',
     ],
   ])(
-    '%s: a clear refusal, its name in the log, its value nowhere, and no second try',
+    "%s: a clear refusal; the log has the field's name, never its value, and there is no second try",
     async (_, status, body, code, field) => {
       const { refused, granted, service, lines } = await start();
       service.state.intercept = ({ path }) => (path.endsWith('guest-token/create') ? { status, body } : undefined);
@@ -196,7 +198,7 @@ describe('a foreign service that refuses a field', () => {
     },
   );
 
-  it('that it does not name: every name that was sent', async () => {
+  it('without naming it: the log has every name that was sent', async () => {
     const { refused, service, lines } = await start();
     service.state.intercept = ({ path }) =>
       path.endsWith('guest-token/create') ? service.refusal(400, 'INVALID_REQUEST_BODY') : undefined;
@@ -221,7 +223,7 @@ describe('a foreign service that refuses a field', () => {
     ['the set-up', 400, error('WORKSPACE_ID_ERROR', 'no workspace')],
     ['with a page of a proxy', 400, '<h1>Bad Request</h1>'],
     ['and fails', 500, error('INTERNAL_SERVER_ERROR', `no plan for ${secret}`)],
-  ])('is another thing than one that refuses %s', async (_, status, body) => {
+  ])('is distinguished from one that refuses %s', async (_, status, body) => {
     const { refused, service, lines } = await start();
     service.state.intercept = ({ path }) => (path.endsWith('guest-token/create') ? { status, body } : undefined);
     expect(await refused({ ...regional, region: secret })).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });

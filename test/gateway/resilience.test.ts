@@ -25,7 +25,7 @@ const fails =
   };
 const refuses: Reply = fails(400, '{"error":{"code":"INVALID_EMBED_ID","message":"none"}}');
 
-/** A clock that moves only where somebody waits, and chance that always gives the same. */
+/** A clock that moves only when code waits, and random numbers that are always the same. */
 const createTiming = (chance = 0) => {
   let nowMs = 0;
   const pauses: number[] = [];
@@ -43,7 +43,7 @@ const createTiming = (chance = 0) => {
   return { timing, pauses, advance };
 };
 
-/** A service that answers by the script and then well, behind the real transport. */
+/** A service that follows the script and then answers normally, behind the real transport. */
 const start = async (settings: Partial<ResilienceSettings> = {}, chance = 0) => {
   const script: Reply[] = [];
   const asked: string[] = [];
@@ -76,7 +76,7 @@ const create = (call: Call) =>
   call(createDashboardEmbed, { dashboardId: 'd', workspaceName: 'w', clientId: 'LAX', accessSettings });
 const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
 
-describe('tries again', () => {
+describe('retries', () => {
   it.each([
     ['500', fails(500)],
     ['503', fails(503)],
@@ -85,7 +85,7 @@ describe('tries again', () => {
     ['a page of a proxy', fails(200)],
     ['a page of a proxy that says 404', fails(404)],
     ['a connection that breaks', (_, response) => void response.socket?.resetAndDestroy()],
-  ] satisfies [string, Reply][])('are made of a call that reads, after %s', async (_, reply) => {
+  ] satisfies [string, Reply][])('are made for reading calls, after %s', async (_, reply) => {
     const { call, script, asked, pauses } = await start({}, 1);
     script.push(reply, reply);
     expect(await list(call)).toEqual({ data: [], error: null });
@@ -110,7 +110,7 @@ describe('tries again', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('are never made of a mint: a token whose answer was lost would live on unknown', async () => {
+  it('are never made for a mint, since a token whose answer was lost would stay valid unnoticed', async () => {
     const { call, script, asked } = await start();
     for (const reply of [fails(500), fails(503), fails(429), fails(200)]) {
       script.push(reply);
@@ -119,21 +119,21 @@ describe('tries again', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('are made of a dashboard that names its own id, and the second is told that it exists', async () => {
+  it('are made for a dashboard with a given id: the second call reports that it exists', async () => {
     const { call, script, asked } = await start();
     script.push(fails(500), fails(400, '{"error":{"code":"INVALID_DASHBOARD_ID","message":"taken"}}'));
     await expect(create(call)).rejects.toMatchObject({ name: 'UpstreamRefusal', code: 'INVALID_DASHBOARD_ID' });
     expect(asked).toHaveLength(2);
   });
 
-  it('wait anything up to a bound that doubles', async () => {
+  it('wait a random time up to a limit that doubles', async () => {
     const { call, script, pauses } = await start({ retries: 5, breakerFailures: 100 }, 0.5);
     script.push(...Array.from({ length: 5 }, () => fails(500)));
     await list(call);
     expect(pauses).toEqual([50, 100, 200, 400, 800]);
   });
 
-  it('wait as long as the service asks for, and give up where that is past the deadline', async () => {
+  it('wait as long as the service asks, and stop if that exceeds the deadline', async () => {
     const { call, script, pauses, asked } = await start({ deadlineMs: 10_000 });
     script.push(fails(503, '', { 'retry-after': '7' }));
     await list(call);
@@ -151,10 +151,10 @@ describe('tries again', () => {
   });
 });
 
-describe('the circuit', () => {
+describe('the circuit breaker', () => {
   const settings = { retries: 0, breakerFailures: 3, breakerOpenMs: 1_000 };
 
-  it('opens for failures of several clients, says so, answers at once, and closes with the first good answer', async () => {
+  it('opens after failures of several clients, reports it, answers at once, and closes after the first success', async () => {
     const { call, script, asked, lines, advance } = await start(settings);
     script.push(fails(500), fails(500), fails(500), fails(500));
     for (const client of ['LAX', 'ATL', 'SFO']) await expect(mint(call, client)).rejects.toMatchObject(unavailable);
@@ -171,7 +171,7 @@ describe('the circuit', () => {
     expect(asked).toHaveLength(8);
   });
 
-  it("stays closed for refusals of requests, for the key's, and for one client's own failures", async () => {
+  it('stays closed for refusals, for a refused API key, and for failures of a single client', async () => {
     const { call, script, lines } = await start(settings);
     const key = fails(401, '{"error":{"code":"AUTHENTICATION_ERROR","message":"API key is invalid or expired"}}');
     for (const reply of [refuses, key, fails(429), fails(500)]) {
@@ -182,7 +182,7 @@ describe('the circuit', () => {
     await list(call, 'ATL');
   });
 
-  it('lets one probe through while others are told to wait', async () => {
+  it('lets one probe through while others are refused', async () => {
     const { call, script, asked, advance } = await start(settings);
     script.push(fails(500), fails(500), fails(500));
     for (const client of ['LAX', 'ATL', 'SFO']) await expect(mint(call, client)).rejects.toMatchObject(unavailable);
@@ -205,7 +205,7 @@ describe('the circuit', () => {
 });
 
 describe('the deadline', () => {
-  it('ends a call that nobody answers, and its wait for a place', async () => {
+  it('ends a call without an answer, and the wait for a slot', async () => {
     const { call, script, asked } = await start({ deadlineMs: 200, maxConcurrent: 1 });
     script.push(() => {});
     const answers = await Promise.allSettled([list(call), list(call, 'ATL')]);
@@ -217,7 +217,7 @@ describe('the deadline', () => {
   });
 });
 
-it('a revocation waits behind no login: it has places of its own', async () => {
+it('a revocation never waits behind logins: it has its own slots', async () => {
   const { call, script, asked } = await start({ maxConcurrent: 1, maxQueued: 1 });
   let end = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -236,7 +236,7 @@ it('a revocation waits behind no login: it has places of its own', async () => {
   await Promise.all(logins);
 });
 
-it('all calls to one upstream share its places, its circuit and its document', async () => {
+it('all calls to one upstream share its slots, its circuit breaker and its document', async () => {
   const asked: string[] = [];
   const baseUrl = await listen((request, response) => {
     asked.push(`${request.url} ${request.headers.authorization}`);

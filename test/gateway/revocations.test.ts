@@ -1,4 +1,4 @@
-/** Revocation with a real ledger and a scripted service: each race is played out, event by event. */
+/** Revocation with a real ledger and a scripted service. Each race runs as a fixed sequence of events. */
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
@@ -19,7 +19,7 @@ import { openTestLedger } from './ledgers.js';
 const issuer = 'guestlist-demo';
 const ann = { by: 'user', subject: 'ann', issuer, reason: 'left the company' };
 
-/** In front of a service that can list and revoke tokens. */
+/** Starts a gateway in front of a service that can list and revoke tokens. */
 const startGateway = (overrides: Overrides = {}) =>
   startForeign({ capabilities: ['list-guest-tokens', 'revoke-guest-tokens'], ...overrides });
 
@@ -40,14 +40,14 @@ const revoke = async (gateway: Started, input: object) => {
   return body.data;
 };
 
-/** A session of someone who logged in now. */
+/** Signs a session of a user who logged in now by the gateway's clock. */
 const loginAt = (gateway: Started, claims: object = analyst) => {
   const now = Math.floor(gateway.clock.now().getTime() / 1000);
   return sign({ ...claims, iat: now, exp: now + 3600 });
 };
 
 describe('revoking a user', () => {
-  it('ends the tokens at the service, refuses the live session, and lets a new login in with another token', async () => {
+  it('revokes tokens at the service, refuses the current session, and allows a new login with another token', async () => {
     const gateway = await startGateway();
     const { token } = await gateway.granted(analyst);
     gateway.clock.advance(60_000);
@@ -62,7 +62,7 @@ describe('revoking a user', () => {
     expect(await gateway.refused(analyst)).toMatchObject({ code: 'SESSION_INVALID' });
   });
 
-  it('is about that user alone, in that tenant alone where one is named', async () => {
+  it('affects only that user, and only in the named tenant', async () => {
     const gateway = await startGateway();
     const users = [analyst, { ...analyst, sub: 'bob' }, { ...analyst, org_id: 'ATL' }, { ...analyst, org_id: 'SFO' }];
     const before = await Promise.all(users.map((user) => gateway.granted(user)));
@@ -79,7 +79,7 @@ describe('revoking a user', () => {
     expect(gateway.upstream.isLive(before[1]?.token ?? '')).toBe(true);
   });
 
-  it('a user of the same name at another issuer is another user', async () => {
+  it('treats a user of the same name from another issuer as another user', async () => {
     const gateway = await startGateway();
     await gateway.granted(analyst);
     await revoke(gateway, { ...ann, issuer: 'https://host.example' });
@@ -91,7 +91,7 @@ describe('revoking a user', () => {
     ['an iat within the same second', {}, 0],
     ['the auth_time of a login before', { auth_time: startSeconds - 500 }, 10_000],
     ['an auth_time that is no time', { auth_time: 'today' }, 10_000],
-  ])('refuses a session with %s, until it is lifted', async (_, claims, laterMs) => {
+  ])('refuses a session with %s, until the revocation is lifted', async (_, claims, laterMs) => {
     const gateway = await startGateway();
     gateway.clock.advance(300);
     await revoke(gateway, ann);
@@ -107,7 +107,7 @@ describe('revoking a user', () => {
     expect((await command(gateway, 'unrevoke', ann)).body.data).toMatchObject({ isLifted: false });
   });
 
-  it('takes the clocks to differ as much as the issuer is allowed: a login within that is refused, one after it is not', async () => {
+  it("allows clock differences up to the issuer's tolerance: a login within it is refused, a later one is not", async () => {
     const claims = { iss: 'https://host.example', aud: 'guestlist', sub: 'hank', org_id: 'LAX', roles: ['analyst'] };
     const gateway = await startGateway();
     const login = () => {
@@ -126,7 +126,7 @@ describe('a race with a revocation', () => {
   const isMint = ({ path }: WireRequest) => path === '/api/v2/guest-token/create';
 
   it.each(['before the service has it', 'after the service has it'])(
-    'a mint that is under way surfaces nowhere: held %s',
+    'the token of a running mint is not answered: held %s',
     async (when) => {
       const gateway = await startGateway();
       await gateway.granted({ ...analyst, sub: 'warm-up' });
@@ -152,7 +152,7 @@ describe('a race with a revocation', () => {
     },
   );
 
-  it('a session that is revoked while its dashboards are made gets nothing, nor what a later login gets', async () => {
+  it("a session that is revoked while its dashboards are created gets nothing, not even a later login's token", async () => {
     const gateway = await startGateway();
     const reached = createLatch();
     const released = createLatch();
@@ -170,13 +170,13 @@ describe('a race with a revocation', () => {
     expect((await gateway.ask(loginAt(gateway))).status).toBe(200);
   });
 
-  it('a delete that an outage swallowed resurrects nothing: what the cache still holds is never found again', async () => {
+  it('a cached token whose deletion failed is never found again', async () => {
     const clock = createMovableClock();
     const kept = createMemoryCache({ clock });
     const ledger = await openTestLedger();
     const first = await startGateway({ clock, ledger, cache: kept });
     const { token } = await first.granted(analyst);
-    // A cache that can neither delete nor change from here on, and a gateway that starts with what it holds.
+    // The cache refuses deletions and changes from here on. A second gateway starts with its content.
     const frozen = { ...kept, set: async () => {}, delete: async () => {} };
     const second = await startGateway({ clock, ledger, cache: frozen, upstream: upstreamOf(first) });
     expect((await second.granted(analyst)).token).toBe(token);
@@ -189,7 +189,7 @@ describe('a race with a revocation', () => {
     }
   });
 
-  it('a token that is found while its tenant is revoked is not answered', async () => {
+  it('a token is not answered if its tenant is revoked while it is looked up', async () => {
     const clock = createMovableClock();
     const kept = createMemoryCache({ clock });
     const ledger = await openTestLedger();
@@ -213,7 +213,7 @@ describe('a race with a revocation', () => {
     expect(first.upstream.isLive(answer.token)).toBe(true);
   });
 
-  it('a token that two sessions share is retired for both, and the newer session gets another', async () => {
+  it('a token that two sessions share is revoked for both, and the newer session gets another one', async () => {
     const gateway = await startGateway();
     const [old, older] = [
       sign({ ...analyst, jti: 'laptop' }),
@@ -228,7 +228,7 @@ describe('a race with a revocation', () => {
     expect((await gateway.granted(loginAt(gateway))).token).not.toBe(shared);
   });
 
-  it('what a tenant mints between the two halves of its revocation is not answered once the service ended it', async () => {
+  it("a token that was minted between the two parts of a tenant's revocation is not answered after the service revoked it", async () => {
     const gateway = await startGateway();
     await gateway.granted(analyst);
     const between: string[] = [];
@@ -251,7 +251,7 @@ describe('revoking a tenant, a policy or all', () => {
     ['tenant', { by: 'tenant', tenant: 'LAX' }, [false, true]],
     ['policy', { by: 'policy' }, [false, false]],
     ['all', { by: 'all' }, [false, false]],
-  ])('by %s: new tokens for the same sessions, and the old ones are dead', async (_, input, stillLive) => {
+  ])('by %s: new tokens for the same sessions, and the old ones are invalid', async (_, input, stillLive) => {
     const gateway = await startGateway();
     const users = [analyst, { ...analyst, org_id: 'ATL' }];
     const before = await Promise.all(users.map((user) => gateway.granted(user)));
@@ -272,8 +272,8 @@ describe('revoking a tenant, a policy or all', () => {
   });
 });
 
-describe('the half at the service', () => {
-  it('is tried again until it is done, and says so', async () => {
+describe('the part of a revocation at the service', () => {
+  it('is retried until it succeeds, and reported', async () => {
     const events: AuditEvent[] = [];
     const audit = {
       record: async (event: AuditEvent) => {
@@ -301,13 +301,13 @@ describe('the half at the service', () => {
     ]);
   });
 
-  it('is not there with a foreign service: the answer says so, and the gateway still answers no such token', async () => {
+  it("is not supported by another product's service: the answer says so, and the gateway still answers no such token", async () => {
     const gateway = await startForeign();
     const { token } = await gateway.granted(analyst);
     const answer = await revoke(gateway, ann);
     expect(answer).toMatchObject({
       service: 'not-supported',
-      message: expect.stringContaining('live until they expire'),
+      message: expect.stringContaining('stay valid until they expire'),
     });
     expect(await gateway.refused(analyst)).toMatchObject({ code: 'SESSION_INVALID' });
     gateway.clock.advance(1_000);

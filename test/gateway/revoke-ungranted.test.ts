@@ -1,4 +1,4 @@
-/** Tokens that a changed policy no longer grants. */
+/** Revocation of tokens that a changed policy no longer grants. */
 import { describe, expect, it } from 'vitest';
 import type { WireResponse } from '../../src/contract/client.js';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -15,7 +15,7 @@ import { createScriptedUpstream } from './scripted-upstream.js';
 
 const revokePath = '/api/v2/guest-token/revoke';
 
-/** An upstream that can revoke. */
+/** An upstream that supports revocation. */
 const revoking = () => {
   const upstream = createScriptedUpstream();
   upstream.state.intercept = ({ path }): WireResponse | undefined =>
@@ -48,7 +48,7 @@ const start = async (first: object, upstream = revoking()) => {
 };
 
 describe('a policy that grants less', () => {
-  it('ends the tokens of those who lose, at the service, and leaves those of the others alone', async () => {
+  it('revokes the tokens of users who lose something, at the service, and no others', async () => {
     const { granted, upstream, change } = await start(rules(both, both));
     const [lost, kept] = [await granted(analyst), await granted(manager)];
     await change(rules(['delays'], both));
@@ -57,7 +57,7 @@ describe('a policy that grants less', () => {
     const next = await granted(analyst);
     expect(next.token).not.toBe(lost.token);
     expect(next.embeds.map(({ id }) => id)).toEqual(['delays--LAX']);
-    // Granted again, it is another token: the old one is dead at the service.
+    // If the access is granted again, the user gets a new token: the old one was revoked at the service.
     await change(rules(both, both));
     expect((await granted(analyst)).token).not.toBe(lost.token);
   });
@@ -120,7 +120,7 @@ describe('a policy that grants less', () => {
         tenants: [{ name: 'o', clientIds: ['LAX'], withoutRules: ['analysts'] }],
       },
     ],
-  ])('is one with %s', async (_, next) => {
+  ])('includes %s', async (_, next) => {
     const { granted, upstream, change } = await start(rules(both, both, { permissions: ['isEnableDownloadMetrics'] }));
     await granted(analyst);
     await granted(manager);
@@ -136,7 +136,7 @@ describe('a policy that grants less', () => {
     ],
     ['a dashboard more', rules([...both, 'third-one'], both)],
     ['a longer life', rules(both, both, { expiryMinutes: 90 })],
-  ])('is none with %s', async (_, next) => {
+  ])('does not include %s', async (_, next) => {
     const { granted, upstream, change } = await start(rules(both, both));
     const { token } = await granted(manager);
     await granted(analyst);
@@ -146,8 +146,8 @@ describe('a policy that grants less', () => {
   });
 });
 
-describe('a request that is under way while the policy changes', () => {
-  it('is decided anew, and answers nothing that was minted before', async () => {
+describe('a request that runs while the policy changes', () => {
+  it('is decided again, and does not answer a token that was minted before', async () => {
     const upstream = revoking();
     const { granted, change } = await start(rules(both, both), upstream);
     const usual = upstream.state.intercept;
@@ -173,7 +173,7 @@ describe('a request that is under way while the policy changes', () => {
   });
 });
 
-describe('tokens of a process that has ended', () => {
+describe('tokens of an earlier process', () => {
   const restart = async (first: Policy, second: Policy, advanceMs: number) => {
     const ledger = await openTestLedger();
     const clock = createMovableClock();
@@ -186,18 +186,18 @@ describe('tokens of a process that has ended', () => {
     return upstream.revoked();
   };
 
-  it('end where the policy is another one by now: nothing else is known of them', async () => {
+  it('are revoked if the policy has changed, since nothing else is known of them', async () => {
     expect(await restart(policyOf(), policyOf({ expiryMinutes: 30 }), 0)).toEqual([{ all: true }]);
   });
 
-  it('live on where it is the same, or says the same, or they have expired', async () => {
+  it('stay valid if the policy is the same or has the same meaning, or if they have expired', async () => {
     expect(await restart(policyOf(), { ...policyOf(), digest: 'of another layout' }, 0)).toEqual([]);
     expect(await restart(policyOf(), policyOf({ expiryMinutes: 30 }), 3 * 3_600_000)).toEqual([]);
   });
 });
 
-describe('leak 17: what changes about the user', () => {
-  it('takes effect at the next request', async () => {
+describe('leak 17: changed attributes of a user', () => {
+  it('take effect at the next request', async () => {
     const restrictions = [
       { name: 'r', when: '"regional" in user.roles', restrict: { dashboardFilters: { State: 'user.claims.region' } } },
     ];
@@ -211,7 +211,7 @@ describe('leak 17: what changes about the user', () => {
   });
 });
 
-describe('what cannot be revoked at once', () => {
+describe('a revocation that fails', () => {
   const parts = async (retire: (what: RevokeTarget) => Promise<void>, maxTokens?: number) => {
     const clock = createMovableClock();
     const { log, lines } = captureLog();
@@ -253,7 +253,7 @@ describe('what cannot be revoked at once', () => {
     return { answer, narrow, lines, waiting, settled, clock };
   };
 
-  it('is tried again until it is done, and noted as long', async () => {
+  it('a failed revocation is stored, and retried until it succeeds', async () => {
     let fails = 2;
     const done: RevokeTarget[] = [];
     const { answer, narrow, waiting, settled, lines } = await parts(async (what) => {
@@ -273,7 +273,7 @@ describe('what cannot be revoked at once', () => {
     expect(lines.filter(({ level }) => level === 50)).toHaveLength(2);
   });
 
-  it('lives until it expires where the service cannot revoke, and the log says so', async () => {
+  it('leaves the token valid until it expires if the service cannot revoke, and the log says so', async () => {
     const { answer, narrow, waiting, lines } = await parts(async () => {
       throw new Refusal('NOT_SUPPORTED', 'not supported here');
     });
@@ -283,7 +283,7 @@ describe('what cannot be revoked at once', () => {
     expect(lines.map(({ msg }) => msg).join()).toContain('they stay valid until they expire');
   });
 
-  it('is everything where not everything could be remembered, or too many would have to be revoked one by one', async () => {
+  it('affects all tokens if some could not be recorded, or too many would be revoked one by one', async () => {
     const revoked: RevokeTarget[] = [];
     const retire = async (what: RevokeTarget) => void revoked.push(what);
     const few = await parts(retire, 2);

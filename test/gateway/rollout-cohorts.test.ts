@@ -10,7 +10,7 @@ const percents = fc
   .uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 5 })
   .map((all) => all.toSorted((a, b) => a - b));
 
-it('cohorts nest: whoever is within a percentage is within every larger one, at every roll-out', () => {
+it('cohorts nest: a tenant within a percentage is within every larger one, in every roll-out', () => {
   fc.assert(
     fc.property(refs, percents, (tenants, steps) => {
       const within = (percent: number) =>
@@ -26,7 +26,7 @@ it('cohorts nest: whoever is within a percentage is within every larger one, at 
   );
 });
 
-it('the canary comes first whatever its share, and what is beyond the last step is left out', () => {
+it('the canary comes first with any share, and tenants beyond the last step are left out', () => {
   const ref = hash('sha256', 'a', 'hex');
   const below = Math.floor(shareOf(ref));
   expect(cohortOf(ref, { canary: [ref], steps: [100] })).toBe(0);
@@ -34,7 +34,7 @@ it('the canary comes first whatever its share, and what is beyond the last step 
   expect(cohortOf(ref, { canary: [], steps: [below + 1] })).toBe(1);
 });
 
-it('ten per cent of many tenants are about ten per cent', () => {
+it('ten per cent of many tenants are roughly ten per cent', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => hash('sha256', String(index), 'hex'));
   const first = many.filter((ref) => cohortOf(ref, { canary: [], steps: [10, 100] }) === 1).length;
   expect(first).toBeGreaterThan(850);

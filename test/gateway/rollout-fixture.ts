@@ -1,4 +1,7 @@
-/** The real service in this process with a template and its tenants' copies, and a gateway's ledger that knows them. */
+/**
+ * The real service in this process with a template and its tenants' copies, and a gateway's ledger that lists the
+ * copies.
+ */
 
 import { createHandlers, operations } from '../../src/compose/operations.js';
 import type { Call, Transport } from '../../src/contract/client.js';
@@ -72,13 +75,13 @@ export const firstEdition: DashboardContent = {
 
 type Metric = DashboardContent['metrics'][number];
 
-/** The content with one of its metrics changed; `name` is as the first edition has it. */
+/** Returns the content with one metric changed. `name` is the metric's name in the first edition. */
 export const withMetric = (content: DashboardContent, name: string, parts: Partial<Metric>): DashboardContent => ({
   ...content,
   metrics: content.metrics.map((one) => (one.name === `Metric ${name}` ? { ...one, ...parts } : one)),
 });
 
-/** Changes one metric, takes one away, adds one, and widens the margin. */
+/** Changes one metric, removes one, adds one, and widens the margin. */
 export const secondEdition = (first: DashboardContent): DashboardContent => {
   const changed = withMetric(first, 'by-shop', { name: 'Shops' });
   const gone = first.metrics.find(({ name }) => name === 'Metric by-state')?.metricId;
@@ -96,7 +99,7 @@ export const secondEdition = (first: DashboardContent): DashboardContent => {
 export type RolloutHouse = Awaited<ReturnType<typeof openRolloutHouse>>;
 export type Board = Awaited<ReturnType<typeof openBoard>>;
 
-/** `databaseUrl` null: embedded, one database for each half. */
+/** `databaseUrl` null: embedded, one database for gateway and one for service. */
 export const openRolloutHouse = async (databaseUrl: string | null = null) => {
   const world = await createWorld(databaseUrl);
   const { store, deps } = world;
@@ -142,7 +145,7 @@ export const openRolloutHouse = async (databaseUrl: string | null = null) => {
   };
 };
 
-/** A template of its own, with what a test does to it and to its copies. */
+/** A new template with functions to change it and its copies. */
 export const openBoard = async (house: RolloutHouse, template: string) => {
   const { world, versions, ledger, clock, caller } = house;
   const { deps, store } = world;
@@ -156,7 +159,7 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
 
   const idOf = (clientId: string): string => dashboardIdOf(template, clientId);
 
-  /** Copies of the template as it is, as provisioning makes and notes them. */
+  /** Copies the current template and records the copies, as provisioning does. */
   const provision = async (clientIds: readonly string[], isNoted = true): Promise<void> => {
     const { version } = await versions.record(workspaceName, template);
     const now = clock.now();
@@ -220,17 +223,21 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
     publish,
     readTemplate,
     read,
-    /** The bytes of the interface's own export. */
+    /** Returns the export of the interface, byte by byte. */
     exported: async (clientId: string): Promise<string> =>
-      JSON.stringify(operations.exportEmbed.encode(await exportEmbed(deps)(caller, { embedId: idOf(clientId) }))),
-    /** What a guest of the tenant does: a metric's new name. */
+      JSON.stringify(
+        operations.exportEmbed.encode(await exportEmbed(deps)(caller, { embedId: idOf(clientId) }), () => {
+          throw new Error('an export has no parts');
+        }),
+      ),
+    /** Renames a metric as a guest of the tenant. */
     renames: async (clientId: string, from: string, name: string): Promise<void> => {
       const found = (await read(clientId)).content.metrics.find((one) => one.name === from);
       const owner = { dataAppId: caller.dataAppId, clientId };
       if (found === undefined || !(await store.metrics.change(found.metricId, owner, { name })))
         throw new Error(`${clientId} has no metric ${from}`);
     },
-    /** Any edit, by the host's backend. */
+    /** Changes the copy as the host's backend. */
     edits: async (clientId: string, change: (content: DashboardContent) => DashboardContent): Promise<void> => {
       const { content, digest } = await read(clientId);
       const command = { dashboardId: idOf(clientId), workspaceName, content: change(content), expectedDigest: digest };

@@ -1,6 +1,6 @@
 /**
- * A roll-out over many tenants of whom some edited their dashboards. Forty here; TEST_TENANTS says how many otherwise (`npm run test:rollout`: a thousand,
- * on the embedded database and on PostgreSQL).
+ * A roll-out over many tenants, some of which edited their dashboards. The default is forty tenants; TEST_TENANTS sets
+ * another number (`npm run test:rollout`: a thousand, on the embedded database and on PostgreSQL).
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
@@ -23,7 +23,9 @@ const open = async (isServer: boolean): Promise<RolloutHouse> => {
   return house;
 };
 
-/** What a tenant did with its copy, by its number. The template's second edition meets the last two. */
+/**
+ * What a tenant did with its copy, by its number. The last two edits touch what the template's second edition changes.
+ */
 type Edit = 'none' | 'renamed' | 'moved' | 'dropped' | 'clash' | 'clash-removed';
 const editOf = (index: number): Edit =>
   (['none', 'renamed', 'none', 'moved', 'none', 'dropped', 'none', 'clash', 'none', 'clash-removed'] as const)[
@@ -68,7 +70,7 @@ const planAll = async (house: RolloutHouse, { policy, template }: Board) => {
   return planned;
 };
 
-/** What each tenant sees of its own edit, and of the template's second edition. */
+/** The names that a tenant sees after its own edit and the template's second edition. */
 const namesAfter = (clientId: string, kind: Edit): readonly string[] =>
   ({
     none: ['Metric count', 'Shops', 'Metric by-client'],
@@ -120,7 +122,7 @@ const run = async (isServer: boolean): Promise<void> => {
     if (statusAfter[kind] === 'conflict') expect(after[index], clientId).toBe(before[index]);
     else expect(content.gridMargin, clientId).toEqual([16]);
     if (kind === 'moved') expect(content.layout[0], clientId).toMatchObject({ x: 3, w: 9 });
-    // Nobody has anything of anybody else's.
+    // No tenant has another tenant's metrics.
     const others = clients.filter((other) => other !== clientId).slice(0, 50);
     expect(others.filter((other) => after[index]?.includes(`of ${other}"`))).toEqual([]);
   }

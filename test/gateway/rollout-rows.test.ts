@@ -1,4 +1,4 @@
-/** The rows of a large roll-out: written and read in slices, and the same as at once. */
+/** The rows of a large roll-out are written and read in slices, with the same result as at once. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
@@ -40,13 +40,13 @@ const expected = (state: ItemState): readonly string[] =>
     .filter((index) => states[index % 3] === state)
     .map(dashboardOf);
 
-it('lists the ids of all dashboards of a state', async () => {
+it('lists the ids of all dashboards in a state', async () => {
   expect(await ledger.listIds(id, ['waiting', 'conflict', 'applied'])).toHaveLength(count);
   expect(await ledger.listIds(id, ['waiting'], 1)).toEqual(expected('waiting'));
   expect(await ledger.listIds(id, ['failed'])).toEqual([]);
 });
 
-it('its status names every tenant that somebody has to look at, at once or page by page', async () => {
+it('its status names every tenant that needs attention, at once or page by page', async () => {
   const whole = await rolloutStatus(ledger, id);
   expect(whole.tenants.map(({ dashboardId }) => dashboardId)).toEqual(expected('conflict'));
   expect(whole.next).toBeNull();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 let made = 0;
-/** A template of its own with copies of these tenants. */
+/** A new template with copies of these tenants. */
 const openWith = async (...clientIds: readonly string[]): Promise<Board> => {
   made += 1;
   const board = await openBoard(house, `board-${made}`);
@@ -52,7 +52,7 @@ const namesOf = async (board: Board, clientId: string) =>
 const allExports = async (board: Board, clientIds: readonly string[]) =>
   Promise.all(clientIds.map((clientId) => board.exported(clientId)));
 
-/** The upstream where this call fails, before or after the service did it. */
+/** The upstream where this call fails, before or after the service has done its work. */
 const failing =
   (isMeant: (dashboardId: string, operation: string) => boolean, error: () => Error, isAfter = false): Call =>
   async (operation, input) => {
@@ -64,8 +64,8 @@ const failing =
   };
 const unavailable = () => new Refusal('UPSTREAM_UNAVAILABLE', 'it does not answer');
 
-describe('plan: drift, tenant by tenant', () => {
-  it('tells behind, edited, conflict, up to date, missing, unreadable and unknown apart, and writes nothing', async () => {
+describe('plan: the drift of each tenant', () => {
+  it('distinguishes behind, edited, conflict, up to date, missing, unreadable and unknown, and writes nothing', async () => {
     const board = await openWith('plain', 'edited', 'clash', 'gone', 'stolen');
     await board.provision(['old', 'odd'], false);
     await board.renames('edited', 'Metric count', 'Ours');
@@ -91,7 +91,7 @@ describe('plan: drift, tenant by tenant', () => {
     expect(await namesOf(board, 'plain')).toContain('Metric by-state');
   });
 
-  it('comes in pages, all of one version of the template', async () => {
+  it('has pages, all of one version of the template', async () => {
     const board = await openWith('a', 'b', 'c');
     const deps = { ...house, ledger: house.rolloutLedger };
     const { template, policy } = board;
@@ -106,7 +106,7 @@ describe('plan: drift, tenant by tenant', () => {
 });
 
 describe('apply', () => {
-  it('brings the new template, keeps what tenants edited, and leaves a conflict alone', async () => {
+  it("applies the new template, keeps tenants' edits, and leaves copies with conflicts unchanged", async () => {
     const board = await openWith('plain', 'edited', 'clash');
     await board.renames('edited', 'Metric count', 'Ours');
     await board.renames('clash', 'Metric by-shop', 'Mine');
@@ -120,7 +120,7 @@ describe('apply', () => {
     expect(await namesOf(board, 'plain')).toEqual(['Metric count', 'Shops', 'Metric by-client']);
     expect(await namesOf(board, 'edited')).toEqual(['Ours', 'Shops', 'Metric by-client']);
     expect(await board.exported('clash')).toBe(clash);
-    // Grants, embeds and guests' views name metrics by their ids.
+    // Grants, embeds and guests' views refer to metrics by their ids, so the ids must stay.
     const after = (await board.read('edited')).content.metrics;
     expect(after.slice(0, 2).map(({ metricId }) => metricId)).toEqual([ids.get('Ours'), ids.get('Metric by-shop')]);
     expect(await plan(board)).toMatchObject({
@@ -128,13 +128,13 @@ describe('apply', () => {
       edited: { status: 'up-to-date', isEdited: true },
       clash: { status: 'conflict' },
     });
-    // Persons who account for it learn who, what and how it ended; the dashboard's id would name the tenant.
+    // An audit reader must see who did what with what result. The dashboard's id would reveal the tenant.
     const own = house.events.filter(({ detail }) => detail?.rollout === status.id);
     expect(own.map(({ code }) => code).toSorted()).toEqual(['CONFLICT', 'OK', 'OK', 'OK', 'OK']);
     expect(JSON.stringify(own.map(({ detail }) => detail))).not.toMatch(/plain|edited|clash/);
   });
 
-  it('on-conflict keep-tenant: takes what is not in conflict', async () => {
+  it('on-conflict keep-tenant: applies everything that is not in conflict', async () => {
     const board = await openWith('clash');
     await board.renames('clash', 'Metric by-shop', 'Mine');
     await board.publish(secondEdition);
@@ -144,7 +144,7 @@ describe('apply', () => {
     expect(await namesOf(board, 'clash')).toEqual(['Metric count', 'Mine', 'Metric by-client']);
   });
 
-  it('goes by cohorts: the canary first, and stops where more fail than may', async () => {
+  it('follows cohorts: the canary first, and stops if too many fail', async () => {
     const clients = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const board = await openWith(...clients);
     await board.publish(secondEdition);
@@ -165,7 +165,7 @@ describe('apply', () => {
     await expect(rolloutsOf().resume(status.id)).rejects.toThrow(/finished/);
   });
 
-  it('max-failures: goes on with fewer', async () => {
+  it('max-failures: continues with fewer failures', async () => {
     const board = await openWith('a', 'b', 'c');
     await board.publish(secondEdition);
     const isA = (dashboardId: string, name: string) =>
@@ -175,7 +175,7 @@ describe('apply', () => {
     expect(status.tenants).toMatchObject([{ clientId: 'a', state: 'failed', fault: 'it does not answer' }]);
   });
 
-  it('an edit between the reading and the writing is merged too, and never overwritten', async () => {
+  it('an edit between reading and writing is merged too, never overwritten', async () => {
     const board = await openWith('busy');
     await board.publish(secondEdition);
     let edits = 0;
@@ -188,7 +188,7 @@ describe('apply', () => {
     expect(await namesOf(board, 'busy')).toEqual(['Just now', 'Shops', 'Metric by-client']);
   });
 
-  it('a copy of unknown origin is adopted only where it equals a known version, and only if asked', async () => {
+  it('a copy of unknown origin is included only if it equals a known version, and only on request', async () => {
     const board = await openWith();
     await board.provision(['old', 'odd'], false);
     await board.renames('odd', 'Metric count', 'Odd');
@@ -201,7 +201,7 @@ describe('apply', () => {
     expect(await namesOf(board, 'odd')).toContain('Odd');
   });
 
-  it('is refused for another template than planned, an unknown one, and while another roll-out of it is under way', async () => {
+  it('is refused for another template than planned, an unknown one, or during another roll-out of it', async () => {
     const board = await openWith('a');
     const { template, policy } = board;
     const { version } = await house.versions.record('space', template);
@@ -219,7 +219,7 @@ describe('apply', () => {
 });
 
 describe('rollback', () => {
-  it('gives byte-identical exports, with the removed metric under its id', async () => {
+  it('restores byte-identical exports, with the removed metric under its id', async () => {
     const clients = ['a', 'b', 'c'];
     const board = await openWith(...clients);
     await board.renames('b', 'Metric count', 'Ours');
@@ -237,12 +237,12 @@ describe('rollback', () => {
     expect(await allExports(board, clients)).toEqual(before);
     expect(await plan(board)).toMatchObject({ a: { status: 'behind', fromVersion: version } });
     await expect(rollback(id)).rejects.toThrow(/already/);
-    // And forth again: the same copies of the new metric are taken up.
+    // After the second roll-out, the same copies of the new metric are used again.
     await apply(board);
     expect(await allExports(board, clients)).toEqual(after);
   });
 
-  it('an edit after the roll-out is reported, and stands', async () => {
+  it('reports an edit after the roll-out and keeps it', async () => {
     const board = await openWith('a', 'b');
     await board.publish(secondEdition);
     const { id } = await apply(board);
@@ -259,14 +259,14 @@ describe('rollback', () => {
     expect((await rollback(id)).state).toBe('rolled-back');
   });
 
-  it('takes back what was stopped, and leaves alone what it did not write', async () => {
+  it('rolls back a stopped roll-out, and leaves alone what it did not write', async () => {
     const board = await openWith('a', 'b', 'clash');
     await board.renames('clash', 'Metric by-shop', 'Mine');
     const before = await allExports(board, ['a', 'b', 'clash']);
     await board.publish(secondEdition);
     const isB = (dashboardId: string, name: string) =>
       dashboardId === board.idOf('b') && name === 'replaceDashboardContent';
-    // The service did it, and its answer never came.
+    // The service did its work, but its answer was lost.
     const { id, state } = await apply(board, {}, { upstream: failing(isB, unavailable, true) });
     expect(state).toBe('stopped');
     expect(await rollback(id)).toMatchObject({ state: 'rolled-back' });
@@ -274,10 +274,13 @@ describe('rollback', () => {
   });
 });
 
-describe('interrupted anywhere, it goes on', () => {
+describe('an interrupted roll-out continues', () => {
   class Killed extends Error {}
 
-  /** After so many calls the process is gone: the last one was done and not heard of, and nothing is done any more. */
+  /**
+   * A process that dies after this many calls: the service does the work of the last call, but its answer is lost, and
+   * nothing follows.
+   */
   const mortal = async (calls: number) => {
     let left = calls;
     const self = await joinProcesses(house.ledger.db, true);
@@ -313,7 +316,10 @@ describe('interrupted anywhere, it goes on', () => {
     };
   };
 
-  /** Kills one after each of its calls in turn, until one lives; what a kill leaves is looked at, and made good, by `mend`. */
+  /**
+   * Kills a process after each of its calls in turn, until one finishes. `mend` checks what a kill leaves and repairs
+   * it.
+   */
   const killEach = async (
     begin: (deps: Awaited<ReturnType<typeof mortal>>) => Promise<unknown>,
     mend: () => Promise<void>,
@@ -333,7 +339,7 @@ describe('interrupted anywhere, it goes on', () => {
   const lastOf = async ({ template }: Board) =>
     (await house.rolloutLedger.list()).find((rollout) => rollout.template === template);
 
-  it('killed after each of its steps in turn, a roll-out ends as one that was not, and can be taken back', async () => {
+  it('killed after each of its steps in turn, a roll-out ends like an uninterrupted one, and can be rolled back', async () => {
     const board = await openWith('a');
     await board.renames('a', 'Metric count', 'Ours');
     const before = await board.exported('a');
@@ -345,7 +351,7 @@ describe('interrupted anywhere, it goes on', () => {
       const last = await lastOf(board);
       if (last === undefined || last.state === 'rolled-back') return;
       round += 1;
-      // Every other one is taken back as the kill left it.
+      // Every second one is taken back in the state that the kill left.
       if (last.state === 'running' && round % 2 === 0) {
         expect((await finish(rolloutsOf().resume(last.id))).state).toBe('finished');
         expect(await namesOf(board, 'a')).toEqual(['Ours', 'Shops', 'Metric by-client']);
@@ -356,7 +362,7 @@ describe('interrupted anywhere, it goes on', () => {
     expect(kills).toBeGreaterThan(12);
   }, 240_000);
 
-  it('killed after each of its steps in turn, a rollback ends as one that was not', async () => {
+  it('killed after each of its steps in turn, a rollback ends like an uninterrupted one', async () => {
     const board = await openWith('a');
     const before = await board.exported('a');
     await board.publish(secondEdition);
@@ -371,7 +377,7 @@ describe('interrupted anywhere, it goes on', () => {
     expect(kills).toBeGreaterThan(8);
   }, 240_000);
 
-  it('an edit while it was interrupted is kept, and said', async () => {
+  it('an edit during the interruption is kept and reported', async () => {
     const board = await openWith('a');
     await board.publish(secondEdition);
     const isWrite = (_: string, name: string) => name === 'replaceDashboardContent';
@@ -384,7 +390,7 @@ describe('interrupted anywhere, it goes on', () => {
   });
 });
 
-it('brings the new template to a copy whose making was cut off while the template changed', async () => {
+it('applies the new template to a copy whose creation was interrupted while the template changed', async () => {
   const board = await openWith();
   const gatewayOf = async (upstream: Call) => {
     const self = await joinProcesses(house.ledger.db, true);
@@ -401,7 +407,7 @@ it('brings the new template to a copy whose making was cut off while the templat
     const answer = await house.upstream(operation, input);
     if (operation.name !== 'createDashboardEmbed') return answer;
     made();
-    // Its process ends here.
+    // The process ends here.
     return new Promise(() => {});
   });
   void dying.ensure();
@@ -414,7 +420,7 @@ it('brings the new template to a copy whose making was cut off while the templat
   expect(await namesOf(board, 'cut')).toEqual(['Metric count', 'Shops', 'Metric by-client']);
 });
 
-it('forgets a tenant that is erased, with its before-images', async () => {
+it('removes an erased tenant with its before-images', async () => {
   const board = await openWith('leaver', 'stayer');
   await board.renames('leaver', 'Metric count', 'A secret of theirs');
   await board.publish(secondEdition);
@@ -425,7 +431,7 @@ it('forgets a tenant that is erased, with its before-images', async () => {
   expect(await rows()).not.toContain('A secret of theirs');
 });
 
-it('goes on where a tenant is erased while it is under way', async () => {
+it('continues if a tenant is erased during the roll-out', async () => {
   const board = await openWith('first', 'second', 'the-leaver');
   await board.publish(secondEdition);
   const leaving: Call = async (operation, input) => {

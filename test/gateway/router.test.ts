@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
@@ -61,7 +62,7 @@ describe('the body', () => {
     },
   );
 
-  it('may be left out, be empty, or be {}', async () => {
+  it('may be missing, empty, or {}', async () => {
     const { ask, granted } = await startGateway();
     await granted(analyst);
     await granted(analyst, {});
@@ -71,11 +72,11 @@ describe('the body', () => {
     );
   });
 
-  it('is read up to 4 KiB, declared or chunked', async () => {
+  it('is read up to 4 KiB, with or without Content-Length', async () => {
     const { refused, granted, url } = await startGateway();
     const fill = (bytes: number) => `{"tenant":"LAX"}${' '.repeat(bytes - 16)}`;
     await granted(analyst, fill(4096));
-    expect(await refused(analyst, fill(4097))).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    expect(await refused(analyst, fill(4097))).toMatchObject({ status: 413, code: 'INVALID_REQUEST_BODY' });
     const status = await new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${sign(analyst)}`, 'content-type': 'application/json' };
       const chunked = httpRequest(`${url}/embed-token`, { method: 'POST', headers }, (response) => {
@@ -85,10 +86,25 @@ describe('the body', () => {
       chunked.write(fill(3000));
       chunked.write(fill(3000));
     });
-    expect(status).toEqual([400, 'close']);
+    expect(status).toEqual([413, 'close']);
   });
 
-  it('is read only once the session is known', async () => {
+  it('may be compressed; the limit applies to the unpacked size', async () => {
+    const { url } = await startGateway();
+    const packed = (text: string) => {
+      const headers = {
+        authorization: `Bearer ${sign(analyst)}`,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      };
+      return fetch(`${url}/embed-token`, { method: 'POST', headers, body: gzipSync(text) });
+    };
+    expect((await packed('{"tenant":"LAX"}')).status).toBe(200);
+    expect((await packed('{"tenant":"ATL"}')).status).toBe(403);
+    expect((await packed(`{"tenant":"LAX"}${' '.repeat(100_000)}`)).status).toBe(413);
+  });
+
+  it('is read only after the session is verified', async () => {
     const { refused } = await startGateway();
     expect(await refused('not-a-jwt', '{"clientId":"ATL"}')).toMatchObject({ status: 401 });
   });
@@ -96,7 +112,7 @@ describe('the body', () => {
 
 describe('X-Request-Id', () => {
   const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-  /** By `node:http`, which can send headers that `fetch` refuses. */
+  /** Uses `node:http`, which can send headers that `fetch` refuses. */
   const idsOf = async (given: string) => {
     const { url, lines } = await startGateway();
     const headers = { authorization: `Bearer ${sign(analyst)}`, 'x-request-id': given };
@@ -110,7 +126,7 @@ describe('X-Request-Id', () => {
     return { answered, logged: lines.find(({ event }) => event === 'token.minted')?.requestId };
   };
 
-  it.each(['host-req', 'A_b-0123456789', 'x'.repeat(64)])('of a caller is answered and logged: %j', async (given) => {
+  it.each(['host-req', 'A_b-0123456789', 'x'.repeat(64)])('is used and logged if valid: %j', async (given) => {
     expect(await idsOf(given)).toEqual({ answered: given, logged: given });
   });
 
@@ -129,8 +145,8 @@ describe('X-Request-Id', () => {
   });
 });
 
-describe('narrowing', () => {
-  it('narrows to embeds by id or by template, and to granted ones only', async () => {
+describe('the selection in the body', () => {
+  it('selects embeds by id or by template, only among granted ones', async () => {
     const { granted, refused, upstream } = await startGateway();
     expect((await granted(manager, { embeds: ['routes--LAX'] })).embeds.map(({ id }) => id)).toEqual(['routes--LAX']);
     expect(upstream.created()).toHaveLength(1);
@@ -143,7 +159,7 @@ describe('narrowing', () => {
     }
   });
 
-  it("takes only one of the session's own tenants", async () => {
+  it("selects only one of the session's own tenants", async () => {
     const { granted, refused, upstream } = await startGateway();
     await granted(analyst, { tenant: 'LAX' });
     for (const tenant of ['ATL', 'lax', 'LAX ']) {
@@ -154,7 +170,7 @@ describe('narrowing', () => {
     expect(upstream.created()).toHaveLength(1);
   });
 
-  it('refuses a timezone where the policy sets it', async () => {
+  it('cannot set a timezone if the policy sets it', async () => {
     const { refused } = await startGateway();
     const answer = await refused(analyst, { timezone: 'Europe/Lisbon' });
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
@@ -163,7 +179,7 @@ describe('narrowing', () => {
 });
 
 describe('the path', () => {
-  it('takes POST alone', async () => {
+  it('accepts only POST', async () => {
     const { url } = await startGateway();
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const response = await fetch(`${url}/embed-token`, { method });
@@ -174,7 +190,7 @@ describe('the path', () => {
     expect((await fetch(`${url}/embed-token`, { method: 'HEAD' })).status).toBe(405);
   });
 
-  it('leaves every other path to what comes after', async () => {
+  it('passes every other path to the next handler', async () => {
     const { url } = await startGateway();
     for (const path of ['/', '/embed-tokens', '/embed-token/x', '/api/v2/data-app']) {
       expect(await (await fetch(`${url}${path}`, { method: 'POST' })).text()).toBe('next');
@@ -191,7 +207,7 @@ describe('CORS', () => {
     });
   };
 
-  it('lets pages of allowed origins ask, with their cookies', async () => {
+  it('allows pages of listed origins with their cookies', async () => {
     const { headers, status } = await preflight('https://app.example.com');
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
@@ -201,7 +217,7 @@ describe('CORS', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  it('lets no other page', async () => {
+  it('allows no other page', async () => {
     for (const origin of ['https://evil.example', 'null', 'https://app.example.com.evil.example']) {
       const { headers } = await preflight(origin);
       expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -209,7 +225,7 @@ describe('CORS', () => {
     }
   });
 
-  it('holds for refusals too', async () => {
+  it('also applies to refusals', async () => {
     const { ask } = await startGateway();
     const { headers, status } = await ask('bad', undefined, { origin: 'https://app.example.com' });
     expect(status).toBe(401);
@@ -238,7 +254,7 @@ describe("inside a host's Express app", () => {
     return gateway;
   };
 
-  it('works mounted under a path, behind the parsers of the host', async () => {
+  it("works mounted under a path, after the host's parsers", async () => {
     for (const parser of [express.json(), express.raw({ type: '*/*' }), express.text({ type: '*/*' })]) {
       const app = express();
       app.use(parser);
@@ -254,7 +270,7 @@ describe("inside a host's Express app", () => {
     }
   });
 
-  it('refuses a form, and a body that was read before and left nowhere', async () => {
+  it('refuses a form, and a body that was read but not kept', async () => {
     const form = express().use(express.urlencoded({ extended: true }), await mount());
     const authorization = `Bearer ${sign(analyst)}`;
     const post = (app: express.Express) => supertest(app).post('/embed-token').set('authorization', authorization);
@@ -264,7 +280,7 @@ describe("inside a host's Express app", () => {
     await post(swallowing).expect(200);
   });
 
-  it('takes sessions without an issuer where one is configured for them', async () => {
+  it('accepts sessions without an issuer if one is configured for them', async () => {
     const app = express().use(await mount());
     const { iss: _, ...claims } = analyst;
     await supertest(app)
@@ -273,7 +289,7 @@ describe("inside a host's Express app", () => {
       .expect(200);
   });
 
-  it('answers before an app that follows it', async () => {
+  it('answers before later handlers of the app', async () => {
     const gateway = await mount();
     const app = express().get('/hello', (_, response) => void response.send('hello'));
     const server = createServer((request, response) => gateway(request, response, () => app(request, response)));

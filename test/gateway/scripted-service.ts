@@ -1,4 +1,4 @@
-/** The scripted upstream as a service on a port of its own, and what else listens for the time of a test. */
+/** The scripted upstream as a service on its own port, and other servers for one test. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { createScriptedUpstream } from './scripted-upstream.js';
 
 type Listener = Parameters<typeof createServer>[1];
 
-/** A server that can be stopped before the test has finished. */
+/** A server that a test can stop before it ends. */
 const open = async (listener: Listener) => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -19,7 +19,7 @@ const open = async (listener: Listener) => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 };
 
-/** Where it listens, until the test has finished. */
+/** Starts a server until the test ends. Returns its URL. */
 export const listen = async (listener: Listener): Promise<string> => (await open(listener)).url;
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
@@ -27,7 +27,7 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString('utf8'));
 };
 
-/** A service of the interface on a port of its own. */
+/** A service of the interface on its own port. */
 export const startScriptedService = async () => {
   const upstream = createScriptedUpstream();
   const { url, stop } = await open(async (request, response) => {

@@ -1,9 +1,12 @@
-/** An upstream in memory that keeps what it is told and can be made to fail. The real service is tested with the gateway end to end elsewhere. */
+/**
+ * An upstream in memory that stores what it receives and can be made to fail. Other tests run the gateway with the real
+ * service.
+ */
 import type { WireRequest, WireResponse } from '../../src/contract/client.js';
 
 type Dashboard = { embedId: string; metadata: unknown; name: string; metrics: { name: string; metricId: string }[] };
 
-/** With headers where it is sent over HTTP. */
+/** An answer; with headers if it is sent over HTTP. */
 export type ScriptedAnswer = WireResponse & { readonly headers?: Readonly<Record<string, string>> };
 
 const refusal = (status: number, code: string): WireResponse => ({
@@ -19,16 +22,16 @@ export const createScriptedUpstream = () => {
   const calls: WireRequest[] = [];
   const tokens = new Map<string, { clientId: string; user: string; isLive: boolean }>();
   const state = {
-    /** Answers instead of the upstream, where it gives something. */
+    /** Replaces the upstream's answer if it returns one. */
     intercept: (_: WireRequest): ScriptedAnswer | Promise<ScriptedAnswer> | undefined => undefined,
-    /** Awaited before an answer that is ready goes back. */
+    /** Awaited before a finished answer is sent. */
     beforeAnswer: (_: WireRequest): Promise<void> | void => undefined,
     metricsOf: (id: string) => [
       { name: 'Flights a day', metricId: `${id}/m1` },
       { name: 'Average delay', metricId: `${id}/m2` },
     ],
     pageSize: 2,
-    /** Whether a listing can be asked for one embed. */
+    /** Whether a single embed can be asked for. */
     findsEmbeds: true,
   };
 

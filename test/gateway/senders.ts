@@ -1,4 +1,4 @@
-/** Sends hooks as a host does: signed by the Standard Webhooks library. */
+/** Sends hooks as a host does, signed by the Standard Webhooks library. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { EventAnswer } from '../../src/gateway/lifecycle/lifecycle.js';
@@ -10,10 +10,10 @@ export const hookSecret = createHookSecret();
 
 export type SentHook = {
   readonly id?: string;
-  /** Left out: the clock's. */
+  /** Default: the clock's time. */
   readonly sentAt?: Date;
   readonly secret?: string;
-  /** In place of the real ones. */
+  /** Replaces the usual headers. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -24,7 +24,7 @@ export type HookAnswer = {
   readonly error: { readonly code: string; readonly message: string } | undefined;
 };
 
-/** Sends to the gateway at `url`; `body` as text goes out as it is. */
+/** Creates a sender to the gateway at `url`. A `body` that is text is sent unchanged. */
 export const createSender =
   (url: string, now: () => Date) =>
   async (kind: TenantEventKind, body: unknown, sent: SentHook = {}): Promise<HookAnswer> => {
@@ -51,7 +51,7 @@ export const createSender =
   };
 export type SendHook = ReturnType<typeof createSender>;
 
-/** As a host's sender does: until it is taken. */
+/** Sends the hook again until it is accepted, as a host's sender does. */
 export const sendUntilTaken = async (
   send: SendHook,
   kind: TenantEventKind,

@@ -1,4 +1,4 @@
-/** Where an answer says that the service is, for a server that listens at every address. */
+/** The service's URL in answers of a server that listens on all addresses. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
@@ -22,20 +22,20 @@ it.each([
   ['user@evil.example', {}, 'OWN'],
   ['::1', {}, 'OWN'],
   ['', {}, 'OWN'],
-])('asked at %j with %j it is %s', async (host, headers, expected) => {
+])('for a request to %j with %j, it is %s', async (host, headers, expected) => {
   const { url } = await startGateway({ serviceUrl: null });
   const { serviceUrl } = await asks(url, { host, ...headers });
   expect(serviceUrl).toBe(expected === 'OWN' ? url : expected);
 });
 
-it("a Host that somebody made up is in nobody else's answer, also where both get the same token", async () => {
+it("an invented Host header is never in another caller's answer, even if both get the same token", async () => {
   const { url } = await startGateway({ serviceUrl: null });
   const forged = await asks(url, { host: 'evil.example' });
   const own = await asks(url, {});
   expect([own.token, own.serviceUrl]).toEqual([forged.token, url]);
 });
 
-it('is what the configuration says, whatever the caller says', async () => {
+it('is the configured URL, whatever the caller sends', async () => {
   const { url } = await startGateway({ serviceUrl: 'https://numbers.example.com' });
   expect((await asks(url, { host: 'evil.example' })).serviceUrl).toBe('https://numbers.example.com');
 });

@@ -58,8 +58,8 @@ const bad: Record<string, () => string> = {
   'an empty Bearer': () => '',
 };
 
-describe('bad sessions', () => {
-  it.each(Object.keys(bad))('refuses %s with 401 SESSION_INVALID, and asks nobody', async (name) => {
+describe('invalid sessions', () => {
+  it.each(Object.keys(bad))('%s gets 401 SESSION_INVALID, and the service is not called', async (name) => {
     const { refused, upstream, lines } = await startGateway();
     const token = bad[name]?.() ?? '';
     for (let round = 0; round < 2; round += 1) {
@@ -72,22 +72,22 @@ describe('bad sessions', () => {
     if (token !== '') expect(JSON.stringify(lines)).not.toContain(token);
   });
 
-  it('refuses a request without any session', async () => {
+  it('a request without any session is refused', async () => {
     const { url } = await startGateway();
     const response = await fetch(`${url}/embed-token`, { method: 'POST' });
     expect(response.status).toBe(401);
   });
 });
 
-describe('good sessions', () => {
-  it('takes several issuers side by side, each with its own secret, audience and tolerance', async () => {
+describe('valid sessions', () => {
+  it('of several issuers are accepted, each with its own secret, audience and tolerance', async () => {
     const { granted, refused } = await startGateway();
     await granted(sign(host, hostSecret));
     await granted(sign({ ...host, exp: startSeconds - 4 }, hostSecret));
     expect(await refused(sign({ ...host, exp: startSeconds - 5 }, hostSecret))).toMatchObject({ status: 401 });
   });
 
-  it('checks the times of a remembered session at every request', async () => {
+  it('are checked for their times at every request, also if cached', async () => {
     const { granted, refused, clock } = await startGateway();
     const session = sign({ ...analyst, exp: startSeconds + 60, nbf: startSeconds });
     await granted(session);
@@ -101,7 +101,7 @@ describe('good sessions', () => {
     expect(await refused(session)).toMatchObject({ status: 401 });
   });
 
-  it('tells two users apart by issuer and subject together', async () => {
+  it('identify a user by issuer and subject together', async () => {
     const { granted, upstream } = await startGateway();
     await granted(analyst);
     await granted(sign(host, hostSecret));
@@ -148,13 +148,13 @@ describe('the session cookie', () => {
     expect(await post({ cookie: cookie(sign(analyst)), ...headers })).toBe(status);
   });
 
-  it('is refused where it comes twice with two values', async () => {
+  it('is refused if it occurs twice with two values', async () => {
     const origin = { origin: 'https://app.example.com' };
     const twice = `host_session=${sign(analyst)}; host_session=${sign({ ...analyst, sub: 'other' })}`;
     expect(await post({ cookie: twice, ...origin })).toBe(401);
   });
 
-  it('leak 2: a bad Bearer header never falls back to it', async () => {
+  it('leak 2: is not used instead of an invalid Bearer header', async () => {
     const good = { cookie: cookie(sign(analyst)), origin: 'https://app.example.com' };
     expect(await post(good)).toBe(200);
     const expired = sign({ ...analyst, exp: startSeconds - 1 });
@@ -164,7 +164,7 @@ describe('the session cookie', () => {
     expect(await post({ ...good, authorization: 'Basic dXNlcjpwYXNz' })).toBe(200);
   });
 
-  it('counts for nothing where no cookie is configured', async () => {
+  it('is ignored if no cookie is configured', async () => {
     const { url } = await startGateway({ cookieName: null });
     const headers = { cookie: cookie(sign(analyst)), origin: 'https://app.example.com' };
     expect((await fetch(`${url}/embed-token`, { method: 'POST', headers })).status).toBe(401);

@@ -1,4 +1,4 @@
-/** Issuers for tests: key pairs, tokens made by hand, and a JWKS on a real port. */
+/** Issuers for tests: key pairs, hand-made tokens, and a JWKS on a real port. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,10 @@ export const times = { iat: startSeconds, exp: startSeconds + 3600 };
 
 const hashes: Readonly<Record<string, string>> = { RS256: 'sha256', ES256: 'sha256', RS512: 'sha512', ES384: 'sha384' };
 
-/** A token signed with a private key, whatever its header says; `alg` of the header unless `as` names another. */
+/**
+ * Signs a token with a private key, whatever its header says. The algorithm is that of the header, unless `as` names
+ * another.
+ */
 export const signWith = (
   { privateKey }: Pair,
   header: object,
@@ -43,7 +46,7 @@ export const signWith = (
   return `${input}.${signBytes(hashes[as] ?? 'sha256', Buffer.from(input), key).toString('base64url')}`;
 };
 
-/** A token whose HMAC secret is any bytes at all, such as a public key. */
+/** Signs a token by HMAC with any bytes as the secret, for example a public key. */
 export const hmacWith = (secret: string | Buffer, header: object, claims: object): string => {
   const input = `${encode(header)}.${encode({ ...times, ...claims })}`;
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
@@ -61,7 +64,7 @@ export const issuerWith = (
   ...more,
 });
 
-/** A key set on a port of its own. `answer` takes the place of the set. */
+/** A JWKS on its own port. `answer` replaces the key set. */
 export const startJwks = async (keys: readonly object[] = []) => {
   const state = { keys, hits: 0, answer: undefined as RequestListener | undefined };
   const server = createServer((request, response) => {

@@ -1,10 +1,10 @@
-/** The ledger stores template versions, so the same content must have the same version in every release. */
+/** The ledger stores template versions, so a content must have the same version in every release. */
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type TemplateContent, templateVersionOf } from '../../src/gateway/provision/template-version.js';
 
-/** The spelling of the first release, which made the versions that are stored. */
+/** The encoding of the first release, whose versions are stored in ledgers. */
 const spell = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(spell);
   if (typeof value !== 'object' || value === null) return value;
@@ -12,7 +12,7 @@ const spell = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([name, member]) => [name, spell(member)]));
 };
 
-/** Versions do not check the content, so any JSON stands for it. `undefined` is a field that was left out. */
+/** The version does not validate the content, so any JSON is used. `undefined` is a missing field. */
 const json = fc.oneof(
   fc.jsonValue(),
   fc.object({ key: fc.oneof(fc.string(), fc.nat().map(String), fc.constant('__proto__')) }),
@@ -33,7 +33,7 @@ const reversed = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([name, member]) => [name, reversed(member)]));
 };
 
-test('a version is the digest that the first release gave the content', () => {
+test('a version equals the digest that the first release gave the content', () => {
   fc.assert(
     fc.property(content, (template) => {
       const metrics = template.metrics.toSorted((a, b) => (a.metricId < b.metricId ? -1 : 1));
@@ -43,7 +43,7 @@ test('a version is the digest that the first release gave the content', () => {
   );
 });
 
-test('the order of names and of metrics does not change a version; a value does', () => {
+test('the order of names and metrics does not change a version; a value does', () => {
   fc.assert(
     fc.property(content, (template) => {
       const version = templateVersionOf(template);

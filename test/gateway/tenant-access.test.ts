@@ -1,4 +1,4 @@
-/** What asking where a tenant stands costs the ledger, and when it is asked anew. */
+/** How many statements a look-up of a tenant's status needs, and when it is read again. */
 import type { KyselyPlugin } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
@@ -25,7 +25,7 @@ const counted = (ledger: Ledger) => {
   return { ledger: { ...ledger, db: ledger.db.withPlugin(plugin) }, count };
 };
 
-it('a cached answer asks the ledger nothing, however much later it is', async () => {
+it('a cached answer needs no statement on the ledger, even much later', async () => {
   const { ledger, count } = counted(await openTestLedger());
   const { granted, clock } = await startGateway({ ledger });
   const first = await granted(analyst);
@@ -58,7 +58,7 @@ const createTwo = async () => {
   };
   const time = { ms: 0 };
   const timing = { nowMs: () => time.ms, after: () => () => {} };
-  // Each hears nothing of the other, polls nothing, and knows of time what the test says.
+  // The gateways get no notifications, do not poll, and use the test's clock.
   const open = () => {
     const sharing = createLocalSharing(createMemoryCache({ clock }));
     const epochs = createEpochs({ ledger, sharing, log, timing });
@@ -68,7 +68,7 @@ const createTwo = async () => {
   return { tenants, reads, time, here: open(), there: open() };
 };
 
-it('reads a tenant once for each change of its state, and by its epoch alone', async () => {
+it('reads a tenant once for each change of its state, known by its epoch', async () => {
   const { tenants, reads, here, there } = await createTwo();
   const ask = () => Promise.all(Array.from({ length: 5 }, () => here.standing.assert(session, 'LAX')));
   await ask();
@@ -77,7 +77,7 @@ it('reads a tenant once for each change of its state, and by its epoch alone', a
   await tenants.note(at('suspended', 1));
   await there.epochs.publish();
   await expect(there.standing.assert(session, 'LAX')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
-  // Not told yet, and what it knows is no second old.
+  // This gateway was not notified, and its cached status is less than a second old.
   await ask();
   expect(reads).toHaveLength(2);
   await here.epochs.latest();
@@ -88,7 +88,7 @@ it('reads a tenant once for each change of its state, and by its epoch alone', a
   await here.epochs.latest();
   await ask();
   expect(here.standing.generationOf('LAX')).not.toBe(before);
-  // Nothing new: an event that was known, and one that is older.
+  // Neither event changes anything: one was known, the other is older.
   await tenants.note(at('resumed', 2));
   await tenants.note(at('suspended', 0));
   await here.epochs.latest();
@@ -96,7 +96,7 @@ it('reads a tenant once for each change of its state, and by its epoch alone', a
   expect(reads).toHaveLength(4);
 });
 
-it('goes by what is a second old at most: then the ledger is asked, and a state that changed there is noticed', async () => {
+it('uses a status for at most a second; then it reads the ledger and notices a change', async () => {
   const { tenants, time, here } = await createTwo();
   await here.standing.assert(session, 'LAX');
   await tenants.note(at('suspended', 1));

@@ -67,7 +67,7 @@ describe('tenants-list', () => {
     expect((await list({ state: 'deleted' })).tenants.map(({ clientId }) => clientId)).toEqual([null]);
   });
 
-  it('finds those whose provisioning failed, at which step and why', async () => {
+  it('finds tenants whose provisioning failed, with the step and the reason', async () => {
     const { refused, granted, list, upstream, clock, ledger } = await start();
     await granted({ ...manager, org_id: 'GOOD' });
     upstream.state.intercept = ({ body }) =>
@@ -106,7 +106,7 @@ describe('tenants-list', () => {
     expect(await names('unfinished')).toEqual([]);
   });
 
-  it('finds those of a version of a template, also by its first characters, and by nothing that stands for others', async () => {
+  it("finds tenants by a template's version or its first characters; wildcards have no special meaning", async () => {
     const { granted, list, ledger } = await start();
     for (const org_id of ['A', 'B']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
     const template_version = `e155%${'0'.repeat(59)}`;
@@ -121,7 +121,7 @@ describe('tenants-list', () => {
     for (const version of ['e15_', '%', 'E155', '155']) expect(await found(version), version).toEqual([]);
   });
 
-  it('says what is wrong with a filter or a cursor', async () => {
+  it('reports a wrong filter or cursor', async () => {
     const { command } = await start();
     for (const input of [{ after: 'x' }, { after: 'W10' }, { state: 'gone' }, { limit: 0 }, { outcome: "'" }]) {
       expect((await command('tenants-list', input)).error?.code).toBe('INVALID_REQUEST_BODY');
@@ -130,7 +130,7 @@ describe('tenants-list', () => {
 });
 
 describe('tenants-provision', () => {
-  it('makes what onSignUp lists for all active tenants of the ledger, page by page, and each once', async () => {
+  it('creates the dashboards of onSignUp for all active tenants of the ledger, page by page, each once', async () => {
     const { granted, provision, list, upstream, setState } = await start();
     for (const org_id of ['A', 'B', 'C', 'D', 'E']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
     await setState('B', 'suspended');
@@ -150,7 +150,7 @@ describe('tenants-provision', () => {
     expect((await list({ template: 'routes' })).tenants.map(({ clientId }) => clientId)).toEqual(['A', 'D', 'E']);
   });
 
-  it('reports tenant by tenant, and goes on where one fails', async () => {
+  it('reports each tenant, and continues if one fails', async () => {
     const { granted, provision, upstream, setState } = await start();
     for (const org_id of ['A', 'B', 'S']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
     await setState('S', 'suspended');
@@ -176,7 +176,7 @@ describe('tenants-provision', () => {
     expect(upstream.dashboards.has('routes--NEW')).toBe(true);
   });
 
-  it('tries at once what failed a moment ago, and takes the templates that are named', async () => {
+  it('retries failed dashboards at once, and accepts named templates', async () => {
     const templates = { delays: { name: 'Delays' }, routes: { name: 'Routes', provisioning: 'best-effort' } };
     const rules = [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }];
     const { granted, provision, upstream } = await start({ templates, rules });
@@ -190,7 +190,7 @@ describe('tenants-provision', () => {
     expect((await granted({ ...manager, org_id: 'A' })).embeds).toHaveLength(2);
   });
 
-  it('makes them as the policy is for that tenant', async () => {
+  it('creates them by the policy of that tenant', async () => {
     const tenants = [{ name: 'west', clientIds: ['A'], templates: { delays: { name: 'Delays in the west' } } }];
     const { provision, upstream } = await start({ onSignUp: ['delays'], tenants });
     await provision({ clientIds: ['A', 'B'], isNew: true });
@@ -202,7 +202,7 @@ describe('tenants-provision', () => {
     ]);
   });
 
-  it('refuses names that nobody knows, and to make nothing', async () => {
+  it('refuses unknown names, and a request to create nothing', async () => {
     const { command } = await start({});
     const messageOf = async (input: object) => (await command('tenants-provision', input)).error?.message;
     expect(await messageOf({ templates: ['nothing'] })).toContain('delays, routes');

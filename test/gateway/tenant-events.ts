@@ -1,9 +1,9 @@
-/** Events of a tenant's life, and what they come to. */
+/** Events of a tenant's life, and the resulting state. */
 import { type TenantEventKind, tenantEventKinds } from '../../src/gateway/tenant/state.js';
 
 export type Happened = { readonly kind: TenantEventKind; readonly at: number };
 
-/** The state by its definition: the events in the order they happened, one after the other. */
+/** Returns the state by definition: applies the events one by one, in the order in which they happened. */
 export const foldState = (events: readonly Happened[]): string => {
   const rank = ({ kind }: Happened) => tenantEventKinds.indexOf(kind);
   let state = 'active';

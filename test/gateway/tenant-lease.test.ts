@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { analyst, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 
-/** A gateway whose ledger counts the leases that were taken: each is released once. */
+/** Starts a gateway whose ledger counts leases. Each lease must be released exactly once. */
 const startCounted = async () => {
   const ledger = await openTestLedger();
   const release = vi.fn(ledger.self.release);
@@ -10,14 +10,14 @@ const startCounted = async () => {
   return { ...gateway, leases: () => release.mock.calls.filter(([holder]) => holder !== undefined).length };
 };
 
-it('a mint takes one lease of its tenant, and each dashboard that is made one more', async () => {
+it('a mint takes one lease of its tenant, and each new dashboard takes one more', async () => {
   const { granted, leases, upstream } = await startCounted();
   const embeds = (await granted(manager)).embeds.length;
   expect(embeds).toBeGreaterThan(0);
   expect(upstream.created()).toHaveLength(embeds);
   expect(leases()).toBe(embeds + 1);
   const before = leases();
-  // Another user of the tenant: its dashboards exist, and a token is minted.
+  // Another user of the tenant: its dashboards exist, so only a token is minted.
   await granted({ ...manager, sub: 'another' });
   expect(upstream.mints()).toHaveLength(2);
   expect(leases()).toBe(before + 1);

@@ -1,4 +1,7 @@
-/** Tenants looked up at the host: a real one on loopback, which checks each signature as the library of Standard Webhooks does. */
+/**
+ * Tenant lookup at the host: a real server on loopback, which verifies each signature with the Standard Webhooks
+ * library.
+ */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -22,14 +25,14 @@ const say =
       .end(typeof body === 'string' ? body : JSON.stringify(body));
 const tenants = (...list: string[]): Answer => say({ tenants: list });
 
-/** The host. Says 401 to whatever is not signed with the secret; counts what it is asked. */
+/** The host. It answers 401 to requests without a valid signature, and counts requests. */
 const startHost = async (first: Answer) => {
   const state = { answer: first, asked: [] as string[][], ids: [] as string[], badSignatures: 0 };
   const url = await listen(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
     const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name])]));
-    // The library goes by the machine's clock, the gateway under test by a clock that stands still.
+    // The library uses the machine's clock; the gateway under test uses a clock that stands still.
     vi.setSystemTime(Number(headers['webhook-timestamp']) * 1000);
     try {
       const { keys } = new Webhook(secret).verify(text, headers) as { keys: string[] };
@@ -53,7 +56,7 @@ const policyWith = (http: object, key = 'claims.org_id') => {
 
 const startWith = async (answer: Answer, http: object = {}, key?: string) => {
   const host = await startHost(answer);
-  // Longer than any machine is busy: only what never answers is late.
+  // The time limit is longer than any delay of a busy machine, so only an answer that never arrives is late.
   const policy = policyWith({ url: `${host.url}/tenants`, timeoutMs: 30_000, ...http }, key);
   return { ...(await startGateway({ policy, readVariable })), ...host, policy };
 };
@@ -65,7 +68,7 @@ const unavailable = { status: 503, code: 'UPSTREAM_UNAVAILABLE' };
 const noTenant = { status: 403, code: 'NO_TENANT' };
 
 describe('a lookup at the host', () => {
-  it('asks once by a signed request, with the key in the body, and remembers the answer for as long as the policy says', async () => {
+  it('sends one signed request with the key in the body, and caches the answer for the time in the policy', async () => {
     const { granted, refused, clock, upstream, state } = await startWith(tenants('acme'), { cacheSeconds: 60 });
     await granted(analyst);
     await granted({ ...analyst, sub: 'another' });
@@ -73,7 +76,7 @@ describe('a lookup at the host', () => {
     await granted(analyst);
     expect(state.asked).toEqual([['LAX']]);
     expect(new Set(clientsOf(upstream))).toEqual(new Set(['acme']));
-    // Leak 17: what the host says now counts when the time is over, also for a session that was there before.
+    // Leak 17: when the cached answer has expired, the host's new answer applies, also to existing sessions.
     state.answer = tenants('acme-north');
     clock.advance(1);
     await granted(analyst);
@@ -85,7 +88,7 @@ describe('a lookup at the host', () => {
     expect(new Set(state.ids).size).toBe(3);
   });
 
-  it("a tenant's deletion forgets what the host said of it, and all else that this process holds of it; of others nothing", async () => {
+  it("a tenant's deletion removes the host's answer and everything else about it from this process, and nothing of others", async () => {
     const { url: host, state } = await startHost((keys, response) => {
       response.end(JSON.stringify({ tenants: keys.map((key) => `tenant-${key}`) }));
     });
@@ -97,7 +100,7 @@ describe('a lookup at the host', () => {
     const occurredAt = new Date(startSeconds * 1000 - 1000).toISOString();
     const { data } = await createSender(url, clock.now)('deleted', { clientId: 'tenant-LAX', occurredAt });
     const memory = data?.erasure?.steps.find(({ where }) => where === "this gateway's memory");
-    // The host's answer, where it stands, its scopes, its token, what that was granted for and the kept decision.
+    // The host's answer, the tenant's status, its scopes, its token, the token's grant, and the cached decision.
     expect(memory).toEqual({ where: "this gateway's memory", erased: { entries: 6 }, left: [] });
     await granted({ ...analyst, org_id: 'SFO' });
     expect(state.asked).toEqual([['LAX'], ['SFO']]);
@@ -105,14 +108,14 @@ describe('a lookup at the host', () => {
     expect(state.asked).toEqual([['LAX'], ['SFO'], ['LAX']]);
   });
 
-  it('asks at every request where nothing is to be remembered', async () => {
+  it('runs at every request if nothing may be cached', async () => {
     const { granted, state } = await startWith(tenants('acme'), { cacheSeconds: 0 });
     await granted(analyst);
     await granted(analyst);
     expect(state.asked).toHaveLength(2);
   });
 
-  it('remembers a short while that there is none', async () => {
+  it('caches an unknown key for a short time', async () => {
     const { granted, refused, clock, state } = await startWith(tenants(), { missingSeconds: 5 });
     expect(await refused(analyst)).toMatchObject(noTenant);
     expect(await refused(analyst)).toMatchObject(noTenant);
@@ -122,7 +125,7 @@ describe('a lookup at the host', () => {
     await granted(analyst);
   });
 
-  it('asks once for all who ask at the same time', async () => {
+  it('is sent once for all simultaneous requests', async () => {
     const waiting: (() => void)[] = [];
     const { granted, state, upstream } = await startWith((_, response) => {
       waiting.push(() => void response.end('{"tenants":["acme"]}'));
@@ -135,7 +138,7 @@ describe('a lookup at the host', () => {
     expect(new Set(clientsOf(upstream))).toEqual(new Set(['acme']));
   });
 
-  it('lets the body choose among what the host says, and among nothing else', async () => {
+  it("lets the body choose only among the host's tenants", async () => {
     const { granted, refused, upstream } = await startWith(tenants('one', 'two', 'one'));
     await granted(analyst, { tenant: 'two' });
     expect(clientsOf(upstream)).toEqual(['two']);
@@ -145,7 +148,7 @@ describe('a lookup at the host', () => {
     expect(await refused(analyst)).toMatchObject(noTenant);
   });
 
-  it('asks for several keys at once, and keeps one key and a list that looks like it apart', async () => {
+  it('asks for several keys at once, and distinguishes a key from a list that looks like it', async () => {
     const { granted, upstream, state } = await startWith(
       (keys, response) =>
         void response.end(JSON.stringify({ tenants: [keys.length === 2 ? 'both' : `only-${keys[0]}`] })),
@@ -160,7 +163,7 @@ describe('a lookup at the host', () => {
   });
 
   it.each([7, '', 'a\u0000', 'x'.repeat(256), null, ['LAX'], { toString: 'LAX' }])(
-    'is not asked for the key %j',
+    'is not sent for the key %j',
     async (org_id) => {
       const { refused, state } = await startWith(tenants('acme'));
       expect(await refused({ ...analyst, org_id })).toMatchObject(noTenant);
@@ -168,7 +171,7 @@ describe('a lookup at the host', () => {
     },
   );
 
-  it('keeps no more answers than the policy says', async () => {
+  it('caches no more answers than the policy allows', async () => {
     const { granted, state } = await startWith(
       (keys, response) => void response.end(JSON.stringify({ tenants: keys })),
       {
@@ -180,7 +183,7 @@ describe('a lookup at the host', () => {
   });
 });
 
-describe('a host that does not answer as it should', () => {
+describe('a wrong answer of the host', () => {
   const faulty: Record<string, Answer> = {
     'status 500': say({ tenants: ['acme'] }, 500),
     'status 404': say({ tenants: [] }, 404),
@@ -223,19 +226,19 @@ describe('a host that does not answer as it should', () => {
     expect(lines.some(({ event }) => event === 'tenant_lookup.recovered')).toBe(true);
   });
 
-  it.each(['acme\u0000', '', 'x'.repeat(256), 'a\nb'])('the tenant %j is none', async (tenant) => {
+  it.each(['acme\u0000', '', 'x'.repeat(256), 'a\nb'])('the tenant %j is treated as none', async (tenant) => {
     const { refused, upstream } = await startWith(tenants('good', tenant));
     expect(await refused(analyst, { tenant: 'good' })).toMatchObject(noTenant);
     expect(upstream.calls).toEqual([]);
   });
 
-  it('late: 503 when the time of the policy is over', async () => {
+  it("that is too late: 503 after the policy's time limit", async () => {
     const { refused, upstream } = await startWith(() => {}, { timeoutMs: 50 });
     expect(await refused(analyst)).toMatchObject(unavailable);
     expect(upstream.calls).toEqual([]);
   });
 
-  it('gets no more than 64 questions at a time: who comes then is refused and does not wait', async () => {
+  it('at most 64 simultaneous lookups: further requests are refused and do not wait', async () => {
     const waiting: ServerResponse[] = [];
     const { ask, granted, state } = await startWith((keys, response) => {
       if (keys[0] === 'known') response.end('{"tenants":["known"]}');
@@ -245,13 +248,13 @@ describe('a host that does not answer as it should', () => {
     const stuck = Array.from({ length: 64 }, (_, index) => ask({ ...analyst, org_id: `k${index}` }));
     await vi.waitFor(() => expect(state.asked).toHaveLength(65), 20_000);
     expect((await ask({ ...analyst, org_id: 'one-more' })).status).toBe(503);
-    // What is known is answered all the same.
+    // Known tenants are still answered.
     await granted({ ...analyst, org_id: 'known' });
     for (const response of waiting) response.end('{"tenants":[]}');
     expect((await Promise.all(stuck)).map(({ status }) => status)).toEqual(stuck.map(() => 403));
   });
 
-  it('fails closed when the time of an answer is over, unless the policy lets it serve for longer', async () => {
+  it('is refused after the cached answer expired, unless the policy allows a longer use', async () => {
     const closed = await startWith(tenants('acme'), { cacheSeconds: 60 });
     await closed.granted(analyst);
     closed.state.answer = say('', 500);
@@ -270,7 +273,7 @@ describe('a host that does not answer as it should', () => {
     expect(await refused(analyst)).toMatchObject(unavailable);
   });
 
-  it('never serves a stale answer where the host says another thing', async () => {
+  it('never leads to the use of a stale answer if the host answers differently', async () => {
     const { granted, refused, clock, state } = await startWith(tenants('acme'), {
       cacheSeconds: 1,
       staleSeconds: 3_600,
@@ -285,7 +288,7 @@ describe('a host that does not answer as it should', () => {
   });
 });
 
-describe('the mapping of a lookup', () => {
+describe('the configuration of a lookup', () => {
   const faultsOf = (work: () => unknown) => {
     try {
       work();
@@ -303,14 +306,14 @@ describe('the mapping of a lookup', () => {
     ['host.example', /is no URL/],
     ['https://user:pass@host.example/', /holds a user or password/],
     ['https://host.example/#part', /has a fragment/],
-  ])('refuses the address %s', (url, message) => {
+  ])('refuses the URL %s', (url, message) => {
     const [fault, ...more] = faultsOf(() => policyWith({ url }));
     expect(fault).toEqual({ at: expect.stringMatching(/^p\.yaml:\d+:\d+$/), message: expect.stringMatching(message) });
     expect(fault?.message).not.toContain('pass@');
     expect(more).toEqual([]);
   });
 
-  it('takes plain http elsewhere only where the policy says so', () => {
+  it('allows plain http to other machines only if the policy says so', () => {
     expect(policyWith({ url: 'http://host.example/', allowHttp: true }).tenant.by).toBe('http');
     expect(policyWith({ url: 'http://[::1]:8080/' }).tenant.by).toBe('http');
     expect(policyWith({ url: 'https://host.example/' }).tenant.by).toBe('http');
@@ -321,7 +324,7 @@ describe('the mapping of a lookup', () => {
     ['is not set', ''],
     ['is no secret of Standard Webhooks', 'hunter2'],
     ['is no secret of Standard Webhooks', 'whsec_c2hvcnQ='],
-  ])('does not start where its secret %s, and does not tell it', async (message, value) => {
+  ])('prevents a start if its secret %s, without revealing the secret', async (message, value) => {
     const policy = policyWith({ url: 'https://host.example/' });
     const start = startGateway({ policy, readVariable: () => value });
     await expect(start).rejects.toThrow(PolicyFaults);
@@ -334,7 +337,7 @@ describe('the mapping of a lookup', () => {
     ['is too easy to guess', `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
     ['is an example or a placeholder', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     ['is an example or a placeholder', `whsec_${Buffer.from('changeme-7Hq2LzR9vX4tKdWp1bNs').toString('base64')}`],
-  ])('does not start in production where its secret %s', async (message, value) => {
+  ])('prevents a start in production if its secret %s', async (message, value) => {
     const options = { policy: policyWith({ url: 'https://host.example/' }), readVariable: () => value };
     const start = startGateway({ ...options, strongSecrets: true });
     await expect(start).rejects.toThrow(PolicyFaults);
@@ -349,7 +352,7 @@ describe('the mapping of a lookup', () => {
     await startGateway({ policy, readVariable: () => value, strongSecrets: true });
   });
 
-  it('signs nothing that a host with another secret would take', async () => {
+  it('signs nothing that a host with another secret would accept', async () => {
     const host = await startHost(tenants('acme'));
     const policy = policyWith({ url: host.url });
     const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;

@@ -23,7 +23,7 @@ const momentsOf = (given: readonly Happened[]) =>
   given.reduce((moments, { kind, at }) => withEvent(moments, kind, new Date(at)), noMoments);
 
 describe('the state of a tenant', () => {
-  it('is that of the events in the order they happened, whatever the order they come in and however often', () => {
+  it('is that of the events in the order they happened, in whatever order and however often they arrive', () => {
     fc.assert(
       fc.property(shuffled, ([given, delivered]) => {
         const moments = momentsOf(delivered);

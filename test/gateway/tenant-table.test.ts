@@ -23,7 +23,7 @@ const tableFile = (text: string | Buffer): string => {
   return file;
 };
 
-/** Another file takes the place of the first in one step, as every careful program writes. */
+/** Replaces a file in one step (write and rename), as careful programs do. */
 const replace = (file: string, text: string): void => {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
@@ -56,8 +56,8 @@ const startWith = async (text: string, key?: string) => {
 const mintedFor = (upstream: { mints: () => readonly { body?: unknown }[] }) =>
   upstream.mints().map(({ body }) => Object(body).clientId);
 
-describe('a table of tenants', () => {
-  it('gives the tenant of a key, and several for the body to choose among, and among them only', async () => {
+describe('a tenant table', () => {
+  it('gives the tenant of a key, or several among which the body may choose', async () => {
     const { granted, refused, upstream } = await startWith('key,tenant,tenant\nLAX,los-angeles,\nSFO,san,francisco\n');
     await granted(analyst);
     await granted({ ...analyst, org_id: 'SFO' }, { tenant: 'francisco' });
@@ -70,7 +70,7 @@ describe('a table of tenants', () => {
     expect(upstream.mints()).toHaveLength(2);
   });
 
-  it('unites the tenants of several keys, and leaves out what it does not know', async () => {
+  it('unites the tenants of several keys, and ignores unknown keys', async () => {
     const { granted, refused, upstream } = await startWith('key,tenant\na,one\nb,two\nc,one\n', 'claims.orgs');
     await granted({ ...analyst, orgs: ['a', 'c', 'nowhere'] });
     await granted({ ...analyst, orgs: ['a', 'b'] }, { tenant: 'two' });
@@ -79,7 +79,7 @@ describe('a table of tenants', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'lax', 'LAX ', 'LÁX', 'LA\u200bX', 'ＬＡＸ', '', 'key'])(
-    'knows a key by its characters alone: %j is none of it',
+    'matches keys exactly: %j is unknown',
     async (org_id) => {
       const { refused, upstream } = await startWith('key,tenant\nLAX,los-angeles\n');
       expect(await refused({ ...analyst, org_id })).toMatchObject({ status: 403, code: 'NO_TENANT' });
@@ -87,7 +87,7 @@ describe('a table of tenants', () => {
     },
   );
 
-  it('tells two writings of one character apart, as it does everything', async () => {
+  it('distinguishes two encodings of one letter', async () => {
     const { granted, upstream } = await startWith('key,tenant\ncafé,composed\ncafe\u0301,decomposed\n');
     await granted({ ...analyst, org_id: 'café' });
     await granted({ ...analyst, org_id: 'cafe\u0301' });
@@ -95,8 +95,8 @@ describe('a table of tenants', () => {
   });
 });
 
-describe('the faults of a table', () => {
-  it('are all found when the policy is loaded, each with its line', () => {
+describe('the faults of a tenant table', () => {
+  it('are all reported when the policy is loaded, each with its line', () => {
     const rows = [
       'LAX,one',
       'LAX,two',
@@ -126,7 +126,7 @@ describe('the faults of a table', () => {
     ]);
   });
 
-  it('stand beside those of the policy', () => {
+  it('are reported together with those of the policy', () => {
     const file = tableFile('key,tenant\nLAX,\n');
     const faults = faultsOf(() => policyWith(file, 'claims.orgid'));
     expect(faults.map(({ at }) => at.replace(/^.*\//, ''))).toEqual([
@@ -145,23 +145,23 @@ describe('the faults of a table', () => {
     ['an empty tenant between two', 'key,tenant,tenant,tenant\nLAX,a,,b\n', /no usable id/],
     ['a row without end', `key,tenant\n${'x'.repeat(70_000)}`, /longer than/],
     ['a text after quotes', 'key,tenant\n"a"b,c\n', /no row of CSV/],
-  ])('%s is one', (_, text, message) => {
+  ])('include %s', (_, text, message) => {
     expect(JSON.stringify(faultsOf(() => loadTenantTable(tableFile(text))))).toMatch(message);
   });
 
-  it('of a file that is not there is one too', () => {
+  it('include a missing file', () => {
     expect(faultsOf(() => loadTenantTable('/nowhere/tenants.csv'))).toEqual([
       { at: '/nowhere/tenants.csv:1:1', message: expect.stringContaining('ENOENT') },
     ]);
   });
 
-  it('are not listed without end', () => {
+  it('are listed only up to a limit', () => {
     const faults = faultsOf(() => loadTenantTable(tableFile(`key,tenant\n${'x\n'.repeat(500)}`)));
     expect(faults).toHaveLength(101);
     expect(faults.at(-1)?.message).toBe('400 more faults are not listed');
   });
 
-  it('of a mapping are told by the policy: both ways at once, none, a misspelt field', () => {
+  it('of the mapping are reported by the policy: both kinds at once, none, a misspelt field', () => {
     const faultsWith = (tenant: unknown) =>
       faultsOf(() =>
         loadPolicy(JSON.stringify({ ...basePolicy, session: { ...basePolicy.session, tenant } }, null, 1), 'p.yaml'),
@@ -180,14 +180,14 @@ describe('the faults of a table', () => {
   });
 });
 
-describe('any table', () => {
+describe('any tenant table', () => {
   const id = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text));
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
   const field = (text: string): string => (/[",]/.test(text) || text !== text.trim() ? quoted(text) : text);
 
-  it('is read as it was written, however its bytes are cut, quoted and ended', () => {
+  it('is read as written, with any chunks, quotes and line ends', () => {
     const rows = fc.uniqueArray(fc.tuple(id, fc.uniqueArray(id, { minLength: 1, maxLength: 3 })), {
       selector: ([key]) => key,
       maxLength: 20,
@@ -215,7 +215,7 @@ describe('any table', () => {
     );
   });
 
-  it('of a hundred thousand rows finds each of them, and no other', () => {
+  it('of a hundred thousand rows finds each of them, and no other key', () => {
     const file = inFolder('large.csv');
     writeTenantTable(file, 100_000);
     const table = loadTenantTable(file).current();
@@ -226,8 +226,8 @@ describe('any table', () => {
   });
 });
 
-describe('leak 17: a table that changes while the gateway runs', () => {
-  it('counts from the next request on, for sessions and tokens that were there before', async () => {
+describe('leak 17: a tenant table that changes while the gateway runs', () => {
+  it('takes effect at the next request, also for existing sessions and tokens', async () => {
     const { file, table, granted, refused, upstream, lines } = await startWith('key,tenant\nLAX,old\n');
     await granted(analyst);
     await granted(analyst);
@@ -242,7 +242,7 @@ describe('leak 17: a table that changes while the gateway runs', () => {
   });
 
   it.each(['key,tenant\nLAX,\n', 'key,tenant\nLAX,unfini', ''])(
-    'stays as it was where the new one is %j, loudly',
+    'keeps the earlier table if the new one is %j, and logs it',
     async (text) => {
       const { file, table, granted, upstream, lines } = await startWith('key,tenant\nLAX,old\n');
       replace(file, text);
@@ -259,7 +259,7 @@ describe('leak 17: a table that changes while the gateway runs', () => {
     },
   );
 
-  it('stays as it was where the file is gone, and is followed when it is back', async () => {
+  it('keeps the earlier table if the file is missing, and follows it when it is back', async () => {
     const { file, table, granted, upstream } = await startWith('key,tenant\nLAX,old\n');
     rmSync(file);
     await table.reload();
@@ -270,7 +270,7 @@ describe('leak 17: a table that changes while the gateway runs', () => {
     expect(mintedFor(upstream)).toEqual(['old', 'new']);
   });
 
-  it('is noticed without anybody calling, until it is closed', async () => {
+  it('is noticed without any request, until it is closed', async () => {
     const file = tableFile('key,tenant\nLAX,old\n');
     const table = loadTenantTable(file);
     const { log, lines } = captureLog();
@@ -285,7 +285,7 @@ describe('leak 17: a table that changes while the gateway runs', () => {
     expect(lines.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('ends with the later of two changes, however fast they come', async () => {
+  it('uses the later of two changes, however fast they follow', async () => {
     const { file, table } = await startWith('key,tenant\nLAX,old\n');
     replace(file, `key,tenant\nLAX,first\n${Array.from({ length: 5_000 }, (_, index) => `k${index},t\n`).join('')}`);
     const first = table.reload();

@@ -8,7 +8,7 @@ import { createMovableClock } from './harness.js';
 const clock = createMovableClock();
 const expiresAtMs = clock.now().getTime() + 600_000;
 
-/** A replica with a store that others use, too; it counts what it mints. */
+/** A replica with a shared store. It counts its mints. */
 const createReplica = (cache: Pick<Cache, 'get' | 'set'>, apiKey = 'the-api-key', own = clock) => {
   let minted = 0;
   const tokens = createTokenCache({ sharing: createLocalSharing(cache), apiKey, clock: own });
@@ -33,7 +33,7 @@ const createStore = () => {
 };
 
 describe('cached tokens', () => {
-  it('are sealed where they are shared: nothing of a token is to be read there', async () => {
+  it('are encrypted in a shared cache, so nothing of a token can be read there', async () => {
     const store = createStore();
     const { token, mintedBy } = await createReplica(store).load('key');
     const sealed = store.values.get('key') ?? '';
@@ -48,7 +48,7 @@ describe('cached tokens', () => {
     expect(other.minted()).toBe(0);
   });
 
-  it('open for no other key of the cache, and for no other API key: what is moved there is a miss', async () => {
+  it('decrypt only under their own cache key and API key: an entry that was moved is a miss', async () => {
     const store = createStore();
     await createReplica(store).load("tenant A's key");
     const sealed = store.values.get("tenant A's key") ?? '';
@@ -63,7 +63,7 @@ describe('cached tokens', () => {
   });
 
   it.each(['', 'null', '{"token":"x","expiresAtMs":9e15}', 'v1.00000000.', 'v1', `v1.${'A'.repeat(400)}`, '\u0000'])(
-    'what anyone can write there is a miss: %j',
+    'what an attacker writes to the cache is a miss: %j',
     async (text) => {
       const store = createStore();
       store.values.set('key', text);
@@ -81,12 +81,12 @@ describe('cached tokens', () => {
       store.values.set('key', `${sealed.slice(0, at)}${changed}${sealed.slice(at + 1)}`);
       const replica = createReplica(store);
       await replica.load('key');
-      // The last character of base64url may hold bits that mean nothing: then it is the same text.
+      // The last character of base64url may contain unused bits. If only those change, the decoded text is the same.
       expect(replica.minted(), `at ${at}`).toBe(at === sealed.length - 1 ? replica.minted() : 1);
     }
   });
 
-  it('are minted anew once less than their least life is left, in this process and where they are shared', async () => {
+  it('are minted again when less than their minimum life is left, in memory and in the shared cache', async () => {
     const own = createMovableClock();
     const replica = createReplica(createMemoryCache({ clock: own }), undefined, own);
     await replica.load('key');
@@ -98,7 +98,7 @@ describe('cached tokens', () => {
     expect(replica.minted()).toBe(2);
   });
 
-  it('come to be one over all replicas again, after each had minted its own', async () => {
+  it('become one for all replicas again, after each had minted its own', async () => {
     const own = createMovableClock();
     const stores = [createStore(), createStore()];
     let isTorn = true;

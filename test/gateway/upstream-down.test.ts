@@ -1,4 +1,6 @@
-/** The service is stopped after a first login: who was answered is answered again, and nobody else is. */
+/**
+ * The service is stopped after a first login: users with a cached token are still answered, and all others are refused.
+ */
 import { describe, expect, it } from 'vitest';
 import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { analyst, captureLog, createMovableClock, manager, regional, startGateway, usualUpstream } from './harness.js';
@@ -11,7 +13,7 @@ const restricted = () =>
     restrictions: [{ name: 'own region', when: 'true', restrict: { rls: { state: 'user.claims.region' } } }],
   });
 
-/** A gateway before a scripted service on a port of its own, which can be stopped. */
+/** A gateway in front of a scripted service on its own port, which can be stopped. */
 const start = async (policy?: ReturnType<typeof policyOf>) => {
   const { upstream: service, url, stop } = await startScriptedService();
   const clock = createMovableClock();
@@ -25,7 +27,7 @@ const start = async (policy?: ReturnType<typeof policyOf>) => {
 const unavailable = { status: 503, code: 'UPSTREAM_UNAVAILABLE' };
 
 describe('a service that was stopped after the first login', () => {
-  it('leaves who has a live token with it, and tells everybody else to come again', async () => {
+  it('users with a valid token keep it, and all others get Retry-After', async () => {
     const { granted, refused, stop } = await start();
     const [first, both] = [await granted(analyst), await granted(manager)];
     await stop();
@@ -42,19 +44,19 @@ describe('a service that was stopped after the first login', () => {
     }
   });
 
-  it('does not keep a token that has too little life left, or that the policy grants no more', async () => {
+  it('a token is not used if its remaining life is too short, or if the policy no longer grants it', async () => {
     const { granted, refused, clock, stop } = await start();
     await granted(analyst);
     await granted(regional);
     await stop();
-    // Still signed in, and another region: another request.
+    // The same user with another region: this is another request, which is not cached.
     expect(await refused({ ...regional, region: 'NV' })).toMatchObject(unavailable);
     expect(await refused({ ...analyst, roles: [] })).toMatchObject({ status: 403, code: 'NO_POLICY' });
     clock.advance(3_000_000);
     expect(await refused(analyst)).toMatchObject(unavailable);
   });
 
-  it('a metric list that cannot be confirmed finds the token that was minted by it, and mints none', async () => {
+  it('a metric list that cannot be confirmed still finds the token that was minted with it, and mints none', async () => {
     const { granted, refused, service, clock, stop, lines } = await start(restricted());
     const { token } = await granted(regional);
     await stop();
@@ -66,8 +68,8 @@ describe('a service that was stopped after the first login', () => {
   });
 });
 
-describe('a service that fails, and can still be reached', () => {
-  it('mints nothing from an outdated list, though minting itself would work', async () => {
+describe('a service that fails, but is reachable', () => {
+  it('nothing is minted from an outdated list, even if minting itself would work', async () => {
     const { granted, refused, service, clock } = await start(restricted());
     const { token } = await granted(regional);
     service.dashboards.get('delays--SFO')?.metrics.push({ name: 'New', metricId: 'new' });
@@ -81,7 +83,7 @@ describe('a service that fails, and can still be reached', () => {
     expect(JSON.stringify(service.lastMint())).toContain('"new"');
   });
 
-  it('does not make the gateway forget the dashboards that it has verified', async () => {
+  it('the gateway keeps the dashboards that it has verified', async () => {
     const { granted, refused, service } = await start();
     const first = await granted(analyst);
     service.state.intercept = () => service.refusal(500, 'INTERNAL_SERVER_ERROR');
@@ -89,7 +91,7 @@ describe('a service that fails, and can still be reached', () => {
     expect(await granted(analyst)).toEqual(first);
   });
 
-  it('leaves nobody a list of a service that refuses the key, or that says the dashboard is gone', async () => {
+  it('a list is dropped if the service refuses the key or says that the dashboard is gone', async () => {
     for (const [status, code] of [
       [401, 'AUTHENTICATION_ERROR'],
       [400, 'INVALID_EMBED_ID'],
@@ -103,7 +105,7 @@ describe('a service that fails, and can still be reached', () => {
     }
   });
 
-  it('is asked to make a dashboard anew that it has lost, at the request after it said so', async () => {
+  it('a lost dashboard is created again at the next request after the service reported it', async () => {
     const { granted, refused, service, clock } = await start(restricted());
     await granted(regional);
     service.dashboards.delete('delays--SFO');
@@ -113,7 +115,7 @@ describe('a service that fails, and can still be reached', () => {
     expect(service.created()).toHaveLength(2);
   });
 
-  it('says how long to wait, and the answer says no more than a minute and no less than a second', async () => {
+  it('Retry-After is what the service says, between a second and a minute', async () => {
     for (const [asked, told] of [
       ['17', '17'],
       ['86400', '60'],

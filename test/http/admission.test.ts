@@ -1,4 +1,4 @@
-/** Limits of the service's callers, over real sockets: who is refused, in which words, and who is never. */
+/** Rate limits for callers of the service, over real sockets: who is refused with which message, and who never is. */
 import supertest from 'supertest';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
@@ -53,7 +53,7 @@ test.each([
     serviceToken,
   ],
 ])(
-  'wrong %s of one address get 429 in the envelope, and the right one is never refused for them',
+  'wrong %s from one address get 429 in the envelope, while the right one is always accepted',
   async (what, ask, right) => {
     const { http } = await start({ failures: 3 });
     for (let at = 0; at < 4; at += 1) expect((await ask(http, `wrong-${at}`)).status).toBe(401);
@@ -76,7 +76,7 @@ test.each([
 );
 
 test.each(Object.values(operations))(
-  '$name: wrong credentials beyond the limit are RATE_LIMITED',
+  '$name: wrong credentials beyond the limit get RATE_LIMITED',
   async (operation) => {
     const { dispatch } = await start({ failures: 1 });
     const { method, path, query, body } = await exampleRequest(operation);
@@ -93,7 +93,7 @@ test.each(Object.values(operations))(
   },
 );
 
-test('kinds are counted apart, and who sends nothing is not counted', async () => {
+test('each kind of credential is counted separately, and requests without one are not counted', async () => {
   const { http } = await start({ failures: 1 });
   for (let at = 0; at < 5; at += 1) expect((await http.get(dashboard)).status).toBe(401);
   for (const status of [401, 401, 429])
@@ -102,7 +102,22 @@ test('kinds are counted apart, and who sends nothing is not counted', async () =
 });
 
 describe('guests', () => {
-  test('one token is read with so often in a minute, from one address less', async () => {
+  test('each metric of a dashboard query counts as a request', async () => {
+    const { http } = await start({ token: 10 });
+    const query = (count: number) =>
+      http
+        .post(`${dashboard}/query`)
+        .set('Authorization', `Bearer ${guestToken}`)
+        .send({ metrics: Array.from({ length: count }, (_, at) => ({ metricId: `m${at}` })) });
+    expect((await query(6)).status).toBe(200);
+    const { status, body } = await query(6);
+    expect([status, body.error.code]).toEqual([429, 'RATE_LIMITED']);
+    pass(60_000);
+    expect((await query(10)).status).toBe(200);
+    expect((await read(http, guestToken)).status).toBe(429);
+  });
+
+  test('one token has a limit per minute, and a lower one from a single address', async () => {
     const { http, lines } = await start({ address: 3, token: 5 });
     for (let at = 0; at < 3; at += 1) expect((await read(http, guestToken)).status).toBe(200);
     const { status, body, headers } = await read(http, guestToken);
@@ -113,7 +128,7 @@ describe('guests', () => {
     expect((await read(http, guestToken)).status).toBe(200);
   });
 
-  test('in-process callers have no limit: they are counted where they come in', async () => {
+  test('in-process callers have no limit, since their requests were counted when they arrived', async () => {
     const { dispatch } = await start({ address: 1, token: 1, failures: 1 });
     for (let at = 0; at < 5; at += 1) {
       const answer = await dispatch({
@@ -125,10 +140,10 @@ describe('guests', () => {
   });
 });
 
-describe('bodies that are refused', () => {
+describe('refused bodies', () => {
   const wrong = { clientId: 7, dataAppName: 'x'.repeat(400_000) };
 
-  test('so many megabytes of one credential in a minute: what comes after is not read, until the minute is over', async () => {
+  test('one credential may send a number of megabytes per minute; after that, bodies are not read until the minute ends', async () => {
     const { http } = await start({ mb: 1 });
     for (let at = 0; at < 3; at += 1) expect((await mint(http, apiKey, wrong)).status).toBe(400);
     const { status, body, headers } = await mint(http, apiKey, wrong);
@@ -139,7 +154,7 @@ describe('bodies that are refused', () => {
     expect((await mint(http, apiKey)).status).toBe(200);
   });
 
-  test('one that is too large by its length alone was not read, and does not count', async () => {
+  test('a body that is refused by its Content-Length was not read, and does not count', async () => {
     const { http } = await start({ mb: 1 });
     for (let at = 0; at < 2; at += 1) expect((await mint(http, apiKey, { x: 'x'.repeat(3_000_000) })).status).toBe(413);
     expect((await mint(http, apiKey)).status).toBe(200);

@@ -34,13 +34,13 @@ const post = (contentType: string) =>
   http.post(mint).set('Authorization', `Bearer ${apiKey}`).set('Content-Type', contentType);
 
 describe('bodies', () => {
-  test('malformed JSON is 400, says where, and does not repeat the body', async () => {
+  test('malformed JSON gets 400 with the position, and the message does not repeat the body', async () => {
     const { status, body } = await post('application/json').send('{"clientId": "top-secret" "x"}');
     expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
     expect(body.error.message).toMatch(/^The body is not valid JSON \(at position \d+\)\.$/);
   });
 
-  test('more than 2 MB is 413, also when it unpacks to that', async () => {
+  test('more than 2 MB gets 413, also if only the unpacked size is larger', async () => {
     const large = `"${'x'.repeat(2 * 1024 * 1024)}"`;
     const plain = await post('application/json').send(large);
     expect([plain.status, plain.body.error.code, plain.body.error.status]).toEqual([413, 'INVALID_REQUEST_BODY', 413]);
@@ -49,7 +49,7 @@ describe('bodies', () => {
     expect((await packed).status).toBe(413);
   });
 
-  test("a guest's body is small", async () => {
+  test("a guest's body has a smaller limit", async () => {
     const query = http.post('/api/v2/guest/metrics/m/query').set('Authorization', `Bearer ${guestToken}`);
     const answer = await query.send({ dashboardFilter: { State: Array(140_000).fill(1) } });
     expect([answer.status, answer.body.error.code]).toEqual([413, 'INVALID_REQUEST_BODY']);
@@ -58,7 +58,7 @@ describe('bodies', () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'])(
-    'a body of type %s is 400 and says what to send',
+    'a body of type %s gets 400 with what to send',
     async (type) => {
       const { status, body } = await post(type).send(good);
       expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
@@ -66,7 +66,7 @@ describe('bodies', () => {
     },
   );
 
-  test('JSON with a charset is read; an unknown charset or encoding is 400', async () => {
+  test('JSON with a charset is read; an unknown charset or encoding gets 400', async () => {
     expect((await post('application/json; charset=utf-8').send(good)).status).toBe(200);
     expect((await post('application/json; charset=klingon').send(good)).status).toBe(400);
     const encoded = await post('application/json').set('Content-Encoding', 'zip').send(good);
@@ -76,7 +76,7 @@ describe('bodies', () => {
 
 describe('headers', () => {
   test.each(['/docs', '/openapi.json', '/healthz', '/nowhere', '/api/v2/nothing'])(
-    '%s is locked down',
+    '%s has strict security headers',
     async (path) => {
       const { headers } = await http.get(path);
       const policy = String(headers['content-security-policy']);
@@ -90,7 +90,7 @@ describe('headers', () => {
     },
   );
 
-  test('a request id is kept where it is plain, and replaced where it is not', async () => {
+  test('a valid request id is kept, and an invalid one is replaced', async () => {
     expect((await http.get('/healthz').set('X-Request-Id', 'trace-12345678')).headers['x-request-id']).toBe(
       'trace-12345678',
     );
@@ -98,7 +98,7 @@ describe('headers', () => {
     expect(odd.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
   });
 
-  test('guest reads are open to any origin without credentials, also their errors', async () => {
+  test('guest reads, including errors, allow any origin without credentials', async () => {
     const path = '/api/v2/guest/dashboards/delays';
     const preflight = await http
       .options(path)
@@ -121,7 +121,7 @@ describe('headers', () => {
   });
 
   test.each([mint, '/api/v2/data-app/embeds', '/openapi.json', '/metrics', '/api/v2/guestlist'])(
-    '%s is open to no other origin',
+    '%s allows no other origin',
     async (path) => {
       for (const answer of [await http.options(path).set('Origin', 'https://evil.example'), await http.get(path)]) {
         expect(answer.headers['access-control-allow-origin']).toBeUndefined();
@@ -131,7 +131,7 @@ describe('headers', () => {
 });
 
 describe('pages', () => {
-  test('/openapi.json is the document', async () => {
+  test('/openapi.json is the OpenAPI document', async () => {
     const { body, headers } = await http.get('/openapi.json');
     expect(headers['content-type']).toContain('application/json');
     expect(body).toEqual(JSON.parse(JSON.stringify(document)));
@@ -148,7 +148,7 @@ describe('pages', () => {
     }
   });
 
-  test('/metrics counts by operation and status, and names no path that a caller invents', async () => {
+  test('/metrics counts by operation and status, and never contains a path that a caller invented', async () => {
     const { app: own } = await createSample();
     const fresh = supertest(own);
     await fresh.get('/api/v2/guest/dashboards/LAX-secret').set('Authorization', `Bearer ${guestToken}`);
@@ -163,7 +163,7 @@ describe('pages', () => {
 });
 
 describe('assets', () => {
-  test('a public script may be loaded by any page, packed or not', async () => {
+  test('a public script may be loaded by any page, compressed or not', async () => {
     const packed = await http.get('/elements.js').set('Accept-Encoding', 'gzip, br');
     expect(packed.headers['content-encoding']).toBe('gzip');
     const plain = await http.get('/elements.js').set('Accept-Encoding', 'identity');
@@ -181,20 +181,20 @@ describe('assets', () => {
     ).toBeUndefined();
   });
 
-  test('it is not sent again to who has it', async () => {
+  test('it is not sent again if the browser has it', async () => {
     const { headers } = await http.get('/elements.js');
     const again = await http.get('/elements.js').set('If-None-Match', String(headers.etag));
     expect([again.status, again.text]).toEqual([304, '']);
     expect((await http.get('/elements.js').set('If-None-Match', '"other"')).status).toBe(200);
   });
 
-  test('a page may bring its own policy, and stays on its origin', async () => {
+  test('a page may have its own content security policy, and may not be loaded by other origins', async () => {
     const { headers } = await http.get('/page');
     expect(headers['content-security-policy']).toBe("default-src 'none'; script-src 'self'");
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('only what is listed is served, and only to read', async () => {
+  test('only listed files are served, and only for reading', async () => {
     for (const path of ['/elements.js/', '/../package.json', '/%2e%2e/package.json', '/constructor']) {
       expect((await http.get(path)).status).toBe(404);
     }
@@ -203,13 +203,13 @@ describe('assets', () => {
     expect([head.status, head.text]).toEqual([200, undefined]);
   });
 
-  test('a file that is missing is said at the start', async () => {
+  test('a missing file fails the start', async () => {
     const files = { '/x.js': { file: join(folder, 'missing.js'), contentType: 'text/javascript' } };
     await expect(loadAssets(files)).rejects.toThrow(/\/x\.js cannot be read: .*missing\.js/);
   });
 });
 
-test('each request is one line, without headers, query or body', async () => {
+test('each request is logged in one line without headers, query or body', async () => {
   const before = lines.length;
   await http
     .post(`${mint}?token=query-secret`)

@@ -1,6 +1,8 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
+import { errorBody } from '../../src/contract/operation.js';
+import type { Reason } from '../../src/domain/reasons.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { createDispatch } from '../../src/http/bind.js';
@@ -27,7 +29,7 @@ const post = (path: string, body: unknown, token = apiKey) =>
     .send(body as object);
 
 describe('authenticate', () => {
-  test('a good credential is served, and nothing is cached', async () => {
+  test('a valid credential is served, and the answer may not be cached', async () => {
     const { status, body, headers } = await post(mint, good);
     expect([status, body]).toEqual([200, { token: 'token-of-LAX' }]);
     expect(headers['cache-control']).toBe('no-store');
@@ -35,7 +37,7 @@ describe('authenticate', () => {
   });
 
   test.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', `Bearer ${apiKey}x`, `Bearer ${guestToken}`])(
-    'Authorization %j is a wrong API key, in the known words',
+    'Authorization %j is answered as a wrong API key, with the message that clients match',
     async (authorization) => {
       const request = http.post(mint).send(good);
       const { status, body, headers } = await (authorization === undefined
@@ -53,7 +55,7 @@ describe('authenticate', () => {
     expect((await http.post(mint).set('Authorization', `bearer ${apiKey}`).send(good)).status).toBe(200);
   });
 
-  test('a service token problem has its own words', async () => {
+  test('a wrong service token has its own message', async () => {
     const { status, body } = await post('/api/v2/data-app', { name: 'x' }, apiKey);
     expect([status, body.error.code, body.error.message]).toEqual([
       401,
@@ -62,7 +64,7 @@ describe('authenticate', () => {
     ]);
   });
 
-  test('an operation with a code of its own answers that one', async () => {
+  test('an operation may have its own code for a wrong credential', async () => {
     const { status, body } = await post('/api/v2/data-app/dashboard-embeds', {}, 'wrong');
     expect([status, body.error.code, body.error.message]).toEqual([
       401,
@@ -71,7 +73,7 @@ describe('authenticate', () => {
     ]);
   });
 
-  test('an expired guest token is told apart', async () => {
+  test('an expired guest token has its own code', async () => {
     const { status, body } = await http.get('/api/v2/guest/dashboards/delays').set('Authorization', 'Bearer expired');
     expect([status, body.error.code]).toEqual([401, 'TOKEN_EXPIRED']);
   });
@@ -83,12 +85,12 @@ describe('authenticate', () => {
     }
   });
 
-  test('who is not authenticated learns nothing about the body', async () => {
+  test("an unauthenticated caller learns nothing about the body's faults", async () => {
     const { status, body } = await post(mint, { wrong: true }, 'wrong');
     expect([status, JSON.stringify(body)]).toEqual([401, expect.not.stringContaining('wrong')]);
   });
 
-  test('a caller of a kind that the operation does not take never reaches a use case', async () => {
+  test('a caller of a kind that the operation does not accept never reaches the use case', async () => {
     const { log, lines } = createMemoryLog();
     let calls = 0;
     const dispatch = createDispatch({
@@ -117,11 +119,12 @@ describe('authenticate', () => {
   });
 });
 
-describe('a refusal whose cause an end user cannot mend', () => {
+describe('a refusal that an end user cannot fix', () => {
   const developerText = 'Metric "Delays" names a column that its datamart does not have.';
-  const ask = async (bearer: string, operation: 'query' | 'embeds') => {
+  const usual = new Refusal('METRIC_QUERY_ERROR', developerText, { reason: 'sql-column-unknown' });
+  const ask = async (bearer: string, operation: 'query' | 'embeds', refusal = usual) => {
     const refuse = async () => {
-      throw new Refusal('METRIC_QUERY_ERROR', developerText, { reason: 'sql-column-unknown' });
+      throw refusal;
     };
     const dispatch = createDispatch({
       operations,
@@ -135,7 +138,7 @@ describe('a refusal whose cause an end user cannot mend', () => {
     return dispatch({ signal: stays, method: 'POST', path, query: {}, authorization: `Bearer ${bearer}`, body });
   };
 
-  test('is neutral to a guest, with the request id; the log gets the text', async () => {
+  test('has a neutral message for a guest, with the request id; the log has the full text', async () => {
     expect(await ask(guestToken, 'query')).toMatchObject({
       status: 400,
       body: {
@@ -149,7 +152,46 @@ describe('a refusal whose cause an end user cannot mend', () => {
     });
   });
 
-  test("is told in full to the host's backend", async () => {
+  test('INVALID_REQUEST_BODY is neutral too, unless its reason says that it describes the request alone', async () => {
+    const messageFor = async (reason: Reason) => {
+      const answer = await ask(guestToken, 'query', new Refusal('INVALID_REQUEST_BODY', developerText, { reason }));
+      return errorBody.parse(answer?.body).error.message;
+    };
+    expect(await messageFor('filter-unknown')).toBe(developerText);
+    for (const reason of [
+      'tenancy-setting-unknown',
+      'stored-definition',
+      'custom-columns',
+      'sql-column-unknown',
+    ] as const)
+      expect(await messageFor(reason)).toMatch(/^This chart can't be shown/);
+  });
+
+  test('is neutral on its line of a dashboard query, and the log gets the text', async () => {
+    const { log, lines } = createMemoryLog();
+    async function* parts() {
+      yield { metricId: 'm1', failure: new Refusal('METRIC_QUERY_ERROR', developerText) };
+    }
+    const dispatch = createDispatch({
+      operations,
+      handlers: { ...sampleHandlers, queryGuestDashboard: async () => parts() },
+      ...{ authenticate, log, newRequestId: () => 'r1' },
+    });
+    const answer = await dispatch({
+      ...{ signal: stays, method: 'POST', path: '/api/v2/guest/dashboards/d/query', query: {} },
+      authorization: `Bearer ${guestToken}`,
+      body: { metrics: [] },
+    });
+    const pieces: string[] = [];
+    for await (const piece of (answer ?? { body: [] }).body as AsyncIterable<string>) pieces.push(piece);
+    const message = "This chart can't be shown. Ask your administrator. Reference: r1.";
+    expect(pieces.map((piece) => JSON.parse(piece))).toEqual([
+      { metricId: 'm1', error: { code: 'METRIC_QUERY_ERROR', message, status: 400 } },
+    ]);
+    expect(lines.join()).toContain(developerText.replaceAll('"', '\\"'));
+  });
+
+  test("has the full message for the host's backend", async () => {
     const answer = await ask(apiKey, 'embeds');
     expect(answer?.body).toEqual({ error: { code: 'METRIC_QUERY_ERROR', message: developerText, status: 400 } });
     expect(answer?.refused).toEqual({ code: 'METRIC_QUERY_ERROR', reason: 'sql-column-unknown' });
@@ -159,14 +201,14 @@ describe('a refusal whose cause an end user cannot mend', () => {
 describe('paths', () => {
   const guest = (path: string) => http.get(path).set('Authorization', `Bearer ${guestToken}`);
 
-  test('parameters are percent-decoded, once', async () => {
+  test('parameters are percent-decoded exactly once', async () => {
     for (const id of ['delays--LAX', 'a/b', 'Zürich 50%', '%41', 'a+b', '{dashboardId}']) {
       const { status, body } = await guest(`/api/v2/guest/dashboards/${encodeURIComponent(id)}`);
       expect([status, body.data?.dashboardId]).toEqual([200, id]);
     }
   });
 
-  test('broken percent-encoding is 400, and names the parameter', async () => {
+  test("broken percent-encoding gets 400 with the parameter's name", async () => {
     for (const id of ['%', '%zz', '%ff', '%E0%A4']) {
       const { status, body } = await guest(`/api/v2/guest/dashboards/${id}`);
       expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
@@ -174,13 +216,13 @@ describe('paths', () => {
     }
   });
 
-  test('a field that the path gives cannot be given again', async () => {
+  test('a field of the path cannot be sent again elsewhere', async () => {
     const { status, body } = await post('/api/v2/guest/metrics/m1/query', { metricId: 'm2' }, guestToken);
     expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
-    expect(body.error.message).toContain('metricId: comes from the path');
+    expect(body.error.message).toContain('metricId: is given in the path');
   });
 
-  test('a query without a body asks for everything', async () => {
+  test('a query without a body uses all defaults', async () => {
     const { status, body } = await http
       .post('/api/v2/guest/metrics/m9/query')
       .set('Authorization', `Bearer ${guestToken}`);
@@ -199,7 +241,7 @@ describe('paths', () => {
     expect([status, body.error.code, body.error.status]).toEqual([404, 'NOT_FOUND', 404]);
   });
 
-  test('a known path with another method names the methods that it has', async () => {
+  test('a wrong method gets the list of allowed methods', async () => {
     const { status, body, headers } = await http.delete(mint);
     expect([status, body.error.code, headers.allow]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
   });
@@ -213,7 +255,7 @@ describe('legacy bindings', () => {
     accessSettings: operations.createDashboardEmbed.example?.input.accessSettings,
   };
 
-  test('they answer in their own shape, with a Deprecation date', async () => {
+  test('answer in their own shape, with a Deprecation date', async () => {
     const old = await post('/api/v2/dataApp/dashboard-embeds', body);
     expect([old.status, old.body]).toEqual([200, { id: 'e1', error: null }]);
     expect(old.headers.deprecation).toMatch(/^@\d{10}$/);
@@ -222,7 +264,7 @@ describe('legacy bindings', () => {
     expect(current.headers.deprecation).toBeUndefined();
   });
 
-  test('their errors carry it too', async () => {
+  test('have the Deprecation date on errors too', async () => {
     for (const token of [apiKey, 'wrong']) {
       const { status, headers } = await post('/api/v2/dataApp/query', {}, token);
       expect(status).toBeGreaterThanOrEqual(400);
@@ -230,7 +272,7 @@ describe('legacy bindings', () => {
     }
   });
 
-  test('the older spellings are served', async () => {
+  test('include the older paths', async () => {
     const list = await http.get('/api/v2/dataApp/embed/list').set('Authorization', `Bearer ${apiKey}`);
     expect(list.body.data).toHaveLength(1);
     const created = await post('/api/v2/dataApp/embed/create', operations.createEmbed.example?.input);
@@ -254,7 +296,7 @@ describe('encode and fail', () => {
     return { ...sample, answer };
   };
 
-  test('a declared refusal answers its code, status and public message, and nothing else', async () => {
+  test('a declared refusal answers only its code, status and public message', async () => {
     const { answer, lines } = await failing(
       new Refusal('INVALID_EMBED_ID', 'No such embed.', {
         reason: 'embed-of-another-data-app',
@@ -270,14 +312,14 @@ describe('encode and fail', () => {
     });
   });
 
-  test('one that passes by itself says when to ask again', async () => {
+  test('a temporary refusal has Retry-After', async () => {
     const { answer } = await failing(new Refusal('METRIC_QUERY_ERROR', 'Too many wait.', { retryAfterSeconds: 1 }));
     expect([answer.status, answer.headers['retry-after']]).toEqual([400, '1']);
     const { answer: other } = await failing(new Refusal('METRIC_QUERY_ERROR', 'It failed.'));
     expect(other.headers['retry-after']).toBeUndefined();
   });
 
-  test('a database that cannot serve now is 503 and says when to ask again; a refusal that comes of it keeps its words', async () => {
+  test('an unavailable database gets 503 with Retry-After; a refusal caused by it keeps its message', async () => {
     const away = new DependencyUnavailable('database-away', 'secret detail');
     const { answer } = await failing(away);
     expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
@@ -295,7 +337,7 @@ describe('encode and fail', () => {
     ['a code that is not declared', new Refusal('SESSION_INVALID', 'secret detail')],
     ['a driver error', new Error('column "secret detail" does not exist')],
     ['something that is no error', 'secret detail'],
-  ])('%s is 500 with a request id, and its cause is in the log alone', async (_, error) => {
+  ])('%s gets 500 with a request id, and only the log has the cause', async (_, error) => {
     const { answer, lines } = await failing(error);
     expect([answer.status, answer.body.error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);
     expect(JSON.stringify(answer.body)).not.toContain('secret detail');
@@ -306,14 +348,14 @@ describe('encode and fail', () => {
     if (error instanceof Error) expect(logged.err.message).toBe(error.message);
   });
 
-  test('CSV is text, as an attachment', async () => {
+  test('CSV is sent as an attachment', async () => {
     const { status, text, headers } = await post('/api/v2/guest/metrics/m1/csv', { dashboardId: 'd' }, guestToken);
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
     expect(headers['content-disposition']).toContain('attachment');
     expect(text).toContain('"Los Ángeles, ""LAX""",3\r\n"\'=HYPERLINK(""x"")",-1\r\n,90071992547409931\r\n');
   });
 
-  test('a default that is written in SQL does not reach the guest', async () => {
+  test('a default that is SQL is not sent to the guest', async () => {
     const { text, body } = await http.get('/api/v2/guest/metrics/m1').set('Authorization', `Bearer ${guestToken}`);
     expect(text).not.toContain('SELECT');
     expect(body.data.filters.map(({ defaultValue }: { defaultValue: unknown }) => defaultValue)).toEqual([
@@ -323,7 +365,7 @@ describe('encode and fail', () => {
   });
 });
 
-test('no credential of any request above is in the log', () => {
+test('the log contains no credential of any request above', () => {
   const log = lines.join('');
   expect(lines.length).toBeGreaterThan(40);
   for (const secret of [apiKey, guestToken, serviceToken]) expect(log).not.toContain(secret);

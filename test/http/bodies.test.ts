@@ -1,4 +1,7 @@
-/** Bodies are read for callers that are known, as far as needed, and no further. Real sockets: what is sent is counted byte by byte. */
+/**
+ * Bodies are read only after the caller is authenticated, and only as far as needed. Real sockets, so that every byte
+ * is counted.
+ */
 import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
@@ -31,7 +34,7 @@ type Asked = {
   readonly body?: string;
 };
 
-/** Sends the head, and as much of the body as there is: what comes back before any more is sent. */
+/** Sends the head and the given part of the body. Returns what the server answers before more is sent. */
 const ask = async ({ path, bearer, headers = [], body = '' }: Asked) => {
   const socket = connect(port, '127.0.0.1');
   const authorization = bearer === undefined ? [] : [`Authorization: Bearer ${bearer}`];
@@ -48,7 +51,7 @@ const query = '/api/v2/guest/metrics/m/query';
 const mint = '/api/v2/guest-token/create';
 const announced = (bytes: number) => `Content-Length: ${bytes}`;
 
-describe('without a good credential', () => {
+describe('without a valid credential', () => {
   const bodies = {
     JSON: [json, announced(1_000_000)],
     'JSON in chunks': [json, 'Transfer-Encoding: chunked'],
@@ -64,30 +67,36 @@ describe('without a good credential', () => {
     'a service operation': '/api/v2/data-app',
   };
   for (const [what, path] of Object.entries(paths)) {
-    test.each(Object.entries(bodies))(`${what} is refused before any byte of its body came: %s`, async (_, headers) => {
-      expect((await ask({ path, headers })).status).toBe(401);
-      expect((await ask({ path, headers, bearer: 'wrong' })).status).toBe(401);
-    });
+    test.each(Object.entries(bodies))(
+      `${what} is refused before any byte of its body arrives: %s`,
+      async (_, headers) => {
+        expect((await ask({ path, headers })).status).toBe(401);
+        expect((await ask({ path, headers, bearer: 'wrong' })).status).toBe(401);
+      },
+    );
   }
 
-  test('a path that nothing answers does not wait for the body either', async () => {
+  test('an unknown path does not wait for the body either', async () => {
     expect((await ask({ path: '/api/v2/nothing', headers: [json, announced(1000)] })).status).toBe(404);
   });
 });
 
-describe('with a good credential', () => {
+describe('with a valid credential', () => {
   test.each([
     ['a guest read', query, guestToken, limits.usualBodyBytes],
     ['a small operation', '/api/v2/data-app', serviceToken, limits.usualBodyBytes],
     ['a mint', mint, apiKey, limits.bodyBytes],
-  ])('%s takes a body of its own size, and refuses a larger one by its length alone', async (_, path, bearer, most) => {
-    const answer = await ask({ path, bearer, headers: [json, announced(most + 1)] });
-    expect([answer.status, answer.code, answer.message]).toEqual([
-      413,
-      'INVALID_REQUEST_BODY',
-      `The body is larger than ${most} bytes.`,
-    ]);
-  });
+  ])(
+    '%s accepts a body of its maximum size, and refuses a larger one by its Content-Length',
+    async (_, path, bearer, most) => {
+      const answer = await ask({ path, bearer, headers: [json, announced(most + 1)] });
+      expect([answer.status, answer.code, answer.message]).toEqual([
+        413,
+        'INVALID_REQUEST_BODY',
+        `The body is larger than ${most} bytes.`,
+      ]);
+    },
+  );
 
   const send = (path: string, bearer: string, body: unknown) => {
     const text = JSON.stringify(body);
@@ -102,7 +111,7 @@ describe('with a good credential', () => {
     ['a guest read', query, guestToken, limits.usualBodyBytes],
     ['a mint', mint, apiKey, limits.bodyBytes],
   ])(
-    '%s refuses a body without a length at the byte that is too much, and waits for no end',
+    '%s refuses a body without a length at the first byte too many, without waiting for its end',
     async (_, path, bearer, most) => {
       const body = chunkOf('x'.repeat(most + 1));
       expect(await ask({ path, bearer, headers: chunked, body })).toMatchObject({ status: 413 });
@@ -112,7 +121,7 @@ describe('with a good credential', () => {
   );
 
   test.each(['gzip', 'deflate', 'br'])(
-    'a body that is not %s, though it says so, is a fault of its caller',
+    "a body that is not %s although its header says so is the caller's fault",
     async (encoding) => {
       const headers = [json, `Content-Encoding: ${encoding}`, announced(9)];
       const answer = await ask({ path: query, bearer: guestToken, headers, body: '{"a": 10}' });
@@ -121,27 +130,29 @@ describe('with a good credential', () => {
     },
   );
 
-  test('a body that was read before is refused in words, not waited for', async () => {
+  test('a body that was already read is refused with a message, and does not hang', async () => {
     const request = new IncomingMessage(new Socket());
     Object.assign(request.headers, { 'content-type': 'application/json', 'content-length': '2' });
     request.push(null);
     request.resume();
     await once(request, 'end');
     const reading = bodyOf(request)({ maxBytes: 10, multipart: undefined });
-    await expect(reading).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'body-unreadable' });
+    await expect(reading).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'body-read-before' });
   });
 
-  test('of a body with very many faults the first is named', async () => {
+  test('only the first of very many faults in a body is named', async () => {
     const { status, message } = await send(query, guestToken, {
       dashboardFilter: Object.fromEntries(Array.from({ length: 1900 }, (_, at) => [`f${at}`, { startDate: at }])),
     });
     expect(status).toBe(400);
-    expect(message).toMatch(/^dashboardFilter\.f0.* \(the first fault of 3802 values: .* not looked at\)\.$/);
+    expect(message).toMatch(
+      /^dashboardFilter\.f0.* \(the body has 3802 values, so only its first fault is listed\)\.$/,
+    );
   });
 
-  test('an object of very many properties is refused by their number', async () => {
+  test('an object with very many properties is refused by their number', async () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`u${at}`, 1]));
-    const most = 'an object of 20000 properties came, expected at most 2000';
+    const most = 'got an object of 20000 properties, expected at most 2000';
     expect(await send(query, guestToken, many)).toMatchObject({ status: 400, message: `body: ${most}.` });
     const nested = { dashboardFilter: { State: many } };
     expect((await send(query, guestToken, nested)).message).toBe(`dashboardFilter.State: ${most}.`);
@@ -149,13 +160,13 @@ describe('with a good credential', () => {
     expect((await send(query, guestToken, unknown)).message.length).toBeLessThan(300);
   });
 
-  test('text of thousands of levels is refused in words', async () => {
+  test('text with thousands of levels is refused with a message', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const answer = await ask({ path: query, bearer: guestToken, headers: [json, announced(deep.length)], body: deep });
     expect([answer.status, answer.message]).toEqual([400, 'body: nested deeper than 32 levels.']);
   });
 
-  test('text that is too deep is not parsed, in a form either', async () => {
+  test('text that is too deep is not parsed, also in a form', async () => {
     const parse = vi.spyOn(JSON, 'parse');
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
     const read = async (type: string, body: string, multipart?: Multipart) => {
@@ -184,7 +195,7 @@ describe('with a good credential', () => {
     }
   });
 
-  test('text of very many values is refused by their number', async () => {
+  test('text with very many values is refused by their number', async () => {
     const many = `{"dashboardFilter":{"State":[${'1,'.repeat(40_000)}1]}}`;
     const small = await ask({ path: query, bearer: guestToken, headers: [json, announced(many.length)], body: many });
     expect([small.status, small.message]).toEqual([400, 'body: more than 32768 values.']);
@@ -193,7 +204,7 @@ describe('with a good credential', () => {
     expect([large.status, large.message]).toEqual([400, 'body: more than 262144 values.']);
   });
 
-  test('what is read is what JSON.parse makes of it', async () => {
+  test('the values that are read equal those of JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 20 }), async (body) => {
         const request = new IncomingMessage(new Socket());
@@ -206,12 +217,12 @@ describe('with a good credential', () => {
     );
   });
 
-  test('a form of thousands of parts is refused by their number, before they are made', async () => {
+  test('a form with thousands of parts is refused before the parts are parsed', async () => {
     const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
     const body = `${part.repeat(5000)}--x--\r\n`;
     const headers = ['Content-Type: multipart/form-data; boundary=x', announced(body.length)];
     const answer = await ask({ path: '/api/v2/data-app/dashboard-embeds', bearer: apiKey, headers, body });
-    expect([answer.status, answer.message]).toEqual([400, '5000 parts came, expected at most 50.']);
+    expect([answer.status, answer.message]).toEqual([400, 'got 5000 parts, expected at most 50.']);
   });
 });
 
@@ -227,7 +238,7 @@ describe('finding faults', () => {
     ['a name', identifier, ''],
     ['a text', text, '\0'],
     ['another type', z.number(), 'bad'],
-  ])('stops at the first one in a list: %s', (_, item, wrong) => {
+  ])('stops at the first fault in a list: %s', (_, item, wrong) => {
     const schema = z.object({ items: z.array(counted(item)) });
     const bad = Array.from({ length: 5000 }, () => wrong);
     looked.count = 0;
@@ -236,7 +247,7 @@ describe('finding faults', () => {
     expect(list).toMatchObject({ faults: [expect.stringContaining('items[0]')] });
   });
 
-  test('stops at the first one in an object of names that the caller chooses, in an object of those, too', () => {
+  test('stops at the first fault in objects with names that the caller chooses, also nested ones', () => {
     const schema = z.object({ names: named(named(counted(identifier))).optional() });
     const entries = (value: (at: number) => unknown) =>
       Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`a${at}`, value(at)]));
@@ -258,7 +269,7 @@ describe('finding faults', () => {
     expect(badName).toMatchObject({ faults: [expect.stringMatching(/^names.a7.*: as a name, expected/)] });
   });
 
-  test('an object of names is taken as it is', () => {
+  test('an object with chosen names is read unchanged', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 9 }), fc.string({ unit: 'grapheme' })),
@@ -275,7 +286,7 @@ describe('finding faults', () => {
   });
 });
 
-test('bindings of one method and path take the same credentials and code: they are asked for before the body is read', () => {
+test('bindings of one method and path accept the same credentials, so they are checked before the body is read', () => {
   const byPlace = new Map<string, Set<string>>();
   for (const { credentials, authenticationCode, bindings } of Object.values(operations)) {
     for (const { method, path } of bindings) {

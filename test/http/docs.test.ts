@@ -9,7 +9,7 @@ import { document } from './sample.js';
 
 const page = renderDocs(document);
 
-test('every operation is there with all its paths and error codes', () => {
+test('lists every operation with all its paths and error codes', () => {
   const text = page.replaceAll(/<wbr>/g, '');
   for (const { bindings, errors, summary } of Object.values<Operation>(operations)) {
     expect(text).toContain(html`${summary}`.text);
@@ -18,7 +18,7 @@ test('every operation is there with all its paths and error codes', () => {
   }
 });
 
-test('nested fields are there', () => {
+test('lists nested fields', () => {
   const text = page.replaceAll(/<span class="outer">|<\/span>/g, '');
   for (const field of [
     'params.hideDashboardMetrics[].metricIds',
@@ -28,33 +28,33 @@ test('nested fields are there', () => {
   }
 });
 
-test('a body that may also be a form says how, and which file it takes', () => {
+test('says how a body can be sent as a form, and which file it accepts', () => {
   const text = page.replaceAll(/<[^>]*>/g, '');
   expect(text.match(/multipart\/form-data/g)).toHaveLength(1);
   expect(text).toMatch(/multipart\/form-data, where accessSettings, metadata, .* are sent as JSON text/);
   expect(text).toMatch(
-    /importDashboardDataFile\s*string\s*A file of JSON whose data is the value of importDashboardData/,
+    /importDashboardDataFile\s*string\s*A JSON file. Its data becomes the value of importDashboardData/,
   );
 });
 
-test('types are said in words', () => {
+test('describes types in words', () => {
   expect(page).toContain('string or number or boolean');
   expect(page).not.toMatch(/>(any|undefined|\[object Object\])</);
 });
 
-test('it has no script, no inline style and nothing from elsewhere', () => {
+test('has no script, no inline style and no foreign content', () => {
   expect(page).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:/i);
   expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
   expect(docsStyle).not.toMatch(/url\(|@import/);
 });
 
-test('every link within the page leads somewhere, and ids are unique', () => {
+test('has only links that work, and unique ids', () => {
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
 });
 
-test('whatever the document says is escaped', () => {
+test('escapes everything in the document', () => {
   const evil = '<img src=x onerror=alert(1)>"\'&`<b>`';
   const { createDataApp } = operations;
   const page = renderDocs(
@@ -74,7 +74,7 @@ test('whatever the document says is escaped', () => {
   expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
 });
 
-test('a curl example survives a quote in its body', () => {
+test('a curl example is valid if its body contains a quote', () => {
   const { createDataApp } = operations;
   const named = { ...createDataApp, example: { input: { name: "O'Hare" }, output: { name: 'x' } } };
   expect(renderDocs(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');

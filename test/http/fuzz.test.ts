@@ -9,7 +9,7 @@ import { createSample } from './sample.js';
 const { dispatch, lines } = await createSample();
 const runs = { seed: 20260101, numRuns: 150 };
 
-/** A valid body with some of its members, at any depth, replaced by anything. */
+/** A valid body in which some fields, at any depth, are replaced by random values. */
 const spoilt = (value: unknown): fc.Arbitrary<unknown> => {
   if (typeof value !== 'object' || value === null) return fc.oneof(fc.constant(value), fc.jsonValue());
   if (Array.isArray(value)) return fc.oneof(fc.tuple(...value.map(spoilt)), fc.jsonValue());
@@ -24,7 +24,7 @@ const spoilt = (value: unknown): fc.Arbitrary<unknown> => {
 };
 
 describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
-  test('whatever comes is answered or refused in words, and is never a failure of ours', async () => {
+  test('any request is answered or refused with a message, never with 500', async () => {
     const request = await exampleRequest(operation);
     await fc.assert(
       fc.asyncProperty(spoilt(request.body), spoilt(request.query), fc.string(), async (body, query, tail) => {
@@ -36,7 +36,7 @@ describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
           authorization: `Bearer ${bearerOf(operation)}`,
           body,
         });
-        // A tail with a slash in it is another path.
+        // If the random end of the path contains a slash, it is the path of another operation.
         if (answer === undefined || answer.operation !== operation.name) return;
         expect([200, 400]).toContain(answer.status);
         if (answer.status === 200) return;
@@ -48,6 +48,6 @@ describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
   });
 });
 
-test('nothing of it was logged as a failure', () => {
+test('no failure was logged', () => {
   expect(lines).toEqual([]);
 });

@@ -1,4 +1,6 @@
-/** The way of guests past Express's app answers as the app would: statuses, headers, bodies and the line in the log. */
+/**
+ * Guest requests are answered before Express with the same statuses, headers, bodies and log lines as Express would.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -153,7 +155,7 @@ test.each(Object.entries(requests))('%s', async (_, { status, ...asked }) => {
   const expected = await ask(ports.app, asked);
   const answered = await ask(ports.front, asked);
   expect(answered.status).toBe(status);
-  // Express gives no length to what it did not write itself; the front knows it.
+  // Express sends no Content-Length for this body; the guest front knows the length.
   const { 'content-length': length, 'transfer-encoding': chunked, ...headers } = answered.headers;
   const { 'content-length': __, 'transfer-encoding': ___, ...likewise } = expected.headers;
   expect({ ...answered, headers }).toEqual({ ...expected, headers: likewise });
@@ -164,7 +166,7 @@ test.each(Object.entries(requests))('%s', async (_, { status, ...asked }) => {
   expect(line).toEqual({ ...(lineOf(byApp) as object), path: local });
 });
 
-test('a host whose name is followed by no path is no request of a guest', () => {
+test('a URL with a host but no path is not a guest request', () => {
   const nexts: string[] = [];
   const response = {} as Parameters<typeof front>[1];
   for (const url of ['http://x?y=/api/v2/guest/dashboards/d', '/api/v2/guest-token', '/api/v2/guestlist', '*']) {
@@ -173,7 +175,7 @@ test('a host whose name is followed by no path is no request of a guest', () => 
   expect(nexts).toHaveLength(4);
 });
 
-test('an answer that cannot be written is a failure of ours, and not a connection that breaks', async () => {
+test('an answer that cannot be written gets 500, and the connection stays open', async () => {
   const { log, lines } = createMemoryLog();
   const answer = { status: 200, headers: {}, contentType: 'application/json', body: 1n, operation: 'getGuestMetric' };
   const odd = createGuestFront({ dispatch: async () => answer, addressOf, log });

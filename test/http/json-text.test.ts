@@ -1,4 +1,4 @@
-/** Long answers are written in slices, and read as if they had been written at once. */
+/** Long answers are written in slices, with the same text as if they were written at once. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { jsonText } from '../../src/http/json-text.js';
@@ -12,7 +12,7 @@ const sliced = async (body: unknown) => {
   return { text, turns };
 };
 
-it('writes what JSON.stringify writes, whatever the body', async () => {
+it('writes the same text as JSON.stringify for any body', async () => {
   const item = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.date({ noInvalidDate: true }));
   const list = fc.oneof(fc.array(item, { maxLength: 20 }), fc.array(item, { minLength: 101, maxLength: 350 }));
   const flat = fc.dictionary(fc.string(), fc.oneof(item, list));
@@ -24,11 +24,11 @@ it('writes what JSON.stringify writes, whatever the body', async () => {
   );
 });
 
-it('writes a list of thousands in as many slices as it has hundreds', async () => {
+it('writes a list of thousands of items in slices of a hundred', async () => {
   const data = Array.from({ length: 4000 }, (_, index) => ({ name: `embed ${index}` }));
   expect(await sliced({ data, error: null })).toEqual({ text: JSON.stringify({ data, error: null }), turns: 40 });
 });
 
-it('writes what is short at once', () => {
+it('writes a short body at once', () => {
   expect(jsonText({ data: Array.from({ length: 100 }, () => 1), error: null })).toBeTypeOf('string');
 });

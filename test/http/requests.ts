@@ -6,7 +6,7 @@ export const bearers: Readonly<Record<Credential, string>> = { apiKey, serviceTo
 
 export const bearerOf = ({ credentials }: Operation): string => bearers[credentials[0] ?? 'apiKey'];
 
-/** The request that the typed client makes of an operation's example. */
+/** Returns the request that the typed client sends for an operation's example. */
 export const exampleRequest = async (operation: Operation): Promise<WireRequest> => {
   const sent: WireRequest[] = [];
   const transport = async (request: WireRequest) => {

@@ -1,4 +1,4 @@
-/** An app over use cases that answer fixed domain values: what is tested here is the wire, not the business. */
+/** An app whose use cases return fixed values. It tests only the HTTP layer. */
 
 import { Writable } from 'node:stream';
 import { type Handlers, operations } from '../../src/compose/operations.js';
@@ -224,6 +224,10 @@ async function* inBatches({ columns, rows }: MetricReply['answer']) {
   yield rows.map((row) => columns.map(({ name }) => row[name] ?? null));
 }
 
+async function* partsOf(metricIds: readonly string[]) {
+  for (const metricId of metricIds) yield { metricId, digest: 'd', reply: { ...reply, metricId } };
+}
+
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
   listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
@@ -238,6 +242,8 @@ export const sampleHandlers: Handlers = {
   updateEmbed: async () => embed,
   renameEmbed: async (_, { name }) => ({ ...embed, name }),
   deleteDashboard: async () => dashboard,
+  deleteTemplate: async () => dashboard,
+  tryDashboardContent: async () => [],
   eraseClient: async () => ({
     dashboards: 1,
     embeds: 1,
@@ -258,10 +264,18 @@ export const sampleHandlers: Handlers = {
   createDatasource: async () => datasource,
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
+  deleteDatasource: async () => datasource,
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  listDatasourceTables: async (_, { name }) => ({
+    name,
+    datasourceType: 'POSTGRES',
+    tables: [],
+    proposals: { relationships: [], tenantTables: [], clientColumns: [] },
+  }),
   createWorkspace: async () => workspace,
   updateWorkspace: async () => workspace,
   listWorkspaces: async () => [workspace],
+  deleteWorkspace: async () => workspace,
   listDatamarts: async (_, { expandDetails }) => ({
     items: [{ datamart, datasourceName: 'warehouse' }],
     expandDetails,
@@ -288,6 +302,7 @@ export const sampleHandlers: Handlers = {
   getGuestDashboard: async (_, { dashboardId }) => ({ ...guestDashboard, dashboardId }),
   getGuestMetric: async () => guestMetric,
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
+  queryGuestDashboard: async (_, { metrics }) => partsOf(metrics.map(({ metricId }) => metricId)),
   listGuestUnderlying: async () => reply,
   downloadGuestCsv: async () => ({ columns: reply.answer.columns, batches: inBatches(reply.answer) }),
   createGuestMetric: async () => guestMetric,
@@ -303,7 +318,7 @@ export const sampleHandlers: Handlers = {
   listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],
 };
 
-/** Keeps what is logged, a parsed line each. */
+/** Collects log lines, parsed. */
 export const createMemoryLog = () => {
   const lines: string[] = [];
   const destination = new Writable({

@@ -1,4 +1,7 @@
-/** Senders that are slow, and bodies that nobody needs, against the server of the product: real sockets, waiting on their events. */
+/**
+ * Slow senders, and bodies that are not needed, against the product's server. Real sockets, whose events the tests
+ * await.
+ */
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -16,10 +19,10 @@ const listen = async (listener: RequestListener, seconds = 1): Promise<number> =
   return (server.address() as AddressInfo).port;
 };
 
-/** A connection that is cut may fail first. */
+/** Resolves when the socket is closed. A connection that is cut may emit an error first. */
 const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 
-/** Sends a piece every tenth of a second until the connection is closed, and answers what came. */
+/** Sends one piece every tenth of a second until the connection is closed. Returns what the server sent. */
 const drip = async (port: number, head: string, piece: string): Promise<string> => {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -34,7 +37,7 @@ const drip = async (port: number, head: string, piece: string): Promise<string> 
   return text;
 };
 
-/** Writes until the other side closes: how many bytes it took. */
+/** Writes until the other side closes. Returns how many bytes were accepted. */
 const pour = async (socket: Socket): Promise<number> => {
   const block = Buffer.alloc(64 * 1024, 'x');
   const write = (): void => {
@@ -49,12 +52,12 @@ const pour = async (socket: Socket): Promise<number> => {
 const refuse: RequestListener = (_, response) => response.writeHead(401).end('no');
 
 describe('a slow sender', () => {
-  it('of headers is cut', async () => {
+  it('of headers is disconnected', async () => {
     const answered = await drip(await listen(refuse), 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-Slow: 1\r\n');
     expect(answered).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('of a body that is waited for is cut, and whoever waits for it hears of it', async () => {
+  it('of a body that is needed is disconnected, and the reader gets an error', async () => {
     let hear = (): void => {};
     const heard = new Promise<void>((resolve) => {
       hear = resolve;
@@ -68,21 +71,21 @@ describe('a slow sender', () => {
     await heard;
   });
 
-  it('of a body that was answered without it is cut a second later', async () => {
+  it('of a body that is not needed is disconnected one second after the answer', async () => {
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
     expect(await drip(await listen(refuse, 600), head, '1\r\nx\r\n')).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
 
-describe('a body that its answer did not need', () => {
-  it('without an end is not read on and on', async () => {
+describe('a body that is not needed for its answer', () => {
+  it('is not read forever if it has no end', async () => {
     const socket = connect(await listen(refuse, 600), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n');
-    // What the two kernels hold is beside what is read.
+    // The buffers of both kernels hold more than what the server reads.
     expect(await pour(socket)).toBeLessThan(20 * 1024 * 1024);
   });
 
-  it('of a usual length is read, and the connection serves the next request', async () => {
+  it('is read if it is short, and the connection serves the next request', async () => {
     const port = await listen(refuse);
     const socket = connect(port, '127.0.0.1');
     socket.setEncoding('utf8');
@@ -96,7 +99,7 @@ describe('a body that its answer did not need', () => {
   });
 });
 
-/** What came until the other side ended the connection in order: a connection that is reset rejects. */
+/** Returns what arrived until the other side ended the connection normally. Rejects if the connection is reset. */
 const untilEnd = async (socket: Socket, each: (text: string) => void = () => {}): Promise<string> => {
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -113,7 +116,7 @@ const statuses = (text: string): readonly string[] =>
   [...text.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, code = '']) => code);
 const next = 'GET /next HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-describe('an answer before the end of its body', () => {
+describe('an answer that is sent before the body has ended', () => {
   it.each([
     [
       'of no known length',
@@ -122,19 +125,22 @@ describe('an answer before the end of its body', () => {
     ],
     ['that is longer than is read', headOf('Content-Length: 1500000'), 'x'.repeat(500_000)],
     ['of a caller that wants no more', headOf('Content-Length: 600000', 'Connection: close'), 'x'.repeat(300_000)],
-  ])('%s says that it closes, and comes whole: no reset while the caller still sends', async (_, head, part) => {
-    const socket = connect(await listen(refuse, 600), '127.0.0.1');
-    socket.write(head + part);
-    let isAnswered = false;
-    const answer = await untilEnd(socket, () => {
-      if (!isAnswered) socket.write('x'.repeat(100_000));
-      isAnswered = true;
-    });
-    expect(answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*Connection: close\r\n[\s\S]*no/);
-    socket.destroy();
-  });
+  ])(
+    '%s says that it closes, and arrives completely: the connection is not reset while the caller still sends',
+    async (_, head, part) => {
+      const socket = connect(await listen(refuse, 600), '127.0.0.1');
+      socket.write(head + part);
+      let isAnswered = false;
+      const answer = await untilEnd(socket, () => {
+        if (!isAnswered) socket.write('x'.repeat(100_000));
+        isAnswered = true;
+      });
+      expect(answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*Connection: close\r\n[\s\S]*no/);
+      socket.destroy();
+    },
+  );
 
-  it('of a length that is read keeps the connection, also for a request in the packet of its last bytes', async () => {
+  it("keeps the connection if the body is short, also for a request in the packet with the body's last bytes", async () => {
     const socket = connect(await listen(refuse), '127.0.0.1');
     let isAnswered = false;
     socket.write(headOf('Content-Length: 200000') + 'x'.repeat(1000));
@@ -145,7 +151,7 @@ describe('an answer before the end of its body', () => {
     expect(statuses(answers)).toEqual(['401', '401', '401']);
   });
 
-  it('which closes is the last one: what follows is no request', async () => {
+  it('with Connection: close is the last one: bytes after it are not read as a request', async () => {
     const seen: (string | undefined)[] = [];
     const note: RequestListener = (request, response) => {
       seen.push(request.url);
@@ -159,7 +165,7 @@ describe('an answer before the end of its body', () => {
     expect([statuses(answers), seen]).toEqual([['401'], ['/']]);
   });
 
-  it('keeps the connection where the body has come by then', async () => {
+  it('keeps the connection if the body has arrived by then', async () => {
     const read: RequestListener = (request, response) => {
       request.resume().on('end', () => refuse(request, response));
     };
@@ -170,7 +176,7 @@ describe('an answer before the end of its body', () => {
 });
 
 describe('an expectation', () => {
-  it('of 100-continue is answered, with its body and without', async () => {
+  it('100-continue is answered, with or without the body', async () => {
     const socket = connect(await listen(refuse), '127.0.0.1');
     socket.write(headOf('Content-Length: 2', 'Expect: 100-continue'));
     let isContinued = false;
@@ -181,7 +187,7 @@ describe('an expectation', () => {
     expect(statuses(answers)).toEqual(['100', '401', '401']);
   });
 
-  it('that nobody knows is refused, and its body is not read on and on', async () => {
+  it('an unknown one is refused, and its body is not read forever', async () => {
     const socket = connect(await listen(refuse, 600), '127.0.0.1');
     const answer = once(socket, 'data');
     socket.write(headOf('Content-Length: 1000000000000', 'Expect: more'));
@@ -190,7 +196,7 @@ describe('an expectation', () => {
   });
 });
 
-it('headers beyond two hundred are not kept', async () => {
+it('headers beyond two hundred are dropped', async () => {
   const port = await listen((request, response) => response.end(String(Object.keys(request.headers).length)));
   const headers = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`x-${at}`, '1']));
   expect(Number(await (await fetch(`http://127.0.0.1:${port}`, { headers })).text())).toBeLessThanOrEqual(200);

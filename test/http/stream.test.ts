@@ -1,4 +1,7 @@
-/** A download over HTTP: written as fast as it is read, ended with its reader, and never whole where it broke off. */
+/**
+ * Downloads over HTTP: they are written as fast as they are read, end when their reader disconnects, and never look
+ * complete if they failed midway.
+ */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +15,7 @@ import { createSample, guestToken } from './sample.js';
 type Batch = readonly (readonly Cell[])[];
 const patience = { timeout: 10_000, interval: 20 };
 
-/** What the handler is to answer, and what became of it. */
+/** Batches that the handler returns, and what happened to them. */
 let batches: () => AsyncGenerator<Batch>;
 let made: number;
 let ended: boolean;
@@ -71,7 +74,7 @@ const textOf = async (answer: IncomingMessage): Promise<string> => {
 /** A quarter of a megabyte. */
 const large: Batch = Array.from({ length: 256 }, () => ['x'.repeat(1022)]);
 
-test('every batch arrives, as CSV', async () => {
+test('every batch arrives as CSV', async () => {
   batches = async function* () {
     yield [['a'], ['=b']];
     yield [['c']];
@@ -87,20 +90,20 @@ test('every batch arrives, as CSV', async () => {
   expect(ended).toBe(true);
 });
 
-test('what is refused before the first row is an answer like any other', async () => {
+test('a refusal before the first row is an ordinary error answer', async () => {
   const answer = await open('refused/csv');
   expect([answer.statusCode, answer.headers['content-type']]).toEqual([400, 'application/json; charset=utf-8']);
   expect(JSON.parse(await textOf(answer)).error.code).toBe('METRIC_QUERY_ERROR');
 });
 
-test('a reader that pauses is waited for; one that leaves ends the stream', async () => {
+test('the stream waits for a reader that pauses, and ends if the reader disconnects', async () => {
   batches = async function* () {
     for (;;) yield large;
   };
   const answer = await open('any/csv');
   answer.pause();
   await vi.waitFor(() => expect(made).toBeGreaterThan(0), patience);
-  // Sockets hold some; then nothing is made any more until it is read.
+  // Sockets buffer some batches; after that, no batch is produced until the client reads.
   let before = -1;
   await vi.waitFor(
     () => {
@@ -119,7 +122,7 @@ test('a reader that pauses is waited for; one that leaves ends the stream', asyn
   expect(lines.join()).not.toContain('broke off');
 });
 
-test('what fails on its way breaks the connection off, and its cause is in the log alone', async () => {
+test('a failure midway cuts the connection, and only the log has the cause', async () => {
   batches = async function* () {
     yield large;
     throw new Error('the database says zq-secret');
@@ -132,14 +135,14 @@ test('what fails on its way breaks the connection off, and its cause is in the l
   expect(lines.join()).toContain('zq-secret');
 });
 
-test('whoever hangs up before the answer aborts what runs for it', async () => {
+test('a caller that disconnects before the answer aborts its query', async () => {
   const sent = send('any/query');
   await vi.waitFor(() => expect(signal?.aborted).toBe(false), patience);
   sent.destroy();
   await vi.waitFor(() => expect(signal?.aborted).toBe(true), patience);
 });
 
-test('in-process it is one text, and aborts with its caller', async () => {
+test('in-process, the answer is one text, and aborting ends it', async () => {
   batches = async function* () {
     yield [['a']];
     yield [['b']];

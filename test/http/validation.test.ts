@@ -1,6 +1,6 @@
 /**
- * Every place of every operation's input, spoilt in every way that its schema rules out: refused in words that name the path,
- * what came, and what was expected. Made from the schemas, so that a new operation is covered at once.
+ * Every field of every operation's input is replaced by every kind of wrong value. The refusal must name the path, what
+ * arrived, and what was expected. The cases are derived from the schemas, so new operations are covered automatically.
  */
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
@@ -25,7 +25,7 @@ const propertiesOf = (node: Node): readonly (readonly [string, Node])[] =>
     isNode(inner) ? [[name, inner] as const] : [],
   );
 
-/** A value that the schema takes, with every field that it has. */
+/** A valid value of the schema with all its fields. */
 const wholeOf = (node: Node): unknown => {
   const [form] = formsOf(node);
   if (form !== undefined) return wholeOf(form);
@@ -43,7 +43,10 @@ const wholeOf = (node: Node): unknown => {
   return Math.max(1, Number(node.minimum ?? 1));
 };
 
-/** The places of a value under its schema. Beneath a union only the whole is looked at: what is wrong there depends on what was meant. */
+/**
+ * The paths inside a value of the schema. Values in a union are not changed separately, since their faults depend on
+ * the alternative.
+ */
 const placesOf = (node: Node, value: unknown, path: readonly Step[] = []): readonly Place[] => {
   if (formsOf(node).length > 0 || value === undefined) return [];
   const inner = Array.isArray(value)
@@ -91,7 +94,7 @@ const textFaults = ({ path, node }: Place): readonly Fault[] => {
   const max = Number(node.maxLength);
   return [
     fault('a number', 7, 'expected a string'),
-    fault('an array', ['1', '1'], 'an array of 2 items came', 'expected a string'),
+    fault('an array', ['1', '1'], 'got an array of 2 items', 'expected a string'),
     ...(Number(node.minLength ?? 0) > 0 ? [fault('an empty text', '', 'expected at least 1 character')] : []),
     fault('a text beyond its limit', 'x'.repeat(max + 1), `expected at most ${max} characters`),
     ...(node.pattern === undefined || node.format !== undefined
@@ -141,7 +144,7 @@ type Case = {
   readonly operation: Operation;
   readonly binding: AnyBinding;
   readonly schema: Node;
-  /** What the schema takes; the fields of the path are among it. */
+  /** The schema of the input, including the fields of the path. */
   readonly whole: Node;
 };
 
@@ -170,10 +173,13 @@ const send = async ({ operation, binding }: Pick<Case, 'operation' | 'binding'>,
   return { status: answer.status, code: error?.code, message: error?.message ?? '' };
 };
 
-/** Where several forms are taken, each is a case; a form that rules between fields refuse whole is tried by the example. */
+/**
+ * Returns one case for each alternative. If rules between fields refuse the generated value, the operation's example is
+ * used.
+ */
 const casesOf = (operation: Operation): readonly Case[] =>
   operation.bindings.flatMap((binding: AnyBinding) => {
-    // A binding with a condition is only reached by requests that meet it.
+    // A binding with a condition is reached only by requests that fulfil it.
     if (binding.when !== undefined) return [];
     const input = binding.input ?? operation.input;
     const root = inlined(input);
@@ -186,13 +192,13 @@ const casesOf = (operation: Operation): readonly Case[] =>
 
 const all = Object.values<Operation>(operations);
 
-test('every operation has a case', () => {
+test('every operation has a test case', () => {
   expect(all.filter((operation) => casesOf(operation).length === 0).map(({ name }) => name)).toEqual([]);
 });
 
 describe.each(all.map((operation) => [operation.name, casesOf(operation)] as const))('%s', (_, cases) => {
-  test('names path, value and rule of whatever is wrong', async () => {
-    // What comes from the path alone is all of it text of its own.
+  test('names path, value and rule of every fault', async () => {
+    // Fields in the path are always text, so only text is sent there.
     for (const one of cases.filter(({ binding }) => binding.from !== 'path')) {
       const { binding, schema, whole } = one;
       const names = inPath(binding);
@@ -218,7 +224,7 @@ describe.each(all.map((operation) => [operation.name, casesOf(operation)] as con
     }
   });
 
-  test('a query parameter that is given twice is refused by name', async () => {
+  test('refuses a repeated query parameter by name', async () => {
     for (const one of cases.filter(({ binding }) => binding.from === 'query')) {
       const names = propertiesOf(one.schema)
         .map(([name]) => name)
@@ -226,7 +232,7 @@ describe.each(all.map((operation) => [operation.name, casesOf(operation)] as con
       for (const name of names) {
         const { status, message } = await send(one, { ...one.whole, [name]: ['1', '1'] });
         expect(status).toBe(400);
-        expect(message).toContain(`${name}: an array of 2 items came`);
+        expect(message).toContain(`${name}: got an array of 2 items`);
       }
     }
   });

@@ -1,9 +1,12 @@
-/** How wide a histogram's buckets are: the least of 1, 2, 2.5, 5 and ten times those, with which the count is enough. */
+/**
+ * The bucket width of a histogram: the smallest of 1, 2, 2.5, 5 and their multiples by powers of ten with which the
+ * wanted number of buckets is enough.
+ */
 import { compareExact, divide, type Exact, exact, multiply, subtract, zero } from './exact.js';
 
 const mantissas = [exact(1n), exact(2n), exact(5n, 2n), exact(5n)];
 
-/** One value, or none, is one bucket of width 1; a column of whole numbers has whole buckets. */
+/** One value, or none, gives one bucket of width 1. A column of whole numbers gets a whole width. */
 export const roundWidth = (values: readonly Exact[], count: number, isWhole: boolean): number => {
   const sorted = [...values].sort(compareExact);
   const [least = zero, greatest = zero] = [sorted[0], sorted.at(-1)];

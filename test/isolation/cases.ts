@@ -1,4 +1,7 @@
-/** Random questions: datamarts over the tables of the data set, and metrics over the datamarts, as data that fast-check can shrink. */
+/**
+ * Random questions as data that fast-check can shrink: datamarts over the tables of the data set, and metrics over the
+ * datamarts.
+ */
 import fc from 'fast-check';
 import type { Aggregate, TimeGrain } from '../../src/domain/dashboard/metric.js';
 import type { JoinKind } from '../../src/domain/datamart/datamart.js';
@@ -18,7 +21,7 @@ export type ColumnName =
   | 'stamp'
   | 'moment'
   | 'tenant';
-/** By the place of its table among the datamart's. */
+/** A column, by the position of its table in the datamart. */
 export type AColumn = { readonly table: number; readonly column: ColumnName };
 
 export type ATest = AColumn & { readonly choice: number; readonly predicate: PredicateKind };
@@ -40,7 +43,7 @@ export const predicateKinds = [
   'isNotNull',
 ] as const;
 
-/** Of a measure by its place. */
+/** A test of a measure, by the measure's position. */
 export type AHavingTest = { readonly of: number; readonly predicate: PredicateKind; readonly choice: number };
 export type AHaving = AHavingTest | { readonly all: readonly AHaving[] } | { readonly any: readonly AHaving[] };
 export type ACalculation = {
@@ -53,30 +56,33 @@ export type ACalculation = {
 };
 
 export type AnEdge = {
-  /** The table before it that it hangs on. */
+  /** Position of the earlier table that this one is joined to. */
   readonly to: number;
   readonly pair: number;
   readonly join: JoinKind | null;
   readonly isFlipped: boolean;
-  /** Among the cardinalities that the data bears out. */
+  /** Selects one of the cardinalities that are true for the data. */
   readonly cardinality: number;
 };
 
 export type ACase = {
   readonly tenant: Tenant;
   readonly isNumber: boolean;
-  /** Of these, none has a client column: their rows belong to whom their parents belong to. */
+  /** Tables without a client column. Their rows belong to the client of their parent rows. */
   readonly derived: readonly TableName[];
   readonly tables: readonly TableName[];
   readonly edges: readonly AnEdge[];
-  /** `none`: as it should be. `loop`: a second way to a table. `gap`: none. `untrue`: every relationship says OneToOne. */
+  /**
+   * `none`: a correct datamart. `loop`: a second path to a table. `gap`: no path. `untrue`: every relationship says
+   * OneToOne.
+   */
   readonly flaw: 'none' | 'loop' | 'gap' | 'untrue' | 'wild';
   readonly from: number;
   readonly dimensions: readonly (AColumn & {
     readonly grain: TimeGrain;
     readonly isGrained: boolean;
     readonly bucket: number | null;
-    /** The bucket is a count of buckets. */
+    /** Whether the bucket is given as a number of buckets. */
     readonly isCounted: boolean;
   })[];
   readonly measures: readonly (AColumn & {
@@ -100,7 +106,7 @@ export type ACase = {
   readonly underlying: readonly AColumn[];
   readonly option: AColumn;
   readonly search: string | null;
-  /** Asked of the shared database again, once there are more rows of others in it. */
+  /** Whether the question is repeated after more rows of other tenants were added to the shared database. */
   readonly isGrown: boolean;
 };
 
@@ -133,7 +139,7 @@ const grains: readonly TimeGrain[] = [
 ];
 export const zones = [null, 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'] as const;
 
-/** Near tables more often: a metric rarely names all. */
+/** Positions of tables. Earlier tables are chosen more often, since a metric rarely names all tables. */
 const place = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.constant(1) },
@@ -186,7 +192,7 @@ export const anEdge: fc.Arbitrary<AnEdge> = fc.record({
   cardinality: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
 });
 
-/** None now and then, one or more as a rule. */
+/** Usually one or more items, sometimes none. */
 const few = <T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<readonly T[]> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.array(item, { minLength: 1, maxLength }) },
@@ -239,7 +245,7 @@ const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
   conditions: fc.oneof(
     { weight: 3, arbitrary: fc.constant<readonly ATest[]>([]) },
     { weight: 2, arbitrary: fc.array(aTest, { minLength: 1, maxLength: 3 }) },
-    // On one table: a row that the metric leads to meets them together, or it does not count.
+    // Both conditions are on one table: one row must meet both.
     {
       weight: 1,
       arbitrary: fc
@@ -274,7 +280,7 @@ const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
   isGrown: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
 
-/** With the tables that the derived ones get their client by, each before those. */
+/** Adds the tables through which the derived tables get their client, each before the table that needs it. */
 export const withParentTables = (drawn: readonly TableName[], derived: readonly TableName[]): readonly TableName[] => {
   const tables: TableName[] = [];
   const add = (name: TableName): void => {

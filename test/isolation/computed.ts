@@ -1,4 +1,4 @@
-/** What a random case asks of groups: HAVING, and columns computed from measures. */
+/** The HAVING conditions and the calculations of a random case. */
 import type {
   Calculation,
   Dimension,
@@ -26,7 +26,7 @@ const calculationOf = (
   dimensions: readonly Dimension[],
   measures: readonly Measure[],
 ): Calculation | null => {
-  // A difference of floats may be as small as their error.
+  // The difference of two floats may be smaller than their rounding error.
   const able = measures.filter(asked.kind === 'previousPeriod' ? isExactNumber : isNumber);
   const of = able[asked.of % Math.max(able.length, 1)]?.name;
   if (of === undefined) return null;

@@ -1,15 +1,18 @@
-/** Tables of many tenants: keys that repeat, dangle and are NULL, ids that a sloppy comparison takes for one another. */
+/**
+ * Tables of many tenants. Keys repeat, dangle and are NULL, and a wrong comparison would treat different client ids as
+ * equal.
+ */
 import type { Value as Literal, TableData } from '../engine/test-databases.js';
 import type { StoredRow } from './evaluator-joins.js';
 
-/** Who asks. Each is another one, and one of them is an attack on a sloppy compiler. */
+/** The tenants that ask. All are different; one of them is an SQL injection. */
 export const tenants = ['acme', 'ACME', 'acmé', 'acme ', '01', "' OR 1=1 --"] as const;
 export type Tenant = (typeof tenants)[number];
 
-/** Owners of rows who never ask; null is nobody. */
+/** Owners of rows who never ask. Rows of the owner null belong to no client. */
 const strangers = ['1', '1e0', '%', 'someone else', null] as const;
 
-/** The same clients as numbers: beyond 2^53 two of them are one to whoever counts in floats. */
+/** The same clients as numbers. Two of them are beyond 2^53 and equal when read as floats. */
 const numbersOf: ReadonlyMap<string, string> = new Map([
   ['acme', '1'],
   ['ACME', '-1'],
@@ -24,17 +27,19 @@ const numbersOf: ReadonlyMap<string, string> = new Map([
 ]);
 export const numberOf = (tenant: string): string => numbersOf.get(tenant) ?? '0';
 
-/** Those whose rows belong to one tenant, and those that are everybody's. `clients` is the master list. */
+/** Tables whose rows belong to one tenant, and tables that all tenants share. `clients` is the client master table. */
 export const ownTables = ['orders', 'lines', 'visits'] as const;
 export const sharedTables = ['places', 'kinds'] as const;
 export const tableNames = [...ownTables, ...sharedTables, 'clients'] as const;
 export type TableName = (typeof tableNames)[number];
 export type OwnTable = (typeof ownTables)[number];
 
-/** Whose rows a table's can get their client by: `up` is the `uid` of a row of the same owner. */
+/**
+ * The parent tables through which a table's rows can get their client: `up` is the `uid` of a row of the same owner.
+ */
 export const parentOf: { readonly [Name in TableName]?: OwnTable } = { lines: 'orders', visits: 'lines' };
 
-/** A name that ends in `@` takes the question's timezone. */
+/** Columns with their types. Those whose name ends in `@` are converted to the question's timezone. */
 export const columns = {
   tenant: 'VARCHAR',
   tenant_no: 'BIGINT',
@@ -59,10 +64,10 @@ export const labels = ['red', 'RED', 'réd', 'red ', 'blue', '%', '_', 'a\\b', '
 export const codes = ['x', 'X', 'x ', '01', '1', 'é', 'e'] as const;
 export const amounts = [-5, 0, 1, 7, 7, 20, 1000, '9007199254740993'] as const;
 export const prices = ['-2.50', '0.00', '0.10', '0.20', '12.35', '999999999.99'] as const;
-/** Some of them no float says exactly. */
+/** Some of these numbers cannot be represented exactly as floats. */
 export const weights = [-1.5, 0, 0.1, 0.2, 2.25, 1e6] as const;
 export const days = ['2023-12-31', '2024-01-01', '2024-02-29', '2024-03-31', '2024-04-01', '2024-10-27'] as const;
-/** At and about the hours that daylight saving skips and repeats. */
+/** Times in and near the hours that daylight saving time skips or repeats. */
 export const times = [
   '2023-12-31 23:59:59',
   '2024-01-01 00:00:00',
@@ -73,7 +78,10 @@ export const times = [
   '2024-10-27 01:30:00',
 ] as const;
 
-/** Small and fixed, so that a failing case can be read: a multiplicative congruence, no library's and no clock's. */
+/**
+ * A small generator of fixed random numbers (a multiplicative congruential one), so that a failing case can be repeated
+ * and read.
+ */
 export const createRandom = (seed: number): ((below: number) => number) => {
   let state = (Math.abs(seed) % 2147483646) + 1;
   return (below) => {
@@ -88,7 +96,7 @@ const createPick = (random: (below: number) => number): Pick => {
   return (items) => (random(6) === 0 ? null : (items[random(items.length)] ?? null));
 };
 
-/** Most keys lead to one row, some to none. */
+/** Values of foreign keys: most lead to one row, some to none. */
 const usualRefs: readonly number[] = [1, 2, 3, 4, 5, 9];
 
 const rowOf = (owner: string | null, id: number, pick: Pick, refs: readonly number[]): StoredRow => ({
@@ -112,10 +120,13 @@ const rowOf = (owner: string | null, id: number, pick: Pick, refs: readonly numb
 
 export type Dataset = ReadonlyMap<TableName, readonly StoredRow[]>;
 
-/** A row that nobody has. */
+/** A key that no row has. */
 const dangling = 99_999_999;
 
-/** `uid` is unique over all owners. A row that is nobody's has no parent, or one that is not there, or one that is nobody's. */
+/**
+ * Adds parents. `uid` is unique over all owners. A row without an owner has no parent, a missing parent, or a parent
+ * without an owner.
+ */
 const withParents = (tables: ReadonlyMap<OwnTable, readonly StoredRow[]>, first: number): typeof tables => {
   const made = new Map<OwnTable, readonly StoredRow[]>();
   for (const [name, rows] of tables) {
@@ -139,8 +150,8 @@ const withParents = (tables: ReadonlyMap<OwnTable, readonly StoredRow[]>, first:
 export type DatasetOptions = { readonly first?: number; readonly refs?: readonly number[] };
 
 /**
- * `id` says which row of its owner's a row is, so it is unique to every tenant, and repeats over all of them. `first` is the first `uid` of
- * each table.
+ * Creates the tables. `id` numbers an owner's rows, so it is unique for each tenant and repeats between tenants.
+ * `first` is the first `uid` of each table.
  */
 export const createDataset = (seed: number, { first = 1, refs = usualRefs }: DatasetOptions = {}): Dataset => {
   const random = createRandom(seed);
@@ -163,7 +174,9 @@ export const createDataset = (seed: number, { first = 1, refs = usualRefs }: Dat
   ]);
 };
 
-/** What a database of the tenant's own would hold: compared here, and not by a database. */
+/**
+ * Returns the rows of one tenant, as its own database would hold them. Compares ids in JavaScript, not in a database.
+ */
 export const shardOf = (dataset: Dataset, tenant: Tenant): Dataset =>
   new Map(
     [...dataset].map(([name, rows]): [TableName, readonly StoredRow[]] => {
@@ -173,7 +186,7 @@ export const shardOf = (dataset: Dataset, tenant: Tenant): Dataset =>
     }),
   );
 
-/** The same, and as many rows again that belong to strangers. */
+/** Returns the data set with as many additional rows, which belong to strangers. */
 export const withMoreStrangers = (dataset: Dataset, seed: number): Dataset => {
   const others = createDataset(seed, { first: 1_000_000 });
   const isStrange = (row: StoredRow): boolean => !(tenants as readonly unknown[]).includes(row.tenant);

@@ -1,4 +1,4 @@
-/** Groups of joined rows, what is aggregated of each, and what is computed from that. */
+/** Groups joined rows, aggregates each group, and computes the calculations. */
 
 import type {
   Aggregate,
@@ -24,7 +24,7 @@ import { add, divide, type Exact, exact, floor, multiply, one, parseExact, subtr
 import { microsOf, periodsBefore, timeOfMicros, truncate } from './times.js';
 import { type ColumnKind, compareValues, isExact, keyOf, passes, type Value } from './values.js';
 
-/** A row of the answer, by the names of its columns. */
+/** A row of the answer, by column name. */
 export type Group = Readonly<Record<string, Value>>;
 
 const dimensionValue = (source: Source, row: StoredRow | null | undefined, dimension: Dimension): Value => {
@@ -60,7 +60,7 @@ export const groupRows = (
   );
 };
 
-/** Each row of the measure's own table counts once, however many rows it was joined with. */
+/** Returns a measure's value. Each row of the measure's own table counts once, even if joins repeat it. */
 const measureOf = (
   source: Source,
   measure: Measure,
@@ -88,7 +88,7 @@ const indicated = ({ mart }: Source, { indicator, column }: AggregateMeasure, va
 
 const exactly = (values: readonly Value[]): readonly Exact[] => values.filter(isExact);
 
-/** Of what is not NULL. */
+/** Aggregates the values that are not NULL. */
 const aggregateOf = (aggregate: Aggregate, values: readonly Value[], percentile: number | undefined): Value => {
   if (aggregate === 'COUNT') return exact(BigInt(values.length));
   if (aggregate === 'COUNT_DISTINCT') return exact(BigInt(new Set(values.map(keyOf)).size));
@@ -110,7 +110,7 @@ const aggregateOf = (aggregate: Aggregate, values: readonly Value[], percentile:
   }
 };
 
-/** Of numbers a number, of times a time. */
+/** Interpolates numbers as numbers, and times as times. */
 const betweenValues = (sorted: readonly Value[], share: Exact): Value => {
   const times = sorted.filter((value) => typeof value === 'string');
   return times.length === 0
@@ -123,7 +123,7 @@ const betweenValues = (sorted: readonly Value[], share: Exact): Value => {
       );
 };
 
-/** On the line from one value to the next. */
+/** Interpolates linearly between two values. */
 const between = (sorted: readonly Exact[], share: Exact): Exact => {
   const place = multiply(share, exact(BigInt(sorted.length - 1)));
   const index = Number(floor(place).n);
@@ -144,7 +144,7 @@ const isAlike = (a: Group, b: Group, names: readonly string[]): boolean =>
 const numbers = (groups: readonly Group[], name: string): readonly Exact[] =>
   groups.map((group) => group[name] ?? null).filter(isExact);
 
-/** What is computed for one group from all that are left. */
+/** Returns a calculation's value for one group, given all groups that HAVING left. */
 export const calculate = (
   calculation: Calculation,
   group: Group,

@@ -1,6 +1,7 @@
 /**
- * The rows that a metric is about, by nested loops over rows in memory. The order of joins, as the datamart documents it: a table is joined
- * along the one way from the metric's `from`; nearer tables first, those equally near in the order of the datamart's relationships.
+ * Computes the joined rows of a metric by nested loops in memory. Tables are joined in the documented order: along the
+ * only path from the metric's `from`, nearer tables first, and equally near tables in the order of the datamart's
+ * relationships.
  */
 
 import type { ConditionTree } from '../../src/domain/dashboard/metric.js';
@@ -18,22 +19,22 @@ import { exactOfFloat, parseExact } from './exact.js';
 import { toLocal } from './times.js';
 import { type ColumnKind, compareValues, kindOf, passes, type Value } from './values.js';
 
-/** As it was written into the test's table. */
+/** A value as it was written into the test's table. */
 export type Stored = string | number | boolean | null;
-/** A row of one table, by its columns. The object itself says which row it is. */
+/** A row of one table, by column. Rows are identified by object identity. */
 export type StoredRow = Readonly<Record<string, Stored>>;
 
-/** A data set that one may see whole: tenancy was applied before, or there is none. */
+/** Rows without tenancy: either other tenants' rows were removed before, or there are none. */
 export type Source = {
   readonly mart: Datamart;
   readonly rowsOf: (table: TableRef) => readonly StoredRow[];
   readonly timezone: string | null;
 };
 
-/** One row of each joined table, by the table's position; null where an outer join found none. */
+/** One row of each joined table, by the table's position; null if an outer join found no match. */
 export type Joined = readonly (StoredRow | null)[];
 
-/** Why no answer is right, in the engine's words for it. */
+/** Why a question has no correct answer, as the engine's reason code. */
 export type Refusable = 'path-missing' | 'path-ambiguous' | 'fan-out' | 'full-join-unsupported';
 export class Unanswerable extends Error {
   constructor(readonly reason: Refusable) {
@@ -55,7 +56,7 @@ const seenFromChild: Readonly<Record<JoinKind, JoinKind>> = {
   'RIGHT JOIN': 'LEFT JOIN',
 };
 
-/** Every way over relationships that meets no table twice. */
+/** Returns every path over relationships that visits no table twice. */
 export const waysBetween = (
   mart: Datamart,
   from: TableRef,
@@ -97,7 +98,7 @@ export const stepsTo = (mart: Datamart, from: TableRef, tables: readonly TableRe
     .map(({ step }) => step);
 };
 
-/** Whether a row of the near table may match several of the far one, by what the datamart says. */
+/** Whether a row of the near table may match several far rows, according to the datamart. */
 export const maybeSeveral = ({ relationship, far }: Step): boolean => {
   const { cardinality, child } = relationship;
   if (cardinality === null || cardinality === 'ManyToMany') return true;
@@ -128,14 +129,17 @@ export const columnKind = (mart: Datamart, ref: ColumnRef): ColumnKind => column
 const numberOf = (stored: string | number, kind: ColumnKind): Value =>
   kind === 'float' ? exactOfFloat(Number(stored)) : parseExact(String(stored));
 
-/** As a join compares it: in no zone. */
+/** The value as joins compare it: without a timezone. */
 const storedValue = (stored: Stored | undefined, kind: ColumnKind): Value => {
   if (stored === null || stored === undefined || typeof stored === 'boolean') return stored ?? null;
   if (kind === 'exact' || kind === 'float') return numberOf(stored, kind);
   return kind === 'text' ? String(stored) : String(stored).replace(' ', 'T').replace('+00', '');
 };
 
-/** As a metric shows it: a time of day in the question's zone, where the datamart says that the column takes one. */
+/**
+ * The value as a metric shows it: times are in the question's timezone if the datamart says that the column is
+ * converted.
+ */
 export const valueIn = ({ mart, timezone }: Source, row: StoredRow | null | undefined, ref: ColumnRef): Value => {
   const { kind, isApplyTimezone } = columnIn(mart, ref);
   const value = storedValue(row?.[ref.columnName], kind);
@@ -185,7 +189,10 @@ export const joinAll = (source: Source, from: TableRef, steps: readonly Step[]):
   return { tables, rows };
 };
 
-/** Where conditions are judged: the joined tables, and which of them a condition may test in place. */
+/**
+ * The context in which conditions are evaluated: the joined tables, and those whose joined rows a condition tests
+ * directly.
+ */
 export type Judged = {
   readonly source: Source;
   readonly from: TableRef;
@@ -193,7 +200,10 @@ export type Judged = {
   readonly tested: readonly TableRef[];
 };
 
-/** Whether all conditions hold for the row: one on a joined table for its row there, all on another table for one row that it leads to. */
+/**
+ * Whether the row meets all conditions. A condition on a joined table tests the row joined from it. All conditions on
+ * another table must be met by one row of that table that the joined row leads to.
+ */
 export const meets = (judged: Judged, row: Joined, conditions: readonly Condition[]): boolean => {
   const { source, from, tables, tested } = judged;
   const isTested = (table: TableRef): boolean => tested.some((there) => sameTable(there, table));
@@ -231,7 +241,10 @@ const leadsTo = (
         .rowsOf(step.far)
         .some((far) => areEqual(source.mart, row, far, step) && leadsTo(source, far, rest, conditions));
 
-/** A group of conditions. Side by side in an `all`, those on one table that is not joined are met by one of its rows; in an `any`, each by its own. */
+/**
+ * Whether the row meets a tree of conditions. Conditions in one `all` on the same unjoined table must be met by the
+ * same row; in an `any`, each may be met by another row.
+ */
 export const satisfies = (judged: Judged, row: Joined, tree: ConditionTree): boolean => {
   if ('any' in tree) return tree.any.some((item) => satisfies(judged, row, item));
   if (!('all' in tree)) return meets(judged, row, [tree]);

@@ -1,6 +1,6 @@
 /**
- * What a metric's answer is, said a second time: rows in memory, nested loops, no SQL, and nothing of the engine but the words that a question
- * is asked in. Slow and plain on purpose: whoever reads it should be able to agree.
+ * A second, naive implementation of a metric's answer: rows in memory and nested loops, without SQL. It uses nothing of
+ * the engine except the types of a question. It is slow but simple, so that a reader can verify it.
  */
 
 import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -36,7 +36,10 @@ export type Asked = {
   readonly offset: number;
 };
 
-/** Rows in the order of the answer, each by the order of its columns; `total`: before limit and offset. */
+/**
+ * The rows in the order of the answer, their cells in the order of its columns. `total`: number of rows before limit
+ * and offset.
+ */
 export type Expected = { readonly rows: readonly (readonly Value[])[]; readonly total: number };
 
 export const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Source): readonly TableRef[] => [
@@ -45,7 +48,7 @@ export const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Sourc
   ...(isWorksheet ? mart.tables.filter((table) => waysBetween(mart, definition.from, table).length > 0) : []),
 ];
 
-/** The joined rows that pass everything; `extra` are tables beside the metric's own. */
+/** Returns the joined rows that pass all conditions. `extra`: tables in addition to the metric's own. */
 const rowsOf = (
   source: Source,
   asked: Asked,
@@ -59,9 +62,9 @@ const rowsOf = (
   if (extra.kind === 'lookup' && more.some(maybeSeveral)) throw new Unanswerable('fan-out');
   const added = more.map((step): Step => ({ ...step, kind: extra.kind === 'narrow' ? 'INNER JOIN' : 'LEFT JOIN' }));
   const joined = joinAll(source, from, [...own, ...added]);
-  // What was only looked up may be missing: a condition on it asks whether there is such a row.
+  // A looked-up row may be missing, so a condition on its table tests whether a matching row exists.
   const tested = extra.kind === 'narrow' ? joined.tables : joined.tables.slice(0, own.length + 1);
-  // Whether there is one way to it is asked once, and not of rows that there may be none of.
+  // Checks each path once in advance, since there may be no rows that would check it.
   for (const { column } of [...asked.conditions, ...testsOf(where)]) theWay(source.mart, from, column);
   const judged = { source, from, tables: joined.tables, tested };
   const rows = joined.rows.filter(
@@ -94,7 +97,7 @@ const page = (
 
 const ascending = (names: readonly string[]): readonly Sort[] => names.map((name) => ({ name, direction: 'ASC' }));
 
-/** A dimension that says how many buckets there are to be about gets their width from the values that are there. */
+/** Replaces a number of buckets by the width that fits the values in the rows. */
 const fitted = (source: Source, definition: VisualDefinition, { tables, rows }: JoinedRows): VisualDefinition => ({
   ...definition,
   dimensions: definition.dimensions.map((dimension) => {
@@ -106,7 +109,7 @@ const fitted = (source: Source, definition: VisualDefinition, { tables, rows }: 
   }),
 });
 
-/** The metric's answer. Throws Unanswerable. */
+/** Returns the metric's answer. Throws Unanswerable. */
 export const evaluate = (source: Source, asked: Asked): Expected => {
   const { definition } = asked;
   const { dimensions, measures, having, calculations = [] } = definition;
@@ -143,7 +146,7 @@ const measureKind =
     return columnKind(mart, measure.column);
   };
 
-/** The joined rows by the definition's `underlying` columns. */
+/** Returns the joined rows with the definition's `underlying` columns. */
 export const evaluateUnderlying = (source: Source, asked: Asked): Expected => {
   const { underlying } = asked.definition;
   const { tables, rows } = rowsOf(source, asked, { kind: 'lookup', tables: underlying });
@@ -159,7 +162,7 @@ export const evaluateUnderlying = (source: Source, asked: Asked): Expected => {
   return page(ordered(shown, ascending(names)), names, { cap: null, limit: asked.limit ?? 1000, offset: asked.offset });
 };
 
-/** Distinct values of the column in the metric's rows, ascending, NULL left out. */
+/** Returns the distinct values of the column in the metric's rows, ascending, without NULL. */
 export const evaluateOptions = (
   source: Source,
   asked: Asked,

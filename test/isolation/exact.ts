@@ -1,6 +1,6 @@
-/** Rational numbers without any rounding: a judge of exact decimals may not count in floats. */
+/** Rational numbers without rounding, since exact decimals cannot be verified with floats. */
 
-/** `n / d`, reduced, `d` above 0. */
+/** The number `n / d`, reduced; `d` is above 0. */
 export type Exact = { readonly n: bigint; readonly d: bigint };
 
 const divisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : divisor(b, a % b));
@@ -15,7 +15,7 @@ export const exact = (n: bigint, d = 1n): Exact => {
 export const zero = exact(0n);
 export const one = exact(1n);
 
-/** Out of plain decimal notation: `-12.50`, `1e-7`. */
+/** Reads decimal notation: `-12.50`, `1e-7`. */
 export const parseExact = (text: string): Exact => {
   const match = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(text);
   if (match === null) throw new RangeError(`${JSON.stringify(text)} is no number`);
@@ -25,7 +25,7 @@ export const parseExact = (text: string): Exact => {
   return shift >= 0 ? exact(digits * 10n ** BigInt(shift)) : exact(digits, 10n ** BigInt(-shift));
 };
 
-/** The number that the 64 bits stand for, and not the shortest text that finds it again. */
+/** The exact value of a float, which differs from its shortest text. */
 export const exactOfFloat = (value: number): Exact => {
   let [number, power] = [value, 0n];
   while (!Number.isInteger(number)) {
@@ -43,10 +43,10 @@ export const compareExact = (a: Exact, b: Exact): number => {
   const difference = a.n * b.d - b.n * a.d;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 };
-/** The greatest whole number that is not above. */
+/** The greatest whole number that is not above the value. */
 export const floor = ({ n, d }: Exact): Exact => exact((n - (((n % d) + d) % d)) / d);
 export const toNumber = ({ n, d }: Exact): number => {
-  // Far beyond what a float tells apart, however great both are.
+  // More digits than floats have, whatever their size.
   const scaled = (n * 10n ** 40n) / d;
   return Number(scaled) / 1e40;
 };

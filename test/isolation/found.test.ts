@@ -1,4 +1,4 @@
-/** Mistakes that the oracle found, each by a question that a person can read. */
+/** Mistakes that the random oracle found, each as a small fixed question. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from '../engine/test-databases.js';
@@ -60,7 +60,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
-  it('a condition that one row meets is not taken as met by another whose key differs by case or a blank', async () => {
+  it("a condition must be met by one row, even if another row's key differs only by case or a blank", async () => {
     const definition = metric('orders', {
       dimensions: [{ name: 'id', column: columnRef('orders.id') }],
       measures: [{ name: 'middle', aggregate: 'MEDIAN', column: columnRef('orders.amount') }],
@@ -74,7 +74,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await ask('unseen')).toEqual([2, 4, 5]);
   });
 
-  it('a direction of a sort that is neither of the two is refused', async () => {
+  it('a sort direction other than the two known ones is refused', async () => {
     const definition = metric('orders', { dimensions: [{ name: 'id', column: columnRef('orders.id') }] });
     const sort = JSON.parse('[{"name":"id","direction":"DESC, (SELECT 1)"}]');
     const refusal = await refusalOf(() => engine.query(question(place, mart, 'None', definition, { sort })));
@@ -93,7 +93,7 @@ const sized = datamart({
 });
 const tiny = '0.0000000000000000000000000000000000001';
 
-describe.each(await findKinds())('the size of what other tenants hold, on %s', (kind) => {
+describe.each(await findKinds())('the values of other tenants, on %s', (kind) => {
   const { engine } = createLoggedEngine();
   let builder: Builder;
   let place: Place;
@@ -105,7 +105,7 @@ describe.each(await findKinds())('the size of what other tenants hold, on %s', (
     const small = ['2024-01-01', 1, 1];
     const rows = (values: (string | number)[], huge: string | number) =>
       Array.from({ length: 2000 }, (_, index) => (index % 2 === 0 ? ['a', ...small, 1] : ['b', ...values, huge]));
-    // DuckDB tries the order of tests out, and only on so many rows.
+    // DuckDB reorders conditions at run time, but only with this many rows.
     const doubled = (name: string) => Array.from({ length: 7 }, () => `INSERT INTO ${name} SELECT * FROM ${name}`);
     place = await builder.build('sizes', [
       { name: 'large', columns: numbers, rows: rows(large, '9'.repeat(38)) },
@@ -126,7 +126,7 @@ describe.each(await findKinds())('the size of what other tenants hold, on %s', (
     ['exact', tiny],
     ['huge', '0.5'],
     ['day', '2023-12-31T10:00:00'],
-  ])('is not told by whether %s can be compared with %s', async (name, value) => {
+  ])('do not affect whether %s can be compared with %s', async (name, value) => {
     const count = { measures: [{ name: 'n', aggregate: 'COUNT' as const }] };
     const ask = async (from: string) => {
       const conditions = [condition(`${from}.${name}`, { kind: 'compare', operator: '>', value })];
@@ -140,7 +140,7 @@ describe.each(await findKinds())('the size of what other tenants hold, on %s', (
     if (kind === 'DUCKDB' && name === 'day') expect(large).toEqual([{ n: 128_000 }]);
   });
 
-  it('is not told by a join, through which what is asked of one column is asked of the other', async () => {
+  it('do not affect a join that passes a condition from one column to the other', async () => {
     const ask = async (far: string) => {
       const measures = [{ name: 'n', aggregate: 'COUNT' as const, column: columnRef(`${far}.big`) }];
       const conditions = [condition('few.fine', { kind: 'compare', operator: '=', value: 1 })];

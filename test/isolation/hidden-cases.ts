@@ -1,4 +1,7 @@
-/** Random tokens with many questions of guests each: deep chains of tables, and conditions on tables that the metric does not join. */
+/**
+ * Random tokens, each with many questions of guests: long chains of tables, and conditions on tables that the metric
+ * does not join.
+ */
 import fc from 'fast-check';
 import {
   type ACase,
@@ -13,26 +16,26 @@ import {
 } from './cases.js';
 import { tableNames, tenants } from './dataset.js';
 
-/** What the questions of one batch share. The places of tables in `token` are those in `tables`. */
+/** What the questions of one batch share. Positions of tables in `token` refer to `tables`. */
 export type AFrame = Pick<ACase, 'tenant' | 'isNumber' | 'derived' | 'tables' | 'edges' | 'flaw' | 'timezone'> & {
   readonly token: readonly ATest[];
   readonly whereRead: readonly ATest[];
-  /** The token leaves a good part of the rows: of nothing, every answer is right. */
+  /** Whether the token must leave enough rows: if it hid almost all, a wrong compiler would also answer correctly. */
   readonly isTame: boolean;
 };
 
 export type ABatch = {
   readonly frame: AFrame;
-  /** Each with a frame of its own, which the batch's frame replaces. */
+  /** The questions. The batch's frame replaces the frame of each. */
   readonly questions: readonly ACase[];
-  /** Also asked of a real database without the hidden rows. */
+  /** Whether the questions are also sent to a real database without the hidden rows. */
   readonly isBuilt: boolean;
 };
 
-/** Always the table before: what is left over from 2, 3, 4 and 5 is the greatest place. */
+/** Selects the last table: its remainder after division by 2, 3, 4 or 5 is always the greatest position. */
 const theLast = 59;
 
-/** Mostly chains, and mostly many rows of one table to one of the next. */
+/** Usually builds chains with many rows of one table for one row of the next. */
 const aDeepEdge: fc.Arbitrary<AnEdge> = fc
   .record({
     edge: anEdge,
@@ -56,7 +59,10 @@ const test = (kinds: readonly PredicateKind[], columns: readonly ATest['column']
 
 const anyColumn = ['id', 'ref', 'code', 'label', 'amount', 'price', 'weight', 'flag', 'day', 'at', 'moment'] as const;
 
-/** Hides some rows of its table, and seldom all. No value of a token asks for NULL, which a row that an outer join pads would pass. */
+/**
+ * A condition that hides some rows of its table, rarely all. It never tests for NULL, since a padded row of an outer
+ * join would pass.
+ */
 const aTokenTest: fc.Arbitrary<ATest> = fc.oneof(
   {
     weight: 5,
@@ -66,13 +72,13 @@ const aTokenTest: fc.Arbitrary<ATest> = fc.oneof(
   { weight: 1, arbitrary: test(['=', 'oneOf', 'range', 'like'], anyColumn) },
 );
 
-/** The metric's own table is tested now and then, the one farthest in the chain as a rule. */
+/** A condition that is usually on the table farthest in the chain, and sometimes on the metric's own. */
 const farther = (arbitrary: fc.Arbitrary<ATest>): fc.Arbitrary<ATest> =>
   fc
     .tuple(arbitrary, fc.constantFrom(null, null, theLast))
     .map(([item, table]) => ({ ...item, table: table ?? item.table }));
 
-/** Often met by few rows, so that it matters which of them there are. */
+/** A condition that few rows meet, so that it matters which rows the token hides. */
 const aGuestTest: fc.Arbitrary<ATest> = farther(
   fc.oneof(
     { weight: 1, arbitrary: test(['=', 'oneOf', 'range', '<', '>', 'like', 'isNull'], anyColumn) },
@@ -94,7 +100,7 @@ const theFirst = <T extends { readonly table: number }>(item: T): T => ({ ...ite
 
 const unpaged = { having: null, cap: null, limit: null, offset: 0, search: null } as const;
 
-/** `isNarrow`: the metric itself reads its first table alone, and all others by conditions. */
+/** `isNarrow`: the metric reads only its first table, and uses the others only in conditions. */
 const aQuestion: fc.Arbitrary<ACase> = fc
   .record({
     base: aCase,
@@ -152,13 +158,16 @@ const aFrame = aDrawnFrame.map(
 );
 
 export type BatchSizes = {
-  /** At most. */
+  /** Maximum number of questions. */
   readonly questions: number;
-  /** One batch of so many is also asked of a database without the hidden rows. */
+  /** One in this many batches is also sent to a database without the hidden rows. */
   readonly builtOneOf: number;
 };
 
-/** Several rows of each table belong to one of the table before, and the token's table lies between the metric's and the guest's, or beside the latter. */
+/**
+ * Tables where several rows belong to one row of the previous table. The token's table is between the metric's and the
+ * guest's table, or next to the guest's.
+ */
 const aFork: fc.Arbitrary<Partial<AFrame>> = fc.record({
   tables: fc.shuffledSubarray(['orders', 'lines', 'visits', 'places', 'kinds'], { minLength: 3 }),
   edges: fc.array(

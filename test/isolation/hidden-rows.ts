@@ -1,6 +1,7 @@
 /**
- * Removes the rows that a token hides, by plain loops over rows in memory. A row stays where one row can be chosen from each table on the ways to the
- * token's tables, so that all equalities hold and all of the token's conditions do. The engine is not asked.
+ * Removes the rows that a token hides, by loops over rows in memory and without the engine. A row is visible if one row
+ * can be chosen from each table on the paths to the token's tables such that all joins match and all conditions of the
+ * token hold.
  */
 import { type Datamart, sameTable, type TableRef } from '../../src/domain/datamart/datamart.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -8,7 +9,10 @@ import type { Dataset, TableName } from './dataset.js';
 import { areEqual, holdsFor, type Source, type Step, type StoredRow, waysBetween } from './evaluator-joins.js';
 import { sourceOf } from './stage.js';
 
-/** The steps from a table to all tables with conditions. A table without one clear way is left out: no question can read both. */
+/**
+ * Returns the steps from a table to all tables with conditions. A table without exactly one path is left out, since no
+ * question can read both.
+ */
 const stepsToward = (mart: Datamart, table: TableRef, conditions: readonly Condition[]): readonly Step[] => {
   const steps = conditions.flatMap(({ column }) => {
     const ways = waysBetween(mart, table, column);
@@ -17,7 +21,7 @@ const stepsToward = (mart: Datamart, table: TableRef, conditions: readonly Condi
   return steps.filter((step, index) => steps.findIndex((other) => other.relationship === step.relationship) === index);
 };
 
-/** Ways in a tree part for good: each neighbour is chosen by itself. */
+/** Paths of a tree do not meet again after they part, so each branch is checked on its own. */
 const isVisible = (
   source: Source,
   table: TableRef,
@@ -47,8 +51,8 @@ const filterRows = (
   );
 
 /**
- * What is left of the rows for a token with these conditions. `whereRead` conditions hide the rows of their own table that fail; then `always`
- * conditions hide every row that has no part in a complete choice.
+ * Returns the rows that a token with these conditions leaves. `whereRead` conditions first hide the failing rows of
+ * their own table. Then `always` conditions hide every row that is in no complete choice of rows.
  */
 export const withoutHidden = (
   dataset: Dataset,

@@ -1,4 +1,4 @@
-/** Makes a failing question smaller by leaving out one part after another, as long as it goes on failing. */
+/** Shrinks a failing question: removes one part after another while it still fails. */
 import type { ACase, ATree } from './cases.js';
 import type { AFrame } from './hidden-cases.js';
 
@@ -58,7 +58,7 @@ const smallerOnes = ({ frame, question }: AFailing): readonly AFailing[] => [
   ...smallerQuestions(question).map((smaller) => ({ frame, question: smaller })),
 ];
 
-/** The last failure of at most `tries` further attempts. `fails` answers what is wrong, or null. */
+/** Returns the last failing question after at most `tries` attempts. `fails` returns the fault, or null. */
 export const smallest = async (
   first: AFailing,
   fails: (candidate: AFailing) => Promise<unknown>,

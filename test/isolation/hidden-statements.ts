@@ -1,4 +1,4 @@
-/** Metrics in SQL under a token: what takes its conditions reads the rows that it leaves. */
+/** Metrics in SQL under a token: a statement that accepts the token's conditions must read only visible rows. */
 import fc from 'fast-check';
 import type { Condition } from '../../src/domain/filter/filter.js';
 import { columnRef, type Place, question } from '../engine/world.js';
@@ -40,7 +40,10 @@ export const aStatementBatch = (kind: Stage['kind'], maxLength: number): fc.Arbi
 const conditionsOf = (tests: AStatement['conditions']): readonly Condition[] =>
   tests.map(({ on, test }) => ({ column: columnRef(`${on}.${test.column}`), predicate: predicateOf(test) }));
 
-/** Throws where the answer is not that of the rows that are left. Answers how many statements took their conditions. */
+/**
+ * Throws if an answer differs from the answer over the visible rows. Returns how many statements accepted their
+ * conditions.
+ */
 export const judgeStatements = async (stage: Stage, batch: AStatementBatch): Promise<number> => {
   const { tenant, statements } = batch;
   const token = conditionsOf(batch.token).map((condition): Condition => ({ ...condition, restriction: 'always' }));

@@ -1,6 +1,6 @@
 /**
- * The proof for restrictions within a tenant: the answer under a token is the answer on a database from which the rows that the token hides were
- * removed. `npm run isolation -- --only hidden` asks far more (test/isolation/run.mjs).
+ * Proves restrictions within a tenant: the answer under a token equals the answer of a database without the rows that
+ * the token hides. `npm run isolation -- --only hidden` runs many more cases (test/isolation/run.mjs).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,12 +16,12 @@ const asked = process.env.ISOLATION_CASES;
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));
-/** A mutant is known by its failing: nobody reads by which case. */
+/** True for mutants: only the failure matters, so the case is not shrunk. */
 const isShort = process.env.ISOLATION_SHRINK === '0';
 
-/** Asked of one data set, before another is made. */
+/** Number of questions on one data set. */
 const perStage = 4000;
-/** More rows share a key than elsewhere, so that a hidden one stands beside one that is not. */
+/** Few key values, so that several rows share a key and a hidden row often stands beside a visible one. */
 const refs = [1, 2, 3, 4] as const;
 const greatestRefusedShare = 0.15;
 const leastSeveralShare = 0.15;
@@ -55,11 +55,11 @@ describe.each(kinds)('on %s', (kind) => {
   beforeAll(() => open(seed));
   afterAll(() => stage?.remove());
 
-  it('metrics in SQL answer as if hidden rows were not there', async () => {
+  it('metrics in SQL answer as if hidden rows did not exist', async () => {
     const on = stage;
     if (on === undefined) throw new Error('no databases');
     let answered = 0;
-    // Each of these fills a database.
+    // Each of these cases fills a database, which takes long.
     const numRuns = Math.ceil(casesOn(kind) / (casesOn(kind) > perStage ? 500 : 40));
     await fc.assert(
       fc.asyncProperty(aStatementBatch(kind, 20), async (batch) => {
@@ -70,14 +70,14 @@ describe.each(kinds)('on %s', (kind) => {
     expect(answered).toBeGreaterThan(numRuns);
   }, 36_000_000);
 
-  it('a token answers as if the rows that it hides were not there', async () => {
+  it('under a token, questions answer as if its hidden rows did not exist', async () => {
     const cases = casesOn(kind);
     const { compareOneOf, ...sizes } = sizesFor(cases);
     const tally = createHiddenTally();
     const startedAt = performance.now();
     for (let round = 0; tally.asked < cases; round += 1) {
       const on = round === 0 && stage !== undefined ? stage : await open(seed + round);
-      // A batch holds half of the questions that it may hold, as a rule.
+      // A batch has on average half of its maximum number of questions.
       const numRuns = Math.ceil((Math.min(perStage, cases - tally.asked) * 2.2) / sizes.questions);
       await fc.assert(
         fc.asyncProperty(aBatchOf(sizes), (batch) => judgeSmaller(on, batch, tally, { compareOneOf, isShort })),
@@ -85,7 +85,7 @@ describe.each(kinds)('on %s', (kind) => {
       );
       if (process.env.ISOLATION_CASES !== undefined) process.stderr.write(lineOf(kind, tally, startedAt));
     }
-    // Of a few, the shares say nothing.
+    // With few cases, the shares are not significant.
     if (cases < 200) return;
     expect(tally.several / tally.asked).toBeGreaterThan(leastSeveralShare);
     expect(refusedShare(tally), JSON.stringify([...tally.refused])).toBeLessThan(greatestRefusedShare);

@@ -1,6 +1,7 @@
 /**
- * Judges what a token hides: the answer under the token's conditions is the answer without them, on rows from which the hidden ones were removed.
- * `withoutHidden` removes them in memory for the evaluator, and in a part of the batches a real database is filled with what is left.
+ * Verifies what a token hides: the answer under the token's conditions must equal the answer without them on rows from
+ * which the hidden ones were removed. `withoutHidden` removes them in memory for the evaluator; in some batches, a real
+ * database is filled with the remaining rows.
  */
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import type { Condition } from '../../src/domain/filter/filter.js';
@@ -17,11 +18,14 @@ import { assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unan
 import { conditionOf, nearTables, type Posed, pose } from './question.js';
 import { type Asking, askEngine, type Stage, sourceOf } from './stage.js';
 
-/** The share of the rows that a tame token leaves. */
+/** Minimum share of rows that a tame token leaves. */
 const leastLeft = 0.25;
 const [leastMet, greatestMet] = [0.3, 0.85];
 
-/** `compared`: for how many it was found out what a wrong compiler would answer; `bitten`: how often that was another answer. */
+/**
+ * `compared`: number of questions that a deliberately wrong compiler also answered. `bitten`: number of those where its
+ * answer was different.
+ */
 export type HiddenTally = Tally & { built: number; compared: number; bitten: number };
 export const createHiddenTally = (): HiddenTally => ({
   asked: 0,
@@ -34,7 +38,10 @@ export const createHiddenTally = (): HiddenTally => ({
 
 const countOf = (dataset: Dataset): number => [...dataset.values()].reduce((sum, rows) => sum + rows.length, 0);
 
-/** The test with another value, where its own is met by few rows of its table or by nearly all; null where no value is better. */
+/**
+ * Returns the test with another value if almost no row or almost every row of its table passes; null if no value is
+ * better.
+ */
 const tamed = (
   aCase: ACase,
   mart: Datamart,
@@ -53,7 +60,7 @@ const tamed = (
   return null;
 };
 
-/** A token that is to be tame hides no more than a part of the rows: a condition that would hide more is left out. */
+/** Returns the token. If it must be tame, conditions that would hide too many rows are left out. */
 const tokenOf = (aCase: ACase, mart: Datamart, whole: Dataset, frame: AFrame): readonly Condition[] => {
   const tame = (tests: readonly ATest[]): readonly ATest[] =>
     frame.isTame ? tests.flatMap((test) => tamed(aCase, mart, whole, test) ?? []) : tests;
@@ -72,7 +79,7 @@ const tokenOf = (aCase: ACase, mart: Datamart, whole: Dataset, frame: AFrame): r
 const show = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
 
-/** The question in few words, for whoever reads a failure. */
+/** Describes the question in few words, for the message of a failure. */
 const describe = (posed: Posed, ask: ACase['ask'], token: readonly Condition[]): string => {
   const { definition, conditions } = posed.asked;
   const said = ({ column, predicate, restriction }: Condition): string =>
@@ -87,10 +94,10 @@ const describe = (posed: Posed, ask: ACase['ask'], token: readonly Condition[]):
 
 type InForce = {
   readonly token: readonly Condition[];
-  /** The tenant's rows, and what the token leaves of them. */
+  /** The tenant's rows, and those that the token leaves. */
   readonly whole: Dataset;
   readonly left: Dataset;
-  /** A database with the rows of `left`. */
+  /** A database with the rows of `left`; null in most batches. */
   readonly built: Place | null;
 };
 
@@ -113,8 +120,9 @@ const askEverywhere = async (stage: Stage, { token, built }: InForce, { posed, a
 };
 
 /**
- * Whether the metric's joins keep rows that no row of `from` leads to. A condition asks more of these than that no hidden row is read: the token's table is
- * NULL there, and NULL never passes. They are compared under the token's conditions only.
+ * Whether the metric's joins keep rows without a row of `from`. In these, the token's table is NULL and its conditions
+ * cannot pass, so a condition requires more than that no hidden row is read. Such questions are compared only under the
+ * token's conditions.
  */
 const isPadded = ({ alone, asked }: Posed): boolean => {
   const steps = expectedOf(() =>
@@ -123,7 +131,10 @@ const isPadded = ({ alone, asked }: Posed): boolean => {
   return 'answer' in steps && steps.answer.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN');
 };
 
-/** What the evaluator says; refused too where the token's tables have no clear way. `whereRead` asks for none. */
+/**
+ * Returns the evaluator's answer. It also refuses if the token's tables have no single path, except for `whereRead`
+ * conditions.
+ */
 const expectedUnder = ({ token, left }: InForce, { posed, ask, timezone }: OneQuestion) => {
   const always = token.filter(({ restriction }) => restriction === 'always');
   const ways = expectedOf(() => always.map(({ column }) => theWay(posed.alone, posed.asked.definition.from, column)));
@@ -132,7 +143,10 @@ const expectedUnder = ({ token, left }: InForce, { posed, ask, timezone }: OneQu
   return expectedFor(source, isPadded(posed) ? withConditions(posed, always) : posed, ask);
 };
 
-/** What a compiler answers that gives each table's conditions a chain of their own, past hidden rows. */
+/**
+ * Returns the answer of a wrong compiler, which follows a separate chain for each table's conditions and passes hidden
+ * rows on it.
+ */
 const expectedOfWrong = ({ token, whole }: InForce, { posed, ask, timezone }: OneQuestion) =>
   expectedFor(sourceOf(whole, posed.alone, timezone), withConditions(posed, token), ask);
 
@@ -167,7 +181,7 @@ const judgeOne = async (
   if (show(expectedOfWrong(inForce, question)) !== show(expected)) tally.bitten += 1;
 };
 
-/** One question whose answers are not all the same. */
+/** A question whose answers differ. */
 class Disagreement extends Error {
   constructor(
     message: string,
@@ -178,7 +192,7 @@ class Disagreement extends Error {
   }
 }
 
-/** How many questions of a batch are asked at once. */
+/** Number of questions of a batch that run at the same time. */
 const atOnce = 4;
 
 const forEachOf = async <T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> => {
@@ -190,7 +204,7 @@ const forEachOf = async <T>(items: readonly T[], work: (item: T, index: number) 
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 };
 
-/** Most questions of a tame frame have conditions that some rows meet and some do not. */
+/** Chooses conditions that some rows meet and some do not, for most questions of a tame frame. */
 const poseTame = (dataset: Dataset, frame: AFrame, question: ACase, hasFullJoin: boolean): Posed => {
   const aCase: ACase = { ...question, ...frame };
   const posed = pose(dataset, aCase, hasFullJoin);
@@ -202,10 +216,10 @@ const poseTame = (dataset: Dataset, frame: AFrame, question: ACase, hasFullJoin:
   return { ...posed, asked: { ...posed.asked, conditions: conditions.map((test) => conditionOf(aCase, test, near)) } };
 };
 
-/** How often a smaller question is looked for. */
+/** Maximum number of attempts to shrink a question. */
 const tries = 200;
 
-/** Throws the smallest disagreement that can be found with some patience, unless `isShort`. */
+/** Throws the smallest disagreement that was found; the first one if `isShort`. */
 export const judgeSmaller = async (
   stage: Stage,
   batch: ABatch,
@@ -225,7 +239,7 @@ export const judgeSmaller = async (
   }
 };
 
-/** The marts and the token are the same for all questions. */
+/** Runs the questions of a batch, which share datamarts and token. */
 const judgeBatch = async (
   stage: Stage,
   { frame, questions, isBuilt }: ABatch,

@@ -1,6 +1,7 @@
 /**
- * The proof: whatever is asked, the answer from the database that all tenants share is the answer of one that holds only this tenant's rows, and it
- * is the answer of the naive evaluator. `npm run isolation` asks far more (test/isolation/run.mjs).
+ * Proves isolation of tenants: the answer from a database that all tenants share equals the answer from a database with
+ * only this tenant's rows, and equals the naive evaluator's answer. `npm run isolation` runs many more cases
+ * (test/isolation/run.mjs).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,16 +17,16 @@ const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));
 
-/** Asked of one data set, before another is made: to make one costs as much as hundreds of questions. */
+/** Number of questions on one data set. Creating one takes as long as hundreds of questions. */
 const perStage = 2000;
-/** What keeps the questions worth asking. */
+/** Above this share of refused questions, the random cases would no longer test enough. */
 const greatestRefusedShare = 0.15;
 const leastSeveralShare = 0.3;
 const isLong = cases > perStage;
-/** Each of these asks several times over. */
+/** Each of these cases sends several questions. */
 const sumCases = isLong ? Math.ceil(cases / 500) : 6;
 const sqlCases = isLong ? Math.ceil(cases / 20) : Math.min(100, cases);
-/** A mutant is known by its failing: nobody reads by which case. */
+/** True for mutants: only the failure matters, so the case is not shrunk. */
 const isShort = process.env.ISOLATION_SHRINK === '0';
 
 const batchesOf = (count: number) =>
@@ -33,7 +34,10 @@ const batchesOf = (count: number) =>
     seed: seed + index,
     numRuns: Math.min(perStage, count - index * perStage),
   }));
-/** Each question costs chdb's process several times what it costs a server; who says how many gets as many. */
+/**
+ * Number of cases. A question takes several times longer in chdb's process than on a server, so chdb gets fewer cases
+ * unless a number was given.
+ */
 const casesOn = (kind: string): number =>
   kind === 'CLICKHOUSE' && process.env.ISOLATION_CASES === undefined ? Math.min(cases, 200) : cases;
 
@@ -49,7 +53,7 @@ describe.each(kinds)('on %s', (kind) => {
   beforeAll(() => open(seed));
   afterAll(() => stage?.remove());
 
-  it("every owner's sums together are the sum of all rows", async () => {
+  it('the sums of all owners add up to the sum over all rows', async () => {
     const on = stage;
     if (on === undefined) throw new Error('no databases');
     await fc.assert(
@@ -58,7 +62,7 @@ describe.each(kinds)('on %s', (kind) => {
     );
   }, 36_000_000);
 
-  it('metrics in SQL read the rows of a database of their own', async () => {
+  it("metrics in SQL answer as over a database with only this tenant's rows", async () => {
     const on = stage;
     if (on === undefined) throw new Error('no databases');
     let answered = 0;
@@ -68,11 +72,11 @@ describe.each(kinds)('on %s', (kind) => {
       }),
       { seed, numRuns: sqlCases, endOnFailure: isShort },
     );
-    // What cannot take a condition is refused.
+    // Statements that cannot accept a condition are refused.
     expect(answered).toBeGreaterThan(sqlCases / 2);
   }, 36_000_000);
 
-  it('shared database, shard and evaluator give one answer', async () => {
+  it("the shared database, the tenant's own database and the evaluator give the same answer", async () => {
     for (const [index, batch] of batchesOf(cases).entries()) {
       const on = index === 0 && stage !== undefined ? stage : await open(batch.seed);
       await fc.assert(
@@ -85,7 +89,7 @@ describe.each(kinds)('on %s', (kind) => {
         );
     }
     expect(tally.asked).toBeGreaterThanOrEqual(cases);
-    // Of a few, the shares say nothing.
+    // With few cases, the shares are not significant.
     if (cases < 100) return;
     expect(tally.several / tally.asked).toBeGreaterThan(leastSeveralShare);
     expect(refusedShare(tally), JSON.stringify([...tally.refused])).toBeLessThan(greatestRefusedShare);

@@ -1,4 +1,7 @@
-/** Whether an engine's answer is the right one. Numbers out of floats may differ in their last digits, everything else is exact. */
+/**
+ * Decides whether an answer is correct. Numbers computed with floats may differ in their last digits; everything else
+ * must be exact.
+ */
 import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Expected } from './evaluator.js';
@@ -15,26 +18,26 @@ const numberOfCell = (cell: string | number) => (typeof cell === 'number' ? exac
 
 const time = (text: string): string => text.replace(/(\.[0-9]*?)0+$/, '$1').replace(/\.$/, '');
 
-/** `isFloat`: the database counted in floats. */
+/** `isFloat`: the database computed with floats. */
 export const isRight = (cell: Cell, value: Value, isFloat: boolean): boolean => {
   if (cell === null || value === null) return cell === value;
   if (isExact(value)) {
     if (typeof cell === 'boolean') return false;
     if (isFloat) return isNear(Number(cell), toNumber(value));
-    // A decimal that a float says is answered as the shortest text of it.
+    // A decimal that was computed as a float is answered as the shortest text of that float.
     return compareExact(parseExact(String(cell)), value) === 0 || compareExact(numberOfCell(cell), value) === 0;
   }
   return typeof value === 'string' && typeof cell === 'string' ? time(cell) === time(value) : cell === value;
 };
 
-/** Of two engines, or of one on two databases. */
+/** Compares cells of two engines, or of one engine on two databases. */
 export const areAlike = (a: Cell | undefined, b: Cell | undefined): boolean =>
   a === b || (typeof a === 'number' && typeof b === 'number' && isNear(a, b));
 
-/** What came of a question: an answer, or why there was none. */
+/** The result of a question: an answer, or the reason of its refusal. */
 export type Outcome<Answer> = { readonly answer: Answer } | { readonly refused: string };
 
-/** Anything but a refusal of the query is a failure of the test. */
+/** Rethrows every error except a refusal of the query. */
 export const outcomeOf = async <Answer>(work: () => Promise<Answer>): Promise<Outcome<Answer>> => {
   try {
     return { answer: await work() };
@@ -58,7 +61,7 @@ export const expectedOf = <Answer>(work: () => Answer): Outcome<Answer> & { read
 const show = (value: unknown): string =>
   JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
 
-/** Throws with both where they are not the same. */
+/** Throws an error with both answers if they differ. */
 export const assertSameAnswer = (what: string, a: MetricAnswer, b: MetricAnswer): void => {
   const names = a.columns.map(({ name }) => name);
   const isSame =

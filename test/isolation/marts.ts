@@ -1,4 +1,4 @@
-/** The datamart of a random case: which tables, and how they are joined. Its cardinalities are such as the data bears out. */
+/** The datamart of a random case: its tables and joins. Its cardinalities are true for the data. */
 import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart/datamart.js';
 import { byClients, datamart, relationship, table } from '../engine/world.js';
 import type { ACase, AnEdge } from './cases.js';
@@ -77,7 +77,7 @@ const relationshipsOf = (
     : made;
 };
 
-/** Said to be many to one: the tests' tables have no keys that could prove it. */
+/** A relationship to the parent, declared as many-to-one, since the test's tables have no keys that would prove it. */
 const toParent = (name: TableName, above: TableName, { isFlipped, join }: AnEdge): Relationship => {
   const [own, other] = [`${name}.up`, `${above}.uid`];
   const made = isFlipped ? relationship(other, own, join, 'OneToMany') : relationship(own, other, join, 'ManyToOne');
@@ -97,7 +97,7 @@ export const martOf = (dataset: Dataset, aCase: ACase, isTenanted: boolean): Dat
       const isDerived = aCase.derived.includes(name);
       const own = isTenanted && owned.includes(name) && !isDerived ? client : null;
       const made = table(name, name === 'clients' ? clientColumns : columns, own);
-      // Other relationships of the case may lead to a client too.
+      // Other relationships of the case may also lead to a client, so the path is declared.
       return isDerived ? { ...made, tenancyPath: wayUp(name) } : made;
     }),
     relationships: relationshipsOf(dataset, aCase),

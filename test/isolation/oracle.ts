@@ -1,4 +1,4 @@
-/** Judges one case: the shared database, the tenant's own, and the evaluator must say the same. */
+/** Verifies one case: the shared database, the tenant's own database and the evaluator must give the same answer. */
 import type { Kind } from '../engine/test-databases.js';
 import type { ACase } from './cases.js';
 import { shardOf } from './dataset.js';
@@ -9,17 +9,17 @@ import { type Posed, pose } from './question.js';
 import { type Answer, type Asking, askEngine, type Stage, sourceOf } from './stage.js';
 import type { Value } from './values.js';
 
-/** How many were asked, how many of them had more than one row for an answer, and how many were refused, by reason. */
+/** Number of questions, number of answers with more than one row, and refusals by reason. */
 export type Tally = { asked: number; several: number; readonly refused: Map<string, number> };
 export const createTally = (): Tally => ({ asked: 0, several: 0, refused: new Map() });
 export const refusedShare = ({ asked, refused }: Tally): number =>
   [...refused.values()].reduce((sum, count) => sum + count, 0) / Math.max(asked, 1);
 
-/** What this database lacks. */
+/** Returns the reasons for which this database must refuse the question, because it lacks a capability. */
 export const lacking = (kind: Kind, { mart }: Source): readonly string[] =>
   kind === 'MYSQL' && mart.relationships.some(({ join }) => join === 'FULL JOIN') ? ['full-join-unsupported'] : [];
 
-/** Of several reasons, either may find another one first. */
+/** If several reasons apply, engine and evaluator may report different ones. */
 export const unanswerable = ['path-missing', 'path-ambiguous', 'fan-out'];
 
 export const isList = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer);
@@ -36,7 +36,7 @@ export const assertSame = (what: string, a: Outcome<Answer>, b: Outcome<Answer>)
   }
 };
 
-/** What the database counts in floats: averages, medians, and everything of a column of floats. */
+/** Returns the columns that the database computes with floats: averages, medians, and aggregates of float columns. */
 const floats = ({ mart }: Source, { asked: { definition } }: Posed): ((index: number) => boolean) => {
   const { dimensions, measures } = definition;
   return (index) => {
@@ -75,7 +75,7 @@ export const judgeAnswer = (
   }
 };
 
-/** Throws where two of the three differ; a refusal is right only where the question is refusable. */
+/** Throws if two of the three answers differ. A refusal is correct only if the question must be refused. */
 export const judge = async (stage: Stage, aCase: ACase, tally: Tally): Promise<void> => {
   const posed = pose(stage.dataset, aCase, stage.kind !== 'MYSQL');
   const { tenant, ask, timezone } = aCase;

@@ -1,4 +1,4 @@
-/** What a random test asks of a column: values that occur in it, and some that nearly do. */
+/** Conditions of random cases: their values occur in the column, or nearly do. */
 
 import type { Measure } from '../../src/domain/dashboard/metric.js';
 import type { Predicate } from '../../src/domain/filter/filter.js';
@@ -25,7 +25,7 @@ const patterns = ['%e%', 'r_d', '%\\%%', '_', '%', '\\_', 'red%', '', '%d ', "%'
 
 export const isText = (column: ColumnName): boolean => column === 'code' || column === 'label' || column === 'tenant';
 
-/** A predicate that the column can be asked. */
+/** Returns a predicate that fits the column. */
 export const predicateOf = ({ column, predicate, choice }: ATest): Predicate => {
   const values = valuesOf[column];
   const nth = (index: number) => values[(choice + index * 7) % values.length] ?? '';
@@ -55,7 +55,7 @@ export const predicateOf = ({ column, predicate, choice }: ATest): Predicate => 
 
 export const isOfNumbers = (column: string): boolean => ['id', 'ref', 'amount', 'price', 'weight'].includes(column);
 
-/** The column that the measure's is like: of the master list, all but one are text. */
+/** Returns the column of the same kind as the measure's. Of the client master table, all columns but one are text. */
 const likeOf = ({ column }: Measure): ColumnName => {
   const name = column?.columnName ?? 'label';
   if (column?.tableName === 'clients' && name !== 'amount') return 'label';
@@ -64,7 +64,7 @@ const likeOf = ({ column }: Measure): ColumnName => {
 
 const isIndicated = ({ indicator }: Measure): boolean => indicator !== undefined;
 
-/** Whether the measure is a number that no float stands for. */
+/** Whether the measure is an exact number, not a float. */
 export const isExactNumber = (measure: Measure): boolean => {
   const { aggregate, column } = measure;
   if (aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return true;
@@ -75,11 +75,11 @@ export const isExactNumber = (measure: Measure): boolean => {
 export const isNumber = (measure: Measure): boolean =>
   (measure.aggregate !== 'MIN' && measure.aggregate !== 'MAX') || isIndicated(measure) || isOfNumbers(likeOf(measure));
 
-/** Between any two values that a float might be confused with. */
+/** Values between any two values that float errors could confuse. */
 const betweens = [0.29, 3.71, 1234.5] as const;
 const wholes = [0, 1, 2, 3, 7, 20] as const;
 
-/** A predicate that the measure can be asked. */
+/** Returns a predicate that fits the measure. */
 export const havingOf = (test: AHavingTest, measure: Measure): Predicate => {
   const { predicate, choice } = test;
   if (!isNumber(measure)) {

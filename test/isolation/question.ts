@@ -1,4 +1,4 @@
-/** A random case made into a datamart and a question of it, tame enough that most of them have an answer. */
+/** Turns a random case into a datamart and a question, restricted so that most cases have an answer. */
 
 import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../../src/domain/datamart/datamart.js';
@@ -14,18 +14,18 @@ import { martOf } from './marts.js';
 import { isOfNumbers, isText, predicateOf } from './predicates.js';
 
 export type Posed = {
-  /** With tenancy, over the shared database, and without any, over the tenant's own. */
+  /** The datamart with tenancy over the shared database, and the one without tenancy over the tenant's own database. */
   readonly shared: Datamart;
   readonly alone: Datamart;
   readonly clientId: string;
   readonly asked: Asked;
   readonly option: ColumnRef;
   readonly search: string | null;
-  /** The relationships say what is so, and a measure's rows can be told from their repetitions. */
+  /** Whether all declared cardinalities are true, so that repeated rows of a measure can be recognised. */
   readonly isTrue: boolean;
 };
 
-/** The columns that a test may name: of the master list there are few. */
+/** Returns a column that a test may name. The client master table has only few. */
 const refIn = (
   { tables }: ACase,
   { table: index, column }: AColumn,
@@ -54,7 +54,10 @@ const treeOf = (aCase: ACase, tree: ATree, near: readonly TableName[]): Conditio
 
 const dates: ReadonlySet<string> = new Set(['day', 'at', 'stamp', 'moment']);
 
-/** Of floats, so few buckets would be of a width that floats do not divide by. */
+/**
+ * Returns the bucket. Float columns get no number of buckets, since the width could be one by which floats cannot be
+ * divided exactly.
+ */
 const bucketOf = ({ bucket, isCounted }: ACase['dimensions'][number], column: string): Partial<Dimension> =>
   isCounted && column !== 'weight' ? { bucketCount: (bucket ?? 1) < 5 ? 3 : 7 } : { bucketWidth: bucket ?? 1 };
 
@@ -93,7 +96,10 @@ const measureOf = (aCase: ACase, at: ACase['measures'][number], index: number, n
   };
 };
 
-/** Sums of floats and averages of decimals depend on the order of addition in their last digit: no order of rows may hang on that. */
+/**
+ * Whether answers may be sorted by the measure. The last digit of sums of floats and averages of decimals depends on
+ * the order of addition, so they must not decide the order.
+ */
 const isSortable = ({ aggregate, column }: Measure): boolean =>
   aggregate === 'COUNT' ||
   aggregate === 'COUNT_DISTINCT' ||
@@ -101,7 +107,7 @@ const isSortable = ({ aggregate, column }: Measure): boolean =>
   aggregate === 'MAX' ||
   (aggregate === 'SUM' && column?.columnName !== 'weight');
 
-/** Only tables that the first leads to, so that a case is refused for a flaw that it is meant to have. */
+/** Returns the tables that are reachable from the first one, so that a case is refused only for its intended flaw. */
 export const nearTables = (mart: Datamart, { tables, flaw }: ACase, from: TableName): readonly TableName[] =>
   flaw === 'wild'
     ? tables
@@ -145,7 +151,7 @@ const definitionOf = (aCase: ACase, mart: Datamart): VisualDefinition => {
   });
 };
 
-/** `hasFullJoin`: of this database; without it, one is asked for only now and then. */
+/** `hasFullJoin`: the database supports FULL JOIN. If not, FULL JOIN is used only rarely. */
 export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Posed => {
   const aCase: ACase =
     hasFullJoin || given.flaw === 'wild'

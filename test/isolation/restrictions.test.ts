@@ -1,4 +1,4 @@
-/** Restrictions that are no SQL yet: mistakes that no other test noticed when they were put back. */
+/** Mistakes in restrictions before SQL is written that no other test noticed when they were made again on purpose. */
 import { describe, expect, it } from 'vitest';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
 import { withTenancySettings } from '../../src/domain/datamart/datamart.js';
@@ -32,14 +32,14 @@ describe("an embed's tableTenancySettings", () => {
     ],
   });
 
-  it('add a client column where there is none, and take the place of none', () => {
+  it('add a client column to a table without one, and replace none', () => {
     const settings = ['orders', 'main.orders', 'notes'].map((name) => ({ name, clientColumn: 'region' }));
     const { tables } = withTenancySettings(mart, settings);
     expect(tables.map(({ clientColumn }) => clientColumn)).toEqual(['owner', 'region', null]);
   });
 });
 
-describe('a client id that nobody checked', () => {
+describe('a client id that was not checked', () => {
   const mart = datamart({
     tenancy: byClients('NUMBER'),
     tables: [table('orders', { id: 'BIGINT', owner: 'BIGINT' }, 'owner')],
@@ -47,7 +47,7 @@ describe('a client id that nobody checked', () => {
   const asked = { ...question('unused', mart, '1', counted), definition: counted };
   const planned = buildPlan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
 
-  it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused at the leaf, too', async (clientId) => {
+  it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused when its table is scoped, too', async (clientId) => {
     const scope = { kind: 'tenant', clientId: clientId as ClientId, database: null } as const;
     const refusal = await refusalOf(() => scopeToTenant(planned, scope, { datamart: mart, catalog: catalogOf(mart) }));
     expect(refusal.code).toBe('CLIENT_ID_ERROR');
@@ -68,7 +68,7 @@ describe("a token's rlsSettings", () => {
     ...hostMade,
   };
 
-  it('that name a variable which the metric does not declare are refused, and not passed over', async () => {
+  it('that name an undeclared variable are refused, not ignored', async () => {
     const settings = { ...noRestrictions, rlsSettings: [{ metricId: 'm', values: { regoin: 'CA' } }] };
     const moment = { now: new Date(0), timezone: null };
     const refusal = await refusalOf(() => enforcedConditions(settings, [], restricted, moment));
@@ -76,7 +76,7 @@ describe("a token's rlsSettings", () => {
   });
 });
 
-describe("a variable of a metric's own SQL", () => {
+describe("a variable in a metric's own SQL", () => {
   const inSql: Metric = {
     metricId: 'm',
     workspaceId: 'w',
@@ -102,19 +102,19 @@ describe("a variable of a metric's own SQL", () => {
       settings.map((region) => ({ region })),
     );
 
-  it('has what all of its settings allow, and nothing left is refused', async () => {
+  it('has the values that all of its settings allow, and is refused if none remains', async () => {
     expect(given(['CA', 'NY'], ['NY', 'NV']).get('region')).toEqual(['NY']);
     expect((await refusalOf(() => given(['CA'], ['NV']))).code).toBe('RLS_SETTINGS_PARAM_ERROR');
   });
 });
 
-describe('an earlier value to compare with', () => {
+describe('the earlier value of a comparison', () => {
   const mart = datamart({ tenancy: null, tables: [table('orders', { day: 'DATE' })] });
   const range = (from: string, to: string) => condition('orders.day', { kind: 'range', from, to, toIsExclusive: true });
   const enforced = range('2024-03-01', '2024-05-01');
   const chosen = range('2024-04-01', '2024-05-01');
 
-  it("moves what the guest chose, and stays within the token's own range", () => {
+  it("moves the guest's range, and never leaves the token's range", () => {
     const comparison = { column: columnRef('orders.day'), grain: 'month', periods: 2 } as const;
     const definition = { ...counted, comparison };
     const conditions = [enforced, chosen];

@@ -1,5 +1,6 @@
-// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden]`: the oracles at their full size, from a random
-// seed unless one is given. `tenants`: other tenants' rows; `hidden`: rows that a token hides.
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden]`: runs the
+// random oracles with many cases, from a random seed unless one is given. `tenants`: rows of other tenants; `hidden`:
+// rows that a token hides.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

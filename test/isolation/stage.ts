@@ -1,4 +1,4 @@
-/** One data set in a database that all tenants share, and each tenant's rows in one of its own. */
+/** One data set: in a database that all tenants share, and each tenant's rows in a database of its own. */
 
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import type { Scalar } from '../../src/domain/filter/filter.js';
@@ -25,13 +25,13 @@ export type Stage = {
   readonly dataset: Dataset;
   readonly engine: Engine;
   readonly places: { readonly shared: Place; readonly grown: Place; readonly shardOf: (tenant: Tenant) => Place };
-  /** A database of no tenants with these rows alone. Each call takes the place of the last one's rows. */
+  /** Replaces the rows of a database without tenancy by these. The rows of the previous call are removed. */
   readonly refill: (left: Dataset) => Promise<Place>;
   readonly remove: () => Promise<void>;
 };
 
 export const createStage = async (kind: Kind, seed: number, dataset = createDataset(seed)): Promise<Stage> => {
-  // On PostgreSQL too, the columns themselves take `acme` for `ACME`, as they do on MariaDB where nothing is said.
+  // The columns treat `acme` and `ACME` as equal, on PostgreSQL by this collation and on MariaDB by default.
   const builder = await createBuilder(kind, { POSTGRES: { VARCHAR: 'VARCHAR COLLATE public.loose' } });
   const build = (name: string, of: Dataset): Promise<Place> => builder.build(name, tablesOf(of));
   const [shared, grown, ...shards] = await Promise.all([
@@ -69,7 +69,7 @@ export const createStage = async (kind: Kind, seed: number, dataset = createData
   };
 };
 
-/** The tenant's rows in memory. */
+/** Returns the tenant's rows in memory. */
 export const sourceOf = (dataset: Dataset, mart: Datamart, timezone: string | null): Source => ({
   mart,
   rowsOf: ({ tableName }) => dataset.get(tableName as TableName) ?? [],

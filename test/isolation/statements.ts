@@ -1,4 +1,4 @@
-/** Metrics in SQL over the data set: whatever the statement does, it reads the rows of the tenant's leaves alone. */
+/** Random metrics in SQL over the data set: whatever the statement contains, it must read only rows of the tenant. */
 import fc from 'fast-check';
 import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
@@ -13,7 +13,10 @@ import { assertSame } from './oracle.js';
 import { predicateOf } from './predicates.js';
 import type { Stage } from './stage.js';
 
-/** Grouped by numbers alone: of texts that a collation takes for one, a database may show either. `main` is where the tables are. */
+/**
+ * Statements. They group by numbers only: of texts that a collation treats as equal, a database may return any. `main`
+ * is the schema of the tables.
+ */
 export const statements = [
   'SELECT ref AS k, count(*) AS n FROM orders GROUP BY ref',
   'SELECT o.ref AS k, sum(o.amount) AS n FROM main.orders o GROUP BY o.ref',
@@ -35,13 +38,16 @@ export type AStatement = {
   readonly statement: (typeof statements)[number];
   readonly conditions: readonly { readonly on: 'orders' | 'visits' | 'places'; readonly test: ATest }[];
   readonly limit: number | null;
-  /** It has no client column: its rows belong to the client that they are joined to. */
+  /** The table without a client column, whose rows get their client by a join; null if there is none. */
   readonly derived: 'orders' | 'visits' | null;
 };
 
 export const statementKinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
 
-/** MariaDB finds no leaf from within a WITH of the statement's own, and says so: there, no statement has one. */
+/**
+ * Returns a random statement. On MariaDB it has no WITH: MariaDB cannot find a leaf from within a WITH of the
+ * statement.
+ */
 export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
   fc.record({
     tenant: fc.constantFrom(...tenants),
@@ -92,7 +98,7 @@ export const definitionOf = (statement: string, { schemaName }: Place): SqlDefin
   limit: null,
 });
 
-/** Throws where the shared database and the shard differ. Answers whether they both answered. */
+/** Throws if the shared database and the tenant's own database differ. Returns whether both answered. */
 export const judgeStatement = async ({ engine, places }: Stage, asked: AStatement): Promise<boolean> => {
   const conditions = asked.conditions.map(
     ({ on, test }): Condition => ({ column: columnRef(`${on}.${test.column}`), predicate: predicateOf(test) }),

@@ -1,4 +1,4 @@
-/** Measures that add up: what all owners of rows are answered, one by one, is together what nobody's filter leaves out. */
+/** Measures that can be added: the answers of all owners together must equal the answer without a tenant filter. */
 import fc from 'fast-check';
 import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { ColumnRef, Datamart } from '../../src/domain/datamart/datamart.js';
@@ -13,7 +13,7 @@ export type ASum = {
   readonly from: OwnTable;
   readonly by: readonly ('label' | 'code' | 'flag' | 'places.label' | 'kinds.code')[];
   readonly hasCondition: boolean;
-  /** The table has no client column, nor have those above it but the first. */
+  /** Whether the table and its parents have no client column, except the topmost one. */
   readonly isDerived: boolean;
 };
 
@@ -24,7 +24,7 @@ export const aSum: fc.Arbitrary<ASum> = fc.record({
   isDerived: fc.boolean(),
 });
 
-/** From the table up. */
+/** Returns the tables from this one up to the topmost parent. */
 const lineOf = (name: OwnTable): readonly OwnTable[] => {
   const parent = parentOf[name];
   return parent === undefined ? [name] : [name, ...lineOf(parent)];
@@ -63,7 +63,7 @@ const definitionOf = ({ from, by }: ASum): VisualDefinition => {
   });
 };
 
-/** By the values of the dimensions, the sums of the measures; a sum of nothing is nothing. */
+/** Adds measures to the sums, by the values of the dimensions. A sum over no rows is NULL and adds nothing. */
 const addTo = (sums: Map<string, Record<string, Exact>>, { rows }: MetricAnswer, { by }: ASum): void => {
   for (const row of rows) {
     const key = JSON.stringify(by.map((name) => row[name]));
@@ -82,7 +82,7 @@ const written = (sums: ReadonlyMap<string, Record<string, Exact>>): string =>
     .sort()
     .join('\n');
 
-/** Throws where the parts are not the whole. */
+/** Throws if the parts do not add up to the whole. */
 export const assertAddsUp = async ({ engine, places, dataset }: Stage, asked: ASum): Promise<void> => {
   const definition = definitionOf(asked);
   const conditions: readonly Condition[] = asked.hasCondition

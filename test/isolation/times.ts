@@ -1,4 +1,4 @@
-/** Local time and time grains, by the calendar and `Intl` alone. */
+/** Local times and time grains, computed only with the calendar and `Intl`. */
 
 import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
 import type { Period } from '../../src/domain/filter/period.js';
@@ -22,7 +22,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return made;
 };
 
-/** `2024-03-31T01:30:00` of UTC as the clocks of the zone show it. */
+/** Returns the local time of the zone for a UTC time such as `2024-03-31T01:30:00`. */
 export const toLocal = (utc: string, zone: string): string => {
   const [seconds = '', fraction] = utc.split('.');
   const parts = new Map(
@@ -38,10 +38,10 @@ export const toLocal = (utc: string, zone: string): string => {
 const dayInMs = 86_400_000;
 const daysSinceEpoch = (day: string): number => Date.parse(`${day}T00:00:00Z`) / dayInMs;
 const dayAfterEpoch = (days: number): string => new Date(days * dayInMs).toISOString().slice(0, 10);
-/** 1 for Monday to 7 for Sunday. 1970-01-01 was a Thursday. */
+/** From 1 (Monday) to 7 (Sunday). 1970-01-01 was a Thursday. */
 const weekday = (day: string): number => ((((daysSinceEpoch(day) + 3) % 7) + 7) % 7) + 1;
 
-/** `value` is a date or a time. What is a day or longer is a date, what is shorter a time. */
+/** Truncates a date or time. Grains of a day or more give a date, shorter ones a time. */
 export const truncate = (value: string, grain: TimeGrain): string | Exact => {
   const [day = '', time = '00:00:00'] = value.split('T');
   const [year, month = '01'] = day.split('-');
@@ -68,7 +68,7 @@ export const truncate = (value: string, grain: TimeGrain): string | Exact => {
   }
 };
 
-/** So many periods before the start of one, written as `truncate` writes that grain. */
+/** Returns the start of the period that many periods earlier, in the format of `truncate` for that grain. */
 export const periodsBefore = (start: string, grain: Period, count: number): string => {
   const [day = '', time = ''] = start.split('T');
   if (grain === 'minute' || grain === 'hour') {
@@ -82,7 +82,7 @@ export const periodsBefore = (start: string, grain: Period, count: number): stri
   return new Date(Date.UTC(year, month - 1 - months, 1)).toISOString().slice(0, 10);
 };
 
-/** Of a date or a time, since 1970. */
+/** Microseconds from 1970 to a date or time. */
 export const microsOf = (time: string): bigint => {
   const [seconds = '', fraction = ''] = (time.includes('T') ? time : `${time}T00:00:00`).split('.');
   return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));

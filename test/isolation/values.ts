@@ -1,11 +1,11 @@
-/** One value as the evaluator sees it, and how two of them compare: NULL logic, bytes of text, exact numbers, local time. */
+/** Values of the evaluator and their comparison: NULL logic, text by bytes, exact numbers, local time. */
 import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import { compareExact, type Exact, exactOfFloat, parseExact } from './exact.js';
 
-/** Text, dates (`2024-03-05`) and times (`2024-03-05T08:15:30`) are strings; all numbers are exact. */
+/** Text, dates (`2024-03-05`) and times (`2024-03-05T08:15:30`) are strings; numbers are exact. */
 export type Value = string | boolean | Exact | null;
 
-/** What a column holds, by the word that the tests' tables define it with. */
+/** The kind of a column's values, named as in the definitions of the test's tables. */
 export type ColumnKind = 'text' | 'exact' | 'float' | 'boolean' | 'date' | 'timestamp' | 'instant';
 
 export const kindOf = (datatype: string): ColumnKind => {
@@ -19,7 +19,7 @@ export const kindOf = (datatype: string): ColumnKind => {
   throw new RangeError(`the evaluator knows no type ${datatype}`);
 };
 
-/** `2024-03-05`, `2024-03-05 08:15`, … as they compare with each other. */
+/** Completes a date or time, so that dates and times can be compared as text. */
 const wholeTime = (text: string): string => {
   const match = /^([0-9-]{10})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?)?$/.exec(text);
   if (match === null) throw new RangeError(`${JSON.stringify(text)} is no date`);
@@ -29,7 +29,7 @@ const wholeTime = (text: string): string => {
 
 const isTemporal = (kind: ColumnKind): boolean => kind === 'date' || kind === 'timestamp' || kind === 'instant';
 
-/** What a condition says, as a column of this kind would hold it. */
+/** Converts a condition's value to the column's kind. */
 const operand = (value: Scalar, kind: ColumnKind): Value => {
   if (kind === 'exact') return parseExact(String(value));
   if (kind === 'float') return exactOfFloat(Number(value));
@@ -40,7 +40,7 @@ const operand = (value: Scalar, kind: ColumnKind): Value => {
 const comparable = (value: Value, kind: ColumnKind): Value =>
   typeof value === 'string' && isTemporal(kind) ? wholeTime(value) : value;
 
-/** Below 0, 0 or above it; both of one kind, neither NULL. Text by its bytes. */
+/** Negative, 0 or positive. Both values must be of one kind and not NULL. Text is compared by bytes. */
 export const compareValues = (a: Value, b: Value): number => {
   if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
@@ -50,10 +50,10 @@ export const compareValues = (a: Value, b: Value): number => {
 
 export const isExact = (value: Value): value is Exact => typeof value === 'object' && value !== null;
 
-/** The same text for equal values, another for any other. */
+/** Returns a text that is equal exactly for equal values. */
 export const keyOf = (value: Value): string => (isExact(value) ? `${value.n}/${value.d}` : JSON.stringify(value));
 
-/** Whether the value passes. NULL passes `isNull` alone. */
+/** Whether the value passes. NULL passes only `isNull`. */
 export const passes = (predicate: Predicate, value: Value, kind: ColumnKind): boolean => {
   if (predicate.kind === 'isNull') return value === null;
   if (value === null) return false;
@@ -89,7 +89,7 @@ const holds = {
   '>=': (sign: number) => sign >= 0,
 } as const;
 
-/** `%` any characters, `_` one, `\` takes the next as it is. */
+/** `%` matches any characters, `_` one; `\` escapes the next one. */
 const isLike = (text: readonly string[], pattern: readonly string[]): boolean => {
   const [first, ...rest] = pattern;
   if (first === undefined) return text.length === 0;

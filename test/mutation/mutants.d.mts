@@ -1,10 +1,10 @@
 export type Mutant = {
   readonly name: string;
-  /** Its number in the list of known leaks. */
+  /** Number of the leak in test/mutation/README.md. */
   readonly leak: number;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly put: string }[];
   readonly tests: readonly string[];
-  /** The databases that it is judged on; left out: DuckDB. */
+  /** The databases on which the mutant's tests run; default: DuckDB. */
   readonly kinds?: string;
 };
 export const root: string;

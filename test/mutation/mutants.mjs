@@ -1,4 +1,5 @@
-// The mistakes, as data: every `*.yaml` of this folder. Each edit must find its text exactly once, or the list is out of date.
+// The mutants: all `*.yaml` files of this folder. Each edit must find its text exactly once; otherwise the mutant is
+// out of date.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +14,9 @@ export const readMutants = () =>
     .sort()
     .flatMap((file) => parse(readFileSync(join(own, file), 'utf8')));
 
-/** The files of the project in `folder` as the mutant has them, by path; or what is wrong with it. */
+/**
+ * Returns the files of the project in `folder` as the mutant changes them, by path; or what is wrong with the mutant.
+ */
 export const applied = ({ name, edits }, folder = root) => {
   const texts = new Map();
   for (const { file, find, put } of edits) {

@@ -1,4 +1,4 @@
-/** That the list of mistakes is not out of date; `npm run mutation` puts each back and sees that a test notices. */
+/** Checks that the mutants are up to date. `npm run mutation` applies each one and expects a test to fail. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

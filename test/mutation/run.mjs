@@ -1,5 +1,5 @@
-// `npm run mutation -- [--only TEXT] [--jobs N]`: puts each mistake back, one at a time, in a copy of the project, and runs the tests that are to
-// notice it. Prints a table; exits with 1 unless every mutant is killed.
+// `npm run mutation -- [--only TEXT] [--jobs N]`: applies one mutant at a time in a copy of the project and runs the
+// tests that must fail. Prints a table. Exits with 1 unless every mutant is killed.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const parts = [
   'CHANGELOG.md',
 ];
 
-/** A copy of the project, with the packages of this one. */
+/** Creates a copy of the project that uses this one's packages. */
 const createCopy = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-mutation-'));
   for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true });
@@ -41,7 +41,7 @@ const createCopy = async () => {
   return folder;
 };
 
-/** Runs the files there; `failed`: the first test that failed, null where all passed; `broken`: no test ran. */
+/** Runs the test files in a copy. `failed`: the first test that failed, null if all passed. `broken`: no test ran. */
 const runTests = async (folder, files, kinds, bail = '1') => {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
@@ -73,7 +73,7 @@ const runTests = async (folder, files, kinds, bail = '1') => {
 };
 
 const judge = async (folder, mutant) => {
-  // Of the copy: who works on the project meanwhile does not change what is judged.
+  // Reads the copy, so that changes to the project meanwhile have no effect.
   const { texts } = applied(mutant, folder);
   const own = new Map(
     await Promise.all([...texts.keys()].map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
@@ -93,7 +93,7 @@ try {
   const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
   console.error(`${mutants.length} mutants; first, ${files.length} files of tests without any`);
   const whole = await runTests(folders[0], files, null, '0');
-  // Whoever judges by a file that fails anyway would call every mutant killed.
+  // A file that also fails without mutants proves nothing, so it is not used.
   const spoilt = new Set(whole.spoilt);
   if (whole.broken !== null && spoilt.size === 0) throw new Error(whole.broken);
   if (spoilt.size > 0) console.error(`these fail without a mutant, and judge none: ${[...spoilt].join(', ')}`);

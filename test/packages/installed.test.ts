@@ -1,6 +1,6 @@
 /**
- * The four packages from their tarballs, each installed into an empty folder as a host does it: strict TypeScript programs, Express, Vite with
- * React 19, and Next. Takes minutes and the registry: part of `npm run test:long`.
+ * Installs the four packages from their tarballs into empty folders, as a host does: strict TypeScript programs,
+ * Express, Vite with React 19, and Next. Needs minutes and the registry, so it is part of `npm run test:long`.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blocksOfKind } from '../documents/blocks.js';
 import { type OwnPostgres, startOwnPostgres } from '../suites/postgres-server.js';
 import { launchChromium } from '../web/chromium.js';
 
@@ -46,9 +47,11 @@ const start = (args: readonly string[], cwd: string, ready: RegExp, env: NodeJS.
     child.on('exit', (code) => reject(new Error(`exit ${code}: ${told}`)));
   });
 
-/** Installs a package's tarball, and others from the registry, into a folder of its own. */
-const install = async (name: string, ...others: readonly string[]): Promise<string> => {
-  const home = join(folder, name);
+/** Installs a package's tarball, and others from the registry, into a new folder. */
+const install = async (name: string, ...others: readonly string[]): Promise<string> => installAs(name, name, ...others);
+
+const installAs = async (name: string, at: string, ...others: readonly string[]): Promise<string> => {
+  const home = join(folder, at);
   await mkdir(home);
   await writeFile(join(home, 'package.json'), '{"type":"module","private":true}');
   const tarball = (await readdir(folder)).find((file) => file.startsWith(`guestlist-${name}`) && file.endsWith('.tgz'));
@@ -57,8 +60,8 @@ const install = async (name: string, ...others: readonly string[]): Promise<stri
   return home;
 };
 
-const compile = async (home: string, file: string, types: readonly string[]): Promise<void> => {
-  await cp(join(program, file), join(home, file));
+const compile = async (home: string, file: string, types: readonly string[], from = program): Promise<void> => {
+  if (from !== home) await cp(join(from, file), join(home, file));
   const text = await readFile(join(program, 'tsconfig.json'), 'utf8');
   const { compilerOptions } = JSON.parse(text) as { readonly compilerOptions: object };
   await writeFile(
@@ -70,7 +73,7 @@ const compile = async (home: string, file: string, types: readonly string[]): Pr
 
 let service: string;
 let host: string;
-/** As a page of the host's own origin asks. */
+/** Headers of a page of the host's own origin. */
 const asAnn = () => ({ 'x-user': 'ann', origin: new URL(host).origin });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guestlist-packages-'));
@@ -80,7 +83,7 @@ beforeAll(async () => {
     const home = name === 'guestlist' ? root : join(root, 'packages', name);
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], home);
   }
-  // The tarball of guestlist has no name of a package in its file name but the version.
+  // The tarball of the package `guestlist` has only the version after `guestlist-` in its name.
   const [own = ''] = (await readdir(folder)).filter((file) => /^guestlist-\d/.test(file));
   await cp(join(folder, own), join(folder, 'guestlist-guestlist.tgz'));
   postgres = await startOwnPostgres();
@@ -88,7 +91,8 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of started) child.kill('SIGTERM');
   await postgres?.stop('immediate');
-  await rm(folder, { recursive: true, force: true });
+  // The product still closes its database in it.
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 });
 
 test('guestlist starts where its tarball was installed', { timeout: 5 * minutes }, async () => {
@@ -121,6 +125,25 @@ test('a host mounts @guestlist/gateway, with its ledger in PostgreSQL and withou
   expect(await elements.text()).toContain('guestlist-dashboard');
 });
 
+test('a host keeps the ledger of @guestlist/gateway in a folder, by PGlite and without DuckDB', {
+  timeout: 5 * minutes,
+}, async () => {
+  const embedded = ['@electric-sql/pglite@0.5.8', '@electric-sql/pglite-prepopulatedfs@0.5.8'];
+  const home = await installAs('gateway', 'gateway-folder', 'express@5', ...embedded);
+  expect(await readdir(join(home, 'node_modules'))).not.toEqual(expect.arrayContaining(['@duckdb']));
+  await compile(home, 'gateway.ts', ['node']);
+  const policies = join(root, 'config/policies/flights.yaml');
+  const args = ['gateway.js', service, apiKey, policies, join(home, 'data')];
+  const port = await start(args, home, /"port":(\d+)/);
+  const answer = await fetch(`http://127.0.0.1:${port}/analytics/embed-token`, {
+    method: 'POST',
+    headers: { 'x-user': 'ann', origin: `http://127.0.0.1:${port}` },
+  });
+  expect(await answer.json()).toMatchObject({ embeds: [{ id: 'delays--LAX' }] });
+  // A second process on the folder is refused.
+  await expect(start(args, home, /"port":(\d+)/)).rejects.toThrow(/is in use by process \d+/);
+});
+
 test('a backend calls the service with @guestlist/client', { timeout: 3 * minutes }, async () => {
   const home = await install('client', '@types/node@20');
   await compile(home, 'client.ts', ['node']);
@@ -128,7 +151,7 @@ test('a backend calls the service with @guestlist/client', { timeout: 3 * minute
   expect(JSON.parse(told)).toEqual({ hasToken: true, code: 'AUTHENTICATION_ERROR' });
 });
 
-/** The address of a host's page with a new token. */
+/** Returns the URL of a host's page with a new token. */
 const pageUrl = async (at: string): Promise<string> => {
   const minted = await fetch(`${host}/embed-token`, { method: 'POST', headers: asAnn() });
   const { token, serviceUrl, embeds } = (await minted.json()) as {
@@ -157,6 +180,10 @@ let web: string;
 test('@guestlist/elements has types for programs with and without React', { timeout: 5 * minutes }, async () => {
   web = await install('elements', 'react@19', 'react-dom@19', '@types/react@19', 'vite@8', 'next@16');
   await compile(web, 'elements.tsx', []);
+  for (const { text, language } of blocksOfKind('program of elements')) {
+    await writeFile(join(web, `shown.${language}`), text);
+    await compile(web, `shown.${language}`, [], web);
+  }
   const server = "import('@guestlist/elements').then((all) => console.log(Object.keys(all).join()))";
   expect(await run(process.execPath, ['-e', server], web)).toBe('GuestlistDashboard,GuestlistMetric\n');
 });

@@ -1,10 +1,12 @@
-/** What each published package holds, by `npm pack` of the packages as they are built. `installed.test.ts` installs them. */
+/** The content of each published package, by `npm pack` of the built packages. `installed.test.ts` installs them. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blocksOfKind, nameOf } from '../documents/blocks.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders = {
@@ -86,7 +88,7 @@ describe.each(names)('the package %s', (name) => {
       .filter((path) => /\.m?js$/.test(path) && path !== 'dist/web/demo.js')
       .map((path) => readFileSync(join(root, folders[name], path), 'utf8'));
     const imported = new Set(texts.flatMap(importsOf));
-    // Real flight data of the demo: `guestlist serve` says so where it is not installed.
+    // The demo's flight data is not a dependency: `guestlist serve` reports if it is not installed.
     imported.delete('vega-datasets');
     expect([...imported].filter((specifier) => !declared.has(specifier))).toEqual([]);
     if (name !== 'elements') expect(imported.size).toBeGreaterThan(0);
@@ -96,7 +98,7 @@ describe.each(names)('the package %s', (name) => {
     const { version, dependencies = {}, peerDependencies = {} } = manifestOf(name);
     expect(version).toBe(manifestOf('guestlist').version);
     const { packages } = readJson('package-lock.json') as { readonly packages: Record<string, { version?: string }> };
-    // @lit/react is a dependency of the wrapper alone: installed.test.ts runs it.
+    // Only the wrapper depends on @lit/react; installed.test.ts runs it.
     const others = new Set(['@lit/react']);
     const exact = Object.entries({ ...dependencies, ...peerDependencies }).filter(
       ([of, range]) => !others.has(of) && /^\d+\.\d+\.\d+/.test(range),
@@ -120,6 +122,30 @@ it('the bundles go with the licences of what they hold', () => {
   for (const name of ['gateway', 'elements'] as const) expect(filesOf(name)).toContain('dist/THIRD-PARTY-NOTICES.txt');
 });
 
+describe('programs of the documents', () => {
+  const home = mkdtempSync(join(tmpdir(), 'guestlist-programs-'));
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+  beforeAll(() => {
+    const modules = join(home, 'node_modules');
+    for (const folder of ['@guestlist', '@types']) mkdirSync(join(modules, folder), { recursive: true });
+    for (const name of ['gateway', 'client'])
+      symlinkSync(join(root, 'packages', name), join(modules, '@guestlist', name));
+    for (const name of ['express', '@types/express', 'express-session', '@types/express-session', '@types/node'])
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    writeFileSync(join(home, 'package.json'), '{"type": "module"}');
+  });
+
+  it.each(blocksOfKind('program').map((block) => ({ name: nameOf(block), ...block })))(
+    '$name compiles, strictly, against the types that are published',
+    ({ text }) => {
+      writeFileSync(join(home, 'program.ts'), text);
+      const { compilerOptions } = readJson('test/packages/program/tsconfig.json') as { compilerOptions: object };
+      writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+      expect(run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home, '--noEmit'])).toBe('');
+    },
+  );
+});
+
 describe('the elements', () => {
   type Field = { readonly name: string; readonly attribute: string };
   type Declared = { readonly name: string; readonly tagName: string; readonly members: readonly Field[] };
@@ -129,7 +155,7 @@ describe('the elements', () => {
   const declarations = modules.flatMap(({ declarations: all }) => all);
   type Properties = ReadonlyMap<string, { readonly state?: boolean; readonly attribute?: unknown }>;
   type ElementClass = { readonly observedAttributes: readonly string[]; readonly elementProperties: Properties };
-  // A path that the compiler does not follow: these files want the DOM's types.
+  // The path is not a literal, so the compiler does not load these files, which need the DOM's types.
   const load = async (file: string, name: string) => {
     const module = (await import(join(root, 'src/web/elements', file))) as Readonly<Record<string, ElementClass>>;
     return module[name];
@@ -145,7 +171,7 @@ describe('the elements', () => {
     { file: 'metric-element.ts', name: 'GuestlistMetric' },
   ])('custom-elements.json lists the properties of $name', async ({ file, name }) => {
     const element = await load(file, name);
-    // Lit collects the properties when the attributes are asked for.
+    // Lit collects the properties when the attributes are read.
     const observed = element?.observedAttributes;
     const declared = declarations
       .find((each) => each.name === name)

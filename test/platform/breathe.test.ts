@@ -1,4 +1,4 @@
-/** Long work gives way to others once a slice is over, and never before. */
+/** Long work yields to other requests after each slice, and not earlier. */
 
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';

@@ -4,7 +4,7 @@ import { BulkheadFull, createBulkhead } from '../../src/platform/bulkhead.js';
 
 const never = new AbortController().signal;
 
-/** Works that end when they are told to. */
+/** Jobs that end when the test says so. */
 const createWorks = () => {
   const ends: (() => void)[] = [];
   const started: number[] = [];

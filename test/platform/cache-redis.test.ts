@@ -41,7 +41,7 @@ describe.runIf(isThere)('Redis', () => {
     await cache.close();
     expect(lines).toEqual([]);
   });
-  // Redis keeps its own time: what should pass is taken off the keys instead of waited for.
+  // Redis uses its own clock, so the remaining life of the keys is shortened instead of waiting.
   const pass = async (ms: number) => {
     for (const key of await probe.keys(`${prefix}*`)) {
       const left = await probe.pttl(key);

@@ -8,11 +8,11 @@ import { rolldown } from 'rolldown';
 
 export type Script = { readonly path: string; readonly remove: () => Promise<void> };
 
-/** Compiles a TypeScript file for plain Node, where it finds the packages. */
+/** Compiles a TypeScript file to a place where plain Node finds the packages. */
 export const compileScript = async (source: URL): Promise<Script> => {
   const path = resolve('node_modules/.cache/guestlist-test', `${randomUUID()}.mjs`);
   const bundle = await rolldown({ input: fileURLToPath(source), platform: 'node', external: /^[^./]/ });
-  await bundle.write({ file: path, format: 'esm' });
+  await bundle.write({ file: path, format: 'esm', codeSplitting: false });
   await bundle.close();
   return { path, remove: () => rm(path, { force: true }) };
 };
@@ -20,9 +20,9 @@ export const compileScript = async (source: URL): Promise<Script> => {
 export type Child = {
   readonly pid: number;
   readonly lines: readonly string[];
-  /** Once that many whole lines came, or the process ended. */
+  /** Resolves after that many complete lines, or when the process has ended. */
   readonly said: (count: number) => Promise<readonly string[]>;
-  /** By SIGKILL, which no process can answer; resolves with all that it said before. */
+  /** Kills the process by SIGKILL. Resolves with everything it printed before. */
   readonly kill: () => Promise<readonly string[]>;
   readonly ended: Promise<unknown>;
 };

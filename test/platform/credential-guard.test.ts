@@ -1,4 +1,6 @@
-/** What a flood of wrong credentials may do to the good ones of the same address: nothing, up to a rate. The clock stands still. */
+/**
+ * A flood of wrong credentials does not affect valid ones from the same address, up to a rate. The clock stands still.
+ */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../../src/platform/credential-guard.js';
@@ -31,7 +33,7 @@ const start = (options: { kind?: CredentialKind; limiters?: Limiters; failuresPe
     note,
     ...options,
   });
-  /** As a caller does: verify, then say how it was. Undefined, or the reason of the limit that was met. */
+  /** Verifies a credential as a caller does. Returns undefined, or the reason of the limit that was reached. */
   const use = async (address: string, credential: string | null, isGood = false): Promise<string | undefined> => {
     const attempt = guard(address, credential);
     try {
@@ -105,7 +107,7 @@ describe('wrong credentials of one address', () => {
 });
 
 describe('a credential', () => {
-  it('that was good and is not any more counts as any other', async () => {
+  it('that was revoked after it had been good counts as a wrong one', async () => {
     const { use } = start();
     await use('a', 'once', true);
     for (let at = 0; at < 3; at += 1) expect(await use('a', 'once')).toBeUndefined();

@@ -39,7 +39,7 @@ describe('the embedded database in a folder', () => {
   });
 
   const open = () => openDatabase({ databaseUrl: null, folder });
-  /** The ids of all data apps. */
+  /** Returns the ids of all data apps. */
   const readAll = async (): Promise<ReadonlySet<string>> => {
     const database = await open();
     try {
@@ -60,7 +60,7 @@ describe('the embedded database in a folder', () => {
     await sql`insert into kept values ('ünïcode')`.execute(first.connect());
     await first.close();
     const second = await open();
-    // Closing twice must not loosen the lock of the next one.
+    // A second close must not release the lock of the next process.
     await first.close();
     await expect(open()).rejects.toThrow(FolderInUse);
     const { rows } = await sql`select word from kept`.execute(second.connect());
@@ -82,13 +82,13 @@ describe('the embedded database in a folder', () => {
     }
     const found = await readAll();
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
-    // At most the one row of each kill that was written but not yet said.
+    // Each kill may leave one row that was written but not acknowledged.
     expect(found.size - acknowledged.length).toBeLessThanOrEqual(3);
   });
 
   it('is refused to a second process, which is told who has it', { timeout: timeoutInMs }, async () => {
     const holder = startWriter();
-    // It writes: its tables are there, also when it is killed below.
+    // The process has created its tables, and writes.
     await holder.said(2);
     const second = await startWriter().said(1);
     expect(second).toEqual([expect.stringMatching(/^FolderInUse: .*DATABASE_URL/)]);
@@ -102,7 +102,7 @@ describe('the embedded database in a folder', () => {
   it('is refused to a second part of the same process', { timeout: timeoutInMs }, async () => {
     const first = await open();
     await expect(open()).rejects.toThrow(`is in use by process ${process.pid}`);
-    // The refusal must not have loosened the lock.
+    // The refused start must not have released the lock.
     expect((await startWriter().said(1))[0]).toMatch(/^FolderInUse/);
     await sql`select 1`.execute(first.connect());
     await first.close();

@@ -1,4 +1,4 @@
-/** A process of its own for the tests of the database's folder: opens it, says so, and writes data apps until it is killed. */
+/** A separate process that opens the database's folder, reports it, and writes data apps until it is killed. */
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openDatabase } from '../../src/platform/database.js';

@@ -1,4 +1,4 @@
-/** What is refused before it is parsed, against the same asked of what JSON.parse makes of it. */
+/** Compares what is refused before parsing with the parsed result of JSON.parse. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findJsonExcess, valuesIn } from '../../src/platform/json-excess.js';
@@ -8,11 +8,11 @@ const membersOf = (value: unknown): readonly unknown[] =>
 
 const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** Levels beneath the outermost value, an empty container counted as one. */
+/** Levels below the outermost value. An empty container counts as one. */
 const levelsOf = (value: unknown): number =>
   isContainer(value) ? 1 + Math.max(-1, ...membersOf(value).map(levelsOf)) : -1;
 
-/** Names and texts of what could be taken for structure. */
+/** Names and texts that contain structural characters. */
 const tricky = fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'a', '\n', 'é', '😀') });
 const { value: anything } = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -63,7 +63,7 @@ describe('levels', () => {
   });
 });
 
-/** All values, the outermost too. */
+/** Number of values, including the outermost. */
 const valuesOf = (value: unknown): number => membersOf(value).reduce((sum: number, one) => sum + valuesOf(one), 1);
 const emptyOf = (value: unknown): number =>
   membersOf(value).reduce(

@@ -26,7 +26,7 @@ const byRsa = (kid: string | undefined = 'r1') =>
   signWith(rsa, { alg: 'RS256', ...(kid === '' ? {} : { kid }) }, farAway);
 const byEc = (pair: Pair, kid: string) => signWith(pair, { alg: 'ES256', kid }, farAway);
 
-/** Verifies by the keys at the server, as the gateway would. */
+/** Verifies tokens with the keys of the server, as the gateway does. */
 const start = async (options: Partial<JwksOptions> = {}) => {
   const clock = createMovableClock();
   const { state, url } = await startJwks([jwkOf(rsa, { kid: 'r1', alg: 'RS256' }), jwkOf(ec, { kid: 'e1' })]);

@@ -11,7 +11,7 @@ describe('keys', () => {
   });
 
   it('are hashed with SHA-256 of their UTF-8 bytes', () => {
-    // FIPS 180-4's examples.
+    // Example values of FIPS 180-4.
     expect(hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     expect(hashToken('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(hashToken('é')).toBe(hashToken('\u00e9'));

@@ -51,7 +51,7 @@ test('the level holds', () => {
 test('lines are gathered and written in blocks, in their order, and all of them at the end', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guestlist-log-'));
   const file = join(folder, 'log');
-  // Stays open: the output looks for lines as long as the process lives.
+  // The file stays open, since the log writes to it as long as the process runs.
   const fd = openSync(file, 'w');
   const read = (): readonly number[] =>
     readFileSync(file, 'utf8')

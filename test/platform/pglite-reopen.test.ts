@@ -1,4 +1,7 @@
-/** The embedded database after it failed to read or write a file: it is opened anew, for it believes what it last knew of its folder. */
+/**
+ * If the embedded database failed to read or write a file, it is opened again, since its memory may no longer match its
+ * files.
+ */
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
@@ -22,7 +25,7 @@ it('is opened anew before the next statement, as soon as that is possible; until
   const fail = (code: string) =>
     sql`do ${sql.raw(`$$ begin raise sqlstate '${code}'; end $$`)}`.execute(db).catch((error: unknown) => error);
 
-  // A statement that is wrong says nothing about the files.
+  // An error in a statement says nothing about the files.
   expect(await fail('23505')).not.toBeInstanceOf(DependencyUnavailable);
   expect(await ask()).toMatchObject({ rows: [{ one: 1 }] });
   expect(await fail('58P02')).toBeInstanceOf(DependencyUnavailable);

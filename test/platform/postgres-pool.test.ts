@@ -1,4 +1,4 @@
-/** The metadata's connections when the way to the server is cut or says nothing. */
+/** Connections to the metadata database if the network is cut or stops forwarding. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
@@ -38,7 +38,7 @@ describe.runIf(await isPostgresThere())('connections to PostgreSQL', () => {
     const { rows } = await sql<{ word: string }>`select word from words order by word`.execute(direct.connect());
     return rows.map(({ word }) => word);
   };
-  /** Waits until the server runs the statement. */
+  /** Waits until the server is running the statement. */
   const isRunning = async (text: string): Promise<void> => {
     const asked = sql`select 1 from pg_stat_activity where state = 'active' and query like ${`%${text}%`} and pid <> pg_backend_pid()`;
     while ((await asked.execute(direct.connect())).rows.length === 0);

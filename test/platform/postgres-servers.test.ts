@@ -1,4 +1,4 @@
-/** Metadata on a primary with a standby: one DATABASE_URL that names both. */
+/** Metadata on a primary with a standby; one DATABASE_URL names both. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,13 +33,13 @@ describe.skipIf(!isPostgresServerThere())('several servers of PostgreSQL', () =>
       () => 'nothing failed',
       (error: unknown) => error,
     );
-  /** Writes until one is taken; all before it fail as a fault that passes. */
+  /** Writes until one write succeeds. All earlier ones must fail with a temporary fault. */
   const untilTaken = async (): Promise<void> => {
     for (;;) {
       const failure = await failureOf(write('late'));
       if (failure === 'nothing failed') return;
       expect(failure).toBeInstanceOf(DependencyUnavailable);
-      // While the server is known to be silent, a refusal waits for nothing.
+      // While the server is known to be unavailable, writes are refused without waiting.
       await turn();
     }
   };
@@ -61,7 +61,7 @@ describe.skipIf(!isPostgresServerThere())('several servers of PostgreSQL', () =>
     primary.freeze();
     await standby.promote();
     await untilTaken();
-    // Every connection of before would hang.
+    // If an old connection were still used, these writes would hang.
     await Promise.all(['e', 'f', 'g', 'h'].map(write));
     expect(await words()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'late']);
   });

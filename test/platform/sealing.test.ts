@@ -47,7 +47,7 @@ describe('a sealed text', () => {
     const sealed = createSealer(Buffer.from(other, 'base64')).seal('the text', 'record');
     const open = () => sealer.open(sealed, 'record');
     expect(open).toThrow(/another key.*GUESTLIST_ENCRYPTION_KEY/);
-    // The mark alone is no way around it.
+    // The prefix alone does not make a text valid.
     const [, mark] = sealer.seal('x', 'record').split('.');
     const [version, , data] = sealed.split('.');
     expect(() => sealer.open(`${version}.${mark}.${data}`, 'record')).toThrow(/changed/);

@@ -1,4 +1,4 @@
-/** In production no secret may be short, a placeholder, or easy to guess; outside of it the demo and tests may do as they like. */
+/** In production, a secret must not be short, a placeholder, or easy to guess. In the demo and in tests, it may be. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,9 @@ it('no secret that is random is called weak', () => {
 
 describe('our own documentation', () => {
   it('shows no secret that production would take', () => {
-    const docs = readdirSync(`${root}/docs`).filter((file) => /\.(md|sh)$/.test(file));
+    const docs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.(md|sh)$/.test(file),
+    );
     const pages = ['README.md', 'config/guestlist.yaml', ...docs.map((file) => `docs/${file}`)];
     const shown = pages.flatMap((page) =>
       [...readFileSync(`${root}/${page}`, 'utf8').matchAll(/(?:SECRETS?|TOKEN|API_KEY)="([^"$]+)"/g)].map(

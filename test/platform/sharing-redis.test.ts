@@ -9,7 +9,7 @@ import { createLatch, createWork, describeSharing } from '../suites/sharing.js';
 
 const isThere = isRedisServerThere();
 const log = pino({ level: 'silent' });
-/** A test that waits for a lease to end shall not wait long; nothing here runs for as long as this by mistake. */
+/** A short lease, so that the test that waits for its end is fast. No other work here takes this long. */
 const shortLease = { leaseMs: 500, pollMs: 20 };
 
 const clusterFile = `guestlist-nodes-${process.pid}.conf`;
@@ -21,7 +21,10 @@ const servers = {
   },
 };
 
-/** A cluster of one node: every slot is there, and keys of several slots are refused as in one of many. */
+/**
+ * Makes a cluster of one node. It has all slots, and refuses commands with keys of several slots as a larger cluster
+ * does.
+ */
 const takeAllSlots = async ({ url }: OwnRedis): Promise<void> => {
   const admin = new Redis(url);
   await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
@@ -61,7 +64,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       slow.state.until = latch.opened;
       const first = stopped.sharing.once('fenced', slow.work);
       await expect.poll(() => slow.state.begun).toBe(1);
-      // What its heartbeat would have prevented: the lease ends while it is still at work.
+      // Deletes the lease as if no heartbeat had extended it: it ends while the work is running.
       const admin = new Redis(redis.url);
       await admin.del('{fenced}:lease');
       admin.disconnect();
@@ -103,7 +106,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       await expect.poll(() => never.state.begun).toBe(1);
       const heir = createWork('heir');
       const inherited = waiting.sharing.once('dead holder', heir.work);
-      // Its connection ends, and its heartbeat with it.
+      // Closing the connection also ends the heartbeat.
       await dying.close();
       expect((await inherited).text).toBe('good heir 1');
     });
@@ -118,7 +121,7 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       await expect.poll(() => state.begun).toBe(1);
       const admin = new Redis(redis.url);
       onTestFinished(() => admin.disconnect());
-      // Twice: it would have ended between.
+      // Waits twice: without the heartbeat, the lease would have ended in between.
       for (const _ of [1, 2]) {
         await admin.pexpire('{slow holder}:lease', 200);
         await expect.poll(() => admin.pttl('{slow holder}:lease'), { interval: 10 }).toBeGreaterThan(200);

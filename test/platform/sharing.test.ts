@@ -3,5 +3,5 @@ import { createLocalSharing } from '../../src/platform/sharing.js';
 import { describeSharing } from '../suites/sharing.js';
 
 const sharing = createLocalSharing(createMemoryCache({ clock: { now: () => new Date() } }));
-// Two users of one process.
+// Both replicas are users of one process.
 describeSharing('memory', { replicas: () => [sharing, sharing], key: (name) => name });

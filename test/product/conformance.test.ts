@@ -1,4 +1,7 @@
-/** The conformance kit against the built product: it finds nothing there, it finds faults that a proxy makes, and it cleans up. */
+/**
+ * The conformance kit against the built product: it finds no fault there, it finds faults that a proxy makes, and it
+ * cleans up.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -42,12 +45,15 @@ const run = async (url: string, ...more: readonly string[]) => {
   return { code, output, report, failures, sentences: failures.map(({ sentence }) => sentence) };
 };
 
-/** The contract's names of operations that the kit calls otherwise; an operation that the service does not have is not a failure of the service. */
+/**
+ * The contract's names of operations that the kit names differently. An operation that the service does not offer is
+ * not a failure.
+ */
 const contractNames: Readonly<Record<string, string>> = { 'read-semantic-layer': 'getSemanticLayer' };
 const isBound = (id: string): boolean =>
   Object.hasOwn(operations, contractNames[id] ?? id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
 
-/** Everything that a run could leave behind, as the listings show it. */
+/** Everything that a run could leave behind, as the lists show it. */
 const everything = async (): Promise<readonly unknown[]> => {
   const { serviceToken, demoApiKey } = product.credentials;
   const api = `${product.url}/api/v2`;
@@ -93,7 +99,7 @@ describe('against the built product', () => {
   });
 });
 
-/** Changes one answer into another where the request is this. */
+/** Replaces the answer of this request. */
 const onAnswer =
   (
     method: string,

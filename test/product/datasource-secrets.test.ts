@@ -1,4 +1,4 @@
-/** A datasource's password goes in and comes out nowhere: no answer, no log line at any level, no file. */
+/** A datasource's password is in no answer, no log line of any level, and no file. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -11,7 +11,7 @@ import { type Product, startProduct } from './product.js';
 const password = `pass-${randomUUID()}`;
 let folder: string;
 let product: Product;
-/** Takes connections and hangs up: what a driver says of it goes to the log. */
+/** A server that accepts connections and closes them, so that the driver's error is logged. */
 let rude: Server;
 
 beforeAll(async () => {

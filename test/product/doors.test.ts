@@ -1,4 +1,7 @@
-/** Which doors a process has, and who may open them: paths, the management port, and production without it. */
+/**
+ * The paths that a process serves and who may read them: on the public port, on the management port, and in production
+ * without a management port.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askOnce } from '../fault/clients.js';
 import { type Product, runToEnd, startProduct } from './product.js';
 
-const inner = ['/metrics', '/docs', '/docs/style.css', '/openapi.json'];
+const inner = ['/metrics', '/docs', '/docs/how-to/embedding', '/docs/search.json', '/docs/style.css', '/openapi.json'];
 const metricsToken = randomBytes(24).toString('hex');
 const gatewayToken = randomBytes(24).toString('hex');
 const serviceToken = randomUUID();
@@ -47,7 +50,9 @@ describe('the demo, on one port', () => {
   });
 
   it('shows everything', async () => {
-    expect(await statuses(product.url, [...inner, '/healthz', '/readyz', '/demo'])).toEqual(all(200, Array(7).fill(0)));
+    expect(await statuses(product.url, [...inner, '/healthz', '/readyz', '/demo'])).toEqual(
+      all(200, Array(inner.length + 3).fill(0)),
+    );
     expect((await ask(`${product.url}/gateway/admin/tenants-list`, undefined, 'POST')).status).toBe(401);
   });
 
@@ -115,11 +120,11 @@ describe('production without a management port', () => {
   });
 
   it('shows the reference, and not the metrics, to callers of the interface', async () => {
-    expect(await statuses(product.url, inner, serviceToken)).toEqual([401, 200, 200, 200]);
+    expect(await statuses(product.url, inner, serviceToken)).toEqual([401, 200, 200, 200, 200, 200]);
   });
 
   it('readiness tells a stranger the status alone', async () => {
-    // In the way of the file that readiness writes.
+    // A folder with the name of the file that the readiness check writes, so that the check fails.
     await mkdir(join(product.dataDir, 'metadata.ready'));
     const { status, body } = await ask(`${product.url}/readyz`);
     expect([status, JSON.parse(body)]).toEqual([503, { status: 'not ready' }]);

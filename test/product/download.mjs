@@ -1,5 +1,5 @@
-// Downloads a metric of so many rows from the built engine over a socket, and prints what came and how far this process's memory grew.
-// node test/product/download.mjs '<datasource as JSON>' <schema>
+// Downloads a metric with many rows from the built engine over a socket, and prints what arrived and how much this
+// process's memory grew. node test/product/download.mjs '<datasource as JSON>' <schema>
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { Readable } from 'node:stream';
@@ -64,7 +64,7 @@ const question = {
 
 const log = { warn: console.error, error: console.error };
 const engine = createEngine({ log, assertReachable: async () => {} });
-// Everything is loaded, and the tables are known.
+// Loads all modules and the catalog, so that they are not measured.
 await engine.query({ ...question, limit: 1 });
 
 const server = createServer(async (_, response) => {

@@ -1,4 +1,6 @@
-/** A million rows, downloaded from the built product's engine: how much memory that takes does not depend on how many there are. */
+/**
+ * Downloads a million rows from the built product's engine: the memory needed does not depend on the number of rows.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,7 +21,7 @@ const texts: Readonly<Record<Kind, string>> = {
   MYSQL: 'CHAR',
   CLICKHOUSE: 'String',
 };
-/** What a database itself sorts in this process. */
+/** Megabytes that DuckDB itself needs for sorting in this process. */
 const ownMegabytes = 250;
 
 describe.each(await findKinds())('on %s', (kind) => {

@@ -1,4 +1,4 @@
-/** One request the whole way: a session, a token, a dashboard, and numbers equal to those of the parquet file itself. */
+/** One complete flow: a session, a token, a dashboard, and numbers equal to those computed from the parquet file. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   analyst,
@@ -36,7 +36,7 @@ const expected = async (sql: string): Promise<unknown[][]> => (await truth.rows(
 
 const joined = 'flights f LEFT JOIN airports a ON f.destination = a.iata';
 
-/** Each metric of the demo as SQL over the files, for the rows that `where` leaves. */
+/** Each metric of the demo as SQL over the files, for rows that pass `where`. */
 const truths: Readonly<Record<string, (where: string) => string>> = {
   'Flights a day': (where) =>
     `SELECT strftime(date_trunc('day', date), '%Y-%m-%d'), count(*) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 1`,

@@ -1,4 +1,4 @@
-/** What a host page does with the product, over HTTP, and the same numbers straight from the parquet file. */
+/** What a host page does with the product over HTTP, and the same numbers computed from the parquet file. */
 import { createSecretKey } from 'node:crypto';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
@@ -33,7 +33,7 @@ export const post = <T = Record<string, unknown>>(url: string, body: unknown, be
 export const get = <T = Record<string, unknown>>(url: string, bearer?: string): Promise<Answer<T>> =>
   request<T>(url, bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } });
 
-/** A session as the demo's host signs it; `claims` replaces or adds. */
+/** A session signed like the demo host's; `claims` replaces or adds claims. */
 export const session = (
   { credentials }: Pick<Product, 'credentials'>,
   claims: Readonly<Record<string, unknown>>,
@@ -58,7 +58,7 @@ export type EmbedToken = {
 };
 export type Failure = { readonly error: { readonly code: string; readonly message: string; readonly status?: number } };
 
-/** Logs in and answers the guest token. Throws where it is refused. */
+/** Logs in and returns the guest token. Throws if the login is refused. */
 export const login = async (
   product: Product,
   claims: Readonly<Record<string, unknown>>,
@@ -90,7 +90,7 @@ export const openDashboard = async (product: Product, token: string, id: string)
   return answer.body.data;
 };
 
-/** Asks a metric of a dashboard by its name, as the elements do. */
+/** Queries a metric of a dashboard by its name, as the elements do. */
 export const ask = async (
   product: Product,
   token: string,
@@ -111,7 +111,7 @@ export const ask = async (
   return answer.body;
 };
 
-/** Queries over the parquet and CSV files themselves, as `flights` and `airports`, with nothing of the product between. */
+/** Runs queries over the parquet and CSV files, as `flights` and `airports`, without the product. */
 export const openTruth = async () => {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

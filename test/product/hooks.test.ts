@@ -1,4 +1,7 @@
-/** A tenant's life by the sender of docs/tenant-events.md, on PostgreSQL and Redis, and a scan of both after its deletion. */
+/**
+ * A tenant's life, with the hook sender of docs/how-to/tenant-events.md, on PostgreSQL and Redis; after the deletion,
+ * both are searched for the tenant.
+ */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -71,17 +74,17 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
   });
 
   const environment = () => ({ ...process.env, GUESTLIST_URL: product.url, GUESTLIST_HOOK_SECRET: hookSecret });
-  /** The sender of docs/tenant-events.md, as it is printed. */
+  /** Runs the sender exactly as docs/how-to/tenant-events.md prints it. */
   const byNode = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
-    const page = await readFile(`${root}/docs/tenant-events.md`, 'utf8');
+    const page = await readFile(`${root}/docs/how-to/tenant-events.md`, 'utf8');
     const [, code] = /```js\n(import \{ Webhook \}[\s\S]*?)```/.exec(page) ?? [];
-    if (code === undefined) throw new Error('docs/tenant-events.md shows no sender');
+    if (code === undefined) throw new Error('docs/how-to/tenant-events.md shows no sender');
     const call = `console.log(JSON.stringify(await sendHook(...process.argv.slice(1))))`;
     const node = ['--input-type=module', '-e', `${code}\n${call}`, ...args];
     return JSON.parse((await run(process.execPath, node, { cwd: root, env: environment() })).stdout);
   };
   const byCurl = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
-    const { stdout } = await run('bash', ['docs/send-hook.sh', ...args], { cwd: root, env: environment() });
+    const { stdout } = await run('bash', ['docs/how-to/send-hook.sh', ...args], { cwd: root, env: environment() });
     return JSON.parse(stdout).data;
   };
   const dashboards = async (): Promise<readonly string[]> => {
@@ -91,7 +94,7 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     );
     return body.data.map(({ embedId }) => embedId).filter((id) => id.includes(clientId));
   };
-  /** Everything that is kept: each row of each table, each key and value. */
+  /** Returns everything stored: each row of each table, each key and value. */
   const scan = async (): Promise<string> => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -150,7 +153,7 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     }
   });
 
-  /** A gateway in front of the same service, database and cache, by a policy that asks the host for the tenant. */
+  /** Starts a gateway with the same service, database and cache, and a policy that looks the tenant up at the host. */
   const startLookingUp = async (lookupUrl: string, folder: string): Promise<Product> => {
     const flights = await readFile(`${root}/config/policies/flights.yaml`, 'utf8');
     const tenant = { key: 'claims.org_id', http: { url: lookupUrl, secretVariable: 'LOOKUP_SECRET' } };
@@ -217,7 +220,7 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     }
   });
 
-  it('by curl and openssl, as docs/send-hook.sh has it', async () => {
+  it('by curl and openssl, as docs/how-to/send-hook.sh has it', async () => {
     const other = `other-${randomUUID()}`;
     expect(await byCurl('tenant-signed-up', other)).toMatchObject({ state: 'active', provisioned: 1 });
     expect(await byCurl('tenant-deleted', other)).toMatchObject({ state: 'deleted', erasure: { isComplete: true } });

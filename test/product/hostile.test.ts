@@ -1,4 +1,7 @@
-/** What a browser may not do: choose its tenant, its filters, its permissions; or come with a session of its own making. */
+/**
+ * What a browser must not be able to do: choose its tenant, filters or permissions, or use a session that it made
+ * itself.
+ */
 import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -123,7 +126,10 @@ describe('the interface with the wrong credential', () => {
     );
     expect([mint.status, mint.body.error]).toEqual([
       401,
-      expect.objectContaining({ code: 'AUTHENTICATION_ERROR', message: 'API key is invalid or expired' }),
+      expect.objectContaining({
+        code: 'AUTHENTICATION_ERROR',
+        message: expect.stringMatching(/^API key is invalid or expired\. This is a guest token/),
+      }),
     ]);
     const read = await get<Failure>(
       `${product.url}/api/v2/guest/dashboards/delays--LAX`,

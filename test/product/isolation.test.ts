@@ -1,4 +1,4 @@
-/** As the other tenant: every way to rows, put every way. What is refused says nothing of why. */
+/** Every read of another tenant's data, sent in every way. The refusals do not reveal their reason. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   analyst,

@@ -1,4 +1,4 @@
-/** The built gateway with issuers of its own configuration file, in front of a service elsewhere. */
+/** The built gateway with issuers from its own configuration file, in front of a separate service. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

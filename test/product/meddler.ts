@@ -1,16 +1,16 @@
-/** A proxy that spoils answers on their way: a server with one fault. */
+/** A proxy that damages answers, to simulate a server with one fault. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export type Passed = { readonly method: string; readonly path: string; readonly query: string; readonly body: string };
 export type Reply = { readonly status: number; readonly body: unknown };
-/** What is answered in the place of what came. */
+/** Returns the answer to send instead. */
 export type Spoil = (reply: Reply, request: Passed) => Reply;
 
 export type Meddler = {
   readonly url: string;
-  /** Requests that went through. */
+  /** Requests that were forwarded. */
   readonly passed: readonly Passed[];
   readonly close: () => Promise<void>;
 };
@@ -22,7 +22,7 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
     ),
   );
 
-/** Opens a proxy in front of `target`; `onPassed` is told of each request before it goes on. */
+/** Opens a proxy in front of `target`. `onPassed` is called with each request before it is forwarded. */
 export const openMeddler = async (
   target: string,
   spoil: Spoil = (reply) => reply,
@@ -33,7 +33,7 @@ export const openMeddler = async (
     try {
       const [path = '', query = ''] = (request.url ?? '').split('?');
       const method = request.method ?? 'GET';
-      // Forms hold only text and JSON here: one byte is one character both ways.
+      // The forms contain only text and JSON, so one byte is one character in both directions.
       const body = await text(request.setEncoding('latin1'));
       const seen = { method, path, query, body };
       passed.push(seen);

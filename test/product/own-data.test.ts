@@ -1,4 +1,4 @@
-/** docs/own-data.sh, as it is printed: from a database file to a tenant's first numbers. */
+/** Runs docs/tutorials/own-data.sh exactly as printed: from a database file to a tenant's first numbers. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { analyst, ask, login, openTruth } from './guest.js';
 import { startProduct } from './product.js';
 
-const script = fileURLToPath(new URL('../../docs/own-data.sh', import.meta.url));
+const script = fileURLToPath(new URL('../../docs/tutorials/own-data.sh', import.meta.url));
 
-test('docs/own-data.sh makes all that a tenant needs, and ends with its rows', async () => {
+test('docs/tutorials/own-data.sh makes all that a tenant needs, and ends with its rows', async () => {
   const [product, truth] = await Promise.all([startProduct(), openTruth()]);
   try {
-    // The demo's first answer says that its flights, which the script reads, are there.
+    // After the demo's first answer, its flights file exists, which the script reads.
     const { token, embeds } = await login(product, analyst('LAX'));
     await ask(product, token, embeds[0]?.id ?? '', 'Flights a day');
     const env = { ...process.env, GUESTLIST_URL: product.url, GUESTLIST_DATA_DIR: product.dataDir };

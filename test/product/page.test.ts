@@ -1,4 +1,4 @@
-/** What people see: the demo page of the real product in a real browser, against the parquet file itself. */
+/** The demo page of the real product in a real browser. Its numbers must equal those of the parquet file. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../web/chromium.js';
@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium())('the demo page', () => {
     await product.remove();
   });
 
-  /** Opens the page as a user, hands it to `look`, and then wants nothing to have gone wrong. */
+  /** Opens the page as a user, calls `look`, and asserts that the page had no error. */
   const visit = async (user: string, look: (page: Page) => Promise<void>, allowed: readonly string[] = []) => {
     const context = await browser.newContext({ viewport: { width: 1400, height: 1100 }, locale: 'en-US' });
     try {
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium())('the demo page', () => {
       `SELECT strftime(date_trunc('day', date), '%b %-d, %Y'), count(*) FROM ${joined} WHERE ${where} GROUP BY date_trunc('day', date), 1 ORDER BY date_trunc('day', date)`,
     );
 
-  /** The page of one user shows what the file says of the rows that `where` leaves, in every chart of `delays`. */
+  /** Asserts that every chart of `delays` shows the file's numbers for the rows of `where`. */
   const checkDelays = async (page: Page, where: string): Promise<void> => {
     await drawn(page, 4);
     expect(await page.locator('guestlist-card .value').textContent()).toBe(await share(where));
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium())('the demo page', () => {
     expect(await tableOf(page, 'Flights a day')).toEqual(expected);
     expect(await tableOf(page, 'Average delay by hour of departure')).toEqual(
       await rows(
-        `SELECT CAST(hour(date) AS VARCHAR), avg(delay) || ' min' FROM ${joined} WHERE ${where} GROUP BY hour(date) ORDER BY hour(date)`,
+        `SELECT CASE WHEN hour(date) % 12 = 0 THEN 12 ELSE hour(date) % 12 END || ' ' || CASE WHEN hour(date) < 12 THEN 'AM' ELSE 'PM' END, avg(delay) || ' min' FROM ${joined} WHERE ${where} GROUP BY hour(date) ORDER BY hour(date)`,
       ).then(inMinutes),
     );
     expect(await tableOf(page, 'Average delay by destination')).toEqual(
@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium())('the demo page', () => {
         const claims = { sub: 'den-newcomer', org_id: 'DEN', roles: [] };
         const answer = await post<Failure>(`${product.url}/embed-token`, {}, session(product, claims));
         expect(answer.body.error.code).toBe('NO_POLICY');
-        // Each answer has a reference of its own.
+        // Each answer has its own reference.
         expect(await alert.textContent()).toContain(answer.body.error.message.replace(/ Reference: .*/, ''));
         expect(await page.locator('guestlist-dashboard, guestlist-card').count()).toBe(0);
       },
@@ -154,7 +154,10 @@ describe.skipIf(!hasChromium())('the demo page', () => {
     ));
 });
 
-/** Page errors, console errors (a breach of the content security policy is one) and requests to elsewhere, as they come. */
+/**
+ * Collects errors of the page, console errors (including violations of the content security policy) and requests to
+ * other origins.
+ */
 const complaintsOf = (page: Page, origin: string): readonly string[] => {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
@@ -177,7 +180,7 @@ const drawn = async (page: Page, cards: number): Promise<void> => {
   expect(await page.locator('guestlist-card [role=alert]').count()).toBe(0);
 };
 
-/** The rows of a chart by its own "Show as table". */
+/** Returns the rows of a chart by its "Show as table" button. */
 const tableOf = async (page: Page, metric: string): Promise<string[][]> => {
   const asTable = page.getByRole('button', { name: `Show as table: ${metric}`, exact: true });
   if ((await asTable.count()) > 0) await asTable.click();
@@ -195,7 +198,7 @@ const trimmed = async (locator: Locator): Promise<string[]> =>
 
 const number = (value: number): string => whole.format(value);
 
-/** `12.3456 min` as people read it: one place, or two below one minute. */
+/** Writes `12.3456 min` as the page does: one decimal place, or two below one minute. */
 const inMinutes = (lines: readonly string[][]): string[][] =>
   lines.map(([name = '', text = '']) => {
     const value = Number.parseFloat(text);

@@ -1,5 +1,5 @@
-/** `guestlist policy` as an operator and a CI run it: the built command line, beside a running product. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** `guestlist policy` as operators and CI run it: the built command line with a running product. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,48 @@ afterAll(async () => {
 
 test('the tests of the shipped policy hold', async () => {
   const { code, output } = await runToEnd(['policy', 'test', '--cover'], {});
-  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ tests, all hold\s*$/)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/\d+ tests, all hold\s/)]);
+  // No gateway is configured there.
+  expect(output).toContain('were not checked');
+});
+
+test('beside a running gateway, names that its service lacks are found', async () => {
+  const env = { GUESTLIST_DATA_DIR: product.dataDir };
+  const shipped = await runToEnd(['policy', 'test', '--url', product.url], env);
+  expect([shipped.code, shipped.output]).toEqual([0, expect.stringMatching(/\d+ tests, all hold\s*$/)]);
+  const file = join(folder, 'misspelt.yaml');
+  const text = readFileSync('config/policies/flights.yaml', 'utf8').replaceAll('Destination state', 'Destination stat');
+  writeFileSync(file, text);
+  const user = { sub: 'a', org_id: 'LAX', roles: [] };
+  const tests = [{ name: 'x', user, expect: { denied: 'NO_POLICY' } }];
+  writeFileSync(join(folder, 'misspelt.test.yaml'), JSON.stringify({ policy: file, tests }));
+  const { code, output } = await runToEnd(
+    ['policy', 'test', join(folder, 'misspelt.test.yaml'), '--url', product.url],
+    env,
+  );
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /misspelt\.yaml:\d+:\d+: "Destination stat" is no filter .* Did you mean "Destination state"\?/,
+  );
+});
+
+test('a suspended tenant is the first line of an explanation, with what to do', async () => {
+  const tell = (command: string) =>
+    fetch(`${product.url}/gateway/admin/${command}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${product.credentials.gatewayToken}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ clientId: 'SFO' }),
+    });
+  expect((await tell('tenant-suspend')).status).toBe(200);
+  const args = ['policy', 'explain', '--as', claims, '--url', product.url];
+  const { output } = await runToEnd(args, { GUESTLIST_DATA_DIR: product.dataDir });
+  expect((await tell('tenant-resume')).status).toBe(200);
+  const [first, second] = output.split('\n');
+  expect(first).toMatch(/^DENIED with TENANT_SUSPENDED: user rea, tenant SFO/);
+  expect(second).toContain('tenant-resumed');
 });
 
 test('a failing test ends with 1', async () => {

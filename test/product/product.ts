@@ -1,4 +1,4 @@
-/** Runs the built product as its own process, as an operator would, on a folder and a port of its own. */
+/** Runs the built product as an operator would: as its own process, with its own folder and port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
@@ -21,9 +21,9 @@ export type Product = {
   };
   /** Everything that the process has printed. */
   readonly output: () => string;
-  /** Ends the process and answers its exit code; the folder stays. */
+  /** Ends the process and returns its exit code. The folder stays. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
-  /** Sends it a signal that does not end it. */
+  /** Sends a signal that does not end the process. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   readonly remove: () => Promise<void>;
 };
@@ -43,7 +43,7 @@ const collect = (child: ChildProcess): (() => string) => {
   return () => text;
 };
 
-/** Runs the command line to its end. */
+/** Runs the command line until it ends. */
 export const runToEnd = async (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -66,10 +66,10 @@ const urlFrom = (child: ChildProcess, output: () => string): Promise<string> =>
 
 export type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** An earlier product's folder; left out: a new one. */
+  /** The folder of an earlier product; default: a new one. */
   readonly dataDir?: string;
   readonly args?: readonly string[];
-  /** Whether the product loads the flights itself, as a first start does; otherwise it finds those of the run in its folder. */
+  /** Whether the product loads the flights itself, as on a first start. Otherwise it finds them in its folder. */
   readonly loadsFlights?: boolean;
 };
 
@@ -82,14 +82,14 @@ const prepareFlights = async (): Promise<string> => {
   return path;
 };
 
-/** What the demo's loader makes, made once in a run by that very loader. */
+/** Copies the flights, which the demo's own loader creates once for all tests. */
 const copyFlights = async (folder: string): Promise<void> => {
   shared ??= prepareFlights();
   await mkdir(join(folder, 'demo'), { recursive: true });
   await copyFile(await shared, join(folder, 'demo', 'flights.duckdb'), constants.COPYFILE_FICLONE);
 };
 
-/** Starts `guestlist serve` and waits until it says where it is. */
+/** Starts `guestlist serve` and waits until it prints its URL. */
 export const startProduct = async (options: StartOptions = {}): Promise<Product> => {
   const { env = {}, dataDir, args = [], loadsFlights = false } = options;
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'guestlist-')));

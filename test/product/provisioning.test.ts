@@ -1,4 +1,7 @@
-/** Provisioning against a service in a process of its own: killed at each step, by two gateways at once, while a tenant is deleted. */
+/**
+ * Provisioning with a service in another process: a gateway is killed at each step, two gateways run at once, and a
+ * tenant is deleted meanwhile.
+ */
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient, type Transport } from '../../src/contract/client.js';
@@ -53,7 +56,7 @@ const isThere = async (embedId: string): Promise<boolean> => (await call()(listE
 const rowsOf = ({ db, refOf }: Ledger, clientId: string) =>
   db.selectFrom('dashboards').selectAll().where('tenant_ref', '=', refOf(clientId)).execute();
 
-/** A copy as a service leaves it that was killed between the dashboard and its metrics. */
+/** Creates a copy as a service leaves it if it is killed after creating the dashboard and before its metrics. */
 const makeHalf = (clientId: string, metadata: Record<string, unknown>) =>
   call()(createDashboardEmbed, {
     dashboardId: `delays--${clientId}`,
@@ -64,7 +67,7 @@ const makeHalf = (clientId: string, metadata: Record<string, unknown>) =>
     metadata,
   });
 
-/** A process that ends at its n-th step, before or after the step is done; nothing that it asks for afterwards happens. */
+/** A process that dies at its n-th step, before or after the step. Everything it does afterwards fails. */
 const createMortal = (ledger: Ledger, at: number, when: 'before' | 'after') => {
   let steps = 0;
   let isDead = false;
@@ -84,7 +87,7 @@ const createMortal = (ledger: Ledger, at: number, when: 'before' | 'after') => {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
       if (isDead) die();
-      // What else the ledger is asked, by whomever and whenever, is no step of provisioning.
+      // Only statements on the dashboards' table are steps of provisioning.
       if (JSON.stringify(node).includes('dashboards')) asked.set(queryId, enter());
       return node;
     },
@@ -103,7 +106,7 @@ const createMortal = (ledger: Ledger, at: number, when: 'before' | 'after') => {
 };
 
 describe('a kill', () => {
-  // read, begin, create, export, complete: then the token is minted.
+  // The steps are read, begin, create, export, complete; the token is minted after them.
   const points = [1, 2, 3, 4, 5].flatMap((at) => (['before', 'after'] as const).map((when) => [when, at] as const));
 
   test.each(points)('%s step %i leads to exactly one complete dashboard', async (when, at) => {
@@ -155,7 +158,7 @@ describe('a half-imported copy', () => {
       metadata: mark('HALF2'),
     });
     expect(await countMetrics('delays--HALF2', 'HALF2')).toBe(1);
-    // Whoever began it may be at work on it still.
+    // The process that began the copy may still be working on it.
     for (let round = 0; round < 2; round += 1) {
       expect((await refused({ ...analyst, org_id: 'HALF2' })).status).toBe(503);
       expect(await countMetrics('delays--HALF2', 'HALF2')).toBe(1);

@@ -1,4 +1,7 @@
-/** Several gateways that share one Redis: a mint for each grant, and no more, whatever happens to the Redis and to one of them. */
+/**
+ * Several gateways with one Redis mint exactly one token for each grant, whatever happens to Redis and to one of the
+ * gateways.
+ */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPostgresThere } from '../suites/postgres.js';
@@ -46,7 +49,7 @@ const mintsOf = (users: readonly User[]): Map<string, number> =>
     userOf,
   );
 
-/** `count` requests at once, each user's spread over all gateways; answers the tokens by user. */
+/** Sends `count` requests at once, each user's spread over all gateways. Returns the tokens by user. */
 const askAll = async (users: readonly User[], count: number): Promise<Map<string, Set<string>>> => {
   const sessions = users.map((user) => sessionOf(user));
   const tokens = new Map(users.map(({ sub }) => [sub, new Set<string>()]));
@@ -85,7 +88,7 @@ describe.skipIf(!isThere)('three gateways and one Redis', () => {
     replicas.proxy.state.after = async ({ path }: Call) => {
       if (path !== mintPath) return;
       minted += 1;
-      // In the midst of it: some are minted and stored, some under way, some not begun.
+      // At this moment, some tokens are stored, some are being minted, and some are not begun.
       if (minted === 5) await replicas.redis.stop();
       if (minted === 30) await replicas.redis.start();
     };
@@ -96,7 +99,7 @@ describe.skipIf(!isThere)('three gateways and one Redis', () => {
     await replicas.redis.start();
     for (const [user, mints] of mintsOf(users)) expect(mints, user).toBeLessThanOrEqual(3);
     const before = mintsOf(users);
-    // Each gateway finds by itself that Redis is back.
+    // Each gateway notices by itself that Redis is available again.
     await expect
       .poll(async () => [...(await askAll(users, 60)).values()].map((those) => those.size), { timeout: 20_000 })
       .toEqual(users.map(() => 1));
@@ -146,7 +149,9 @@ describe.skipIf(!isThere)('a user is revoked', () => {
     expect(code).toBe(0);
     return output;
   };
-  /** Every gateway refuses the session, soon, and then goes on refusing it; a new login gets a token of its own. */
+  /**
+   * Asserts that every gateway soon refuses the session and keeps refusing it, and that a new login gets a new token.
+   */
   const expectRevoked = async (user: User, session: string, known: readonly string[]): Promise<void> => {
     const codes = async () =>
       Promise.all(replicas.gateways.map(async (gateway) => (await askFor(gateway, session)).code));
@@ -154,7 +159,7 @@ describe.skipIf(!isThere)('a user is revoked', () => {
     expect(new Set(await codes())).toEqual(new Set(['SESSION_INVALID']));
     for (const token of known) expect(await isGood(token)).toBe(false);
     const login = () => sessionOf({ ...user, iat: Math.floor(Date.now() / 1000) });
-    // Its `iat` says seconds: a login counts from the next one on.
+    // `iat` has whole seconds, so a login counts as new only from the next second on.
     await expect
       .poll(async () => (await askFor(replicas.gateways[0] ?? { url: '' }, login())).code, { timeout: 30_000 })
       .toBe('OK');
@@ -179,7 +184,7 @@ describe.skipIf(!isThere)('a user is revoked', () => {
       minted.open();
       await released.opened;
     };
-    // Another role, another grant: it is minted by another gateway than the one that revokes.
+    // Another role has another grant, which another gateway mints than the one that revokes.
     const other = askFor(replicas.gateways[2] ?? { url: '' }, sessionOf({ ...user, roles: ['manager'] }));
     await minted.opened;
     expect(await revoke(user.sub)).toContain('Tokens that worked until now: 2');

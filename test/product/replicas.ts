@@ -1,4 +1,7 @@
-/** Three gateway processes on one database and one Redis, in front of one service, with a proxy between that counts and can hold. */
+/**
+ * Three gateway processes with one database and one Redis, in front of one service. A proxy in between counts requests
+ * and can hold them.
+ */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -32,7 +35,10 @@ const send = (to: URL, request: IncomingMessage, body: string): Promise<{ status
     onward.end(body);
   });
 
-/** Passes everything on to the service. `hold` keeps back what it names, until it resolves: before it is passed on, or before it is answered. */
+/**
+ * Starts a proxy to the service. `hold` returns a promise for requests to hold: before they are forwarded, or before
+ * they are answered.
+ */
 export const startProxy = async (service: string) => {
   const calls: Call[] = [];
   const state = {
@@ -68,10 +74,10 @@ export type Proxy = Awaited<ReturnType<typeof startProxy>>;
 export const mintPath = '/api/v2/guest-token/create';
 export const dashboardPath = '/api/v2/data-app/dashboard-embeds';
 
-/** Whom a mint is for. */
+/** Returns the user of a mint. */
 export const userOf = ({ body }: Call): string => JSON.parse(body).params.userIdentifier;
 
-/** What waits until it is opened. */
+/** A promise that waits until the test opens it. */
 export const createGate = () => {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -82,7 +88,7 @@ export const createGate = () => {
 
 const hostSecret = randomBytes(32).toString('base64');
 
-/** A session as the host signs it; `claims` replaces or adds. */
+/** A session signed like the host's; `claims` replaces or adds claims. */
 export const sessionOf = (claims: Readonly<Record<string, unknown>>): string => {
   const now = Math.floor(Date.now() / 1000);
   const key = createSecretKey(Buffer.from(hostSecret));
@@ -91,10 +97,10 @@ export const sessionOf = (claims: Readonly<Record<string, unknown>>): string => 
 
 export type Reply = { readonly status: number; readonly code: string; readonly token: string };
 
-/** Each request on a connection of its own: one that is kept may be closed while many are under way. */
+/** Each request uses a new connection, since a kept one could be closed while many requests are running. */
 const agent = new Agent({ keepAlive: false });
 
-/** Asks one gateway for a token. */
+/** Requests a token from one gateway. */
 export const askFor = async (gateway: Pick<Product, 'url'>, session: string): Promise<Reply> => {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = { agent, method: 'POST', headers: { authorization: `Bearer ${session}` } };
@@ -106,7 +112,7 @@ export const askFor = async (gateway: Pick<Product, 'url'>, session: string): Pr
 
 export const gatewayToken = randomBytes(32).toString('hex');
 
-/** Nothing is late where many processes share few cores, and they share one clock, too. */
+/** A configuration with long time limits, since many processes share few cores. */
 const patientConfig = async (folder: string): Promise<string> => {
   const file = join(folder, 'guestlist.yaml');
   const policies = fileURLToPath(new URL('../../config/policies/flights.yaml', import.meta.url));
@@ -115,7 +121,7 @@ const patientConfig = async (folder: string): Promise<string> => {
   return file;
 };
 
-/** All of it; `stop` ends what was started here. */
+/** Starts everything. `stop` ends it. */
 export const startReplicas = async () => {
   const [redis, database, service] = await Promise.all([
     startOwnRedis(),

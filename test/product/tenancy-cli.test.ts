@@ -1,4 +1,4 @@
-/** `guestlist tenancy` in front of a service that runs, and what a start says of tables that no query may read. */
+/** `guestlist tenancy` with a running service, and the log lines of a start about tables that no query may read. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { runTenancy } from '../../src/cli/tenancy.js';
 import { createDatamart } from '../../src/contract/datamart-writes.js';
@@ -27,7 +27,7 @@ const planes = {
   ],
 };
 
-/** Runs the command in this process: the exit code, and what it printed. */
+/** Runs the command in this process. Returns the exit code and what it printed. */
 const run = async (...args: string[]) => {
   const printed: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((text) => void printed.push(String(text)));
@@ -55,7 +55,7 @@ test('guestlist tenancy prints whose the rows are; a start logs the tables that 
       body: JSON.stringify(planes),
     });
     const { message } = createDatamart.output.parse(made.body).warnings?.[0] ?? {};
-    // By the token of the data folder, as its own process.
+    // As a separate process, which reads its token from the data folder.
     const spawned = await runToEnd(['tenancy', 'planes', '--url', url], { GUESTLIST_DATA_DIR: dataDir });
     expect(spawned).toEqual({ code: 1, output: expect.stringContaining(`main.airports  UNREADABLE  ${message}`) });
     const json = await run('planes', '--json', '--url', url);

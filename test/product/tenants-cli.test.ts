@@ -1,4 +1,4 @@
-/** `guestlist tenants` in front of a gateway that runs. */
+/** `guestlist tenants` with a running gateway. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Runs a command in this process: the exit code, and what it printed. */
+/** Runs a command in this process. Returns the exit code and what it printed. */
 const run = async (...args: string[]) => {
   const printed: string[] = [];
   const keep = (text: unknown) => void printed.push(String(text));

@@ -1,4 +1,7 @@
-/** A changed template, from the command line to the tenants' dashboards and back, on the product as it is started. */
+/**
+ * A changed template is rolled out to the tenants' dashboards by the command line, and rolled back, with the built
+ * product.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { analyst, login } from './guest.js';
 import { type Product, runToEnd, startProduct } from './product.js';
@@ -31,7 +34,7 @@ const call = async (method: string, path: string, bearer: string, body?: unknown
 
 type Content = { data: { metrics: { name: string }[]; gridMargin: number[] }; digest: string };
 
-/** Changes a dashboard as it stands: of the organization by a service token, of a client by the API key. */
+/** Changes a dashboard: one of the organization by a service token, one of a client by the API key. */
 const change = async (dashboardId: string, bearer: string, edit: (data: Content['data']) => object) => {
   const target = { dashboardId, workspaceName: 'flights' };
   const path = '/data-app/dashboards/content';

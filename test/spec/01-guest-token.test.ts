@@ -1,9 +1,10 @@
-/** Section 1 of the interface, "Create guest token", and what the facts add: guest-token errors, filters, tenancy. */
+/** Section 1 of the interface, "Create guest token", and further known facts: guest-token errors, filters, tenancy. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/platform/keys.js';
 import {
   call,
   cloneBoard,
+  firstSentence,
   type House,
   type Input,
   metricOf,
@@ -40,7 +41,7 @@ const opens = async (token: string, dashboardId: string): Promise<number> =>
   (await call(house, 'getGuestDashboard', { dashboardId }, { bearer: token })).status;
 const board = async (token: string, dashboardId = 'acme-board') =>
   (await ok(house, 'getGuestDashboard', { dashboardId }, { bearer: token })).data;
-/** The revenue that this token sees on its board. */
+/** Returns the revenue that this token sees on its board. */
 const revenueOf = async (token: string, choice: Input = {}): Promise<unknown> =>
   (await ok(house, 'queryGuestMetric', { dashboardId: 'acme-board', metricId: revenue, ...choice }, { bearer: token }))
     .data[0]?.Revenue;
@@ -88,26 +89,26 @@ describe('the body is validated strictly', () => {
     ],
   ])('%s is required', async (field, input) => {
     const message = await refused('createGuestToken INVALID_REQUEST_BODY', house, input);
-    expect(message).toContain(`${field}: nothing came`);
+    expect(message).toContain(`${field}: missing`);
   });
 
-  test.each([0, -1, '900000', null])('expiryTime %j is no duration in milliseconds', async (expiryTime) => {
+  test.each([0, -1, '900000', null])('expiryTime %j is not a duration in milliseconds', async (expiryTime) => {
     expect(await refused('createGuestToken INVALID_REQUEST_BODY', house, body({ expiryTime }))).toContain('expiryTime');
   });
 
-  test.each(['Mars/Base', 'UTC+25', ''])('timezone %j is no IANA timezone', async (timezone) => {
+  test.each(['Mars/Base', 'UTC+25', ''])('timezone %j is not an IANA timezone', async (timezone) => {
     expect(await refused('createGuestToken INVALID_REQUEST_BODY', house, withParams({ timezone }))).toContain(
       'timezone',
     );
   });
 
-  test('datamartName must be a datamart', async () => {
+  test('datamartName must name a datamart', async () => {
     const message = await refused('createGuestToken INVALID_REQUEST_BODY', house, body({ datamartName: 'nowhere' }));
     expect(message).toContain('datamartName');
   });
 
   test.each(['\u0000', 'half \ud800 of a pair'])(
-    'text that no database holds (%j) is refused, wherever it stands',
+    'text that no database can store (%j) is refused in every field',
     async (text) => {
       for (const input of [
         body({ clientId: text }),
@@ -135,12 +136,12 @@ describe('the API key', () => {
     };
     const bearer = which === null ? null : (keys[which] ?? which);
     const message = await refused('createGuestToken AUTHENTICATION_ERROR', house, body(), { bearer });
-    expect(message).toBe('API key is invalid or expired');
+    expect(firstSentence(message)).toBe('API key is invalid or expired');
   });
 });
 
 describe('expiryTime', () => {
-  test('is a duration in milliseconds from creation: to the millisecond', async () => {
+  test('is a duration in milliseconds from creation, exact to the millisecond', async () => {
     const token = await mint(house, 'acme', {}, { expiryTime: 1000 });
     setNow(new Date(noon.getTime() + 999));
     expect(await opens(token, 'acme-board')).toBe(200);
@@ -148,7 +149,7 @@ describe('expiryTime', () => {
     await refused('getGuestDashboard TOKEN_EXPIRED', house, { dashboardId: 'acme-board' }, { bearer: token });
   });
 
-  test('is a number, and need not be a whole one: the token lives until it has passed', async () => {
+  test('is a number and may have a fraction; the token is valid until it has passed', async () => {
     setNow(noon);
     const token = await mint(house, 'acme', {}, { expiryTime: 999.5 });
     setNow(new Date(noon.getTime() + 999));
@@ -157,7 +158,7 @@ describe('expiryTime', () => {
     await refused('getGuestDashboard TOKEN_EXPIRED', house, { dashboardId: 'acme-board' }, { bearer: token });
   });
 
-  test('the longest is a hundred million days, and still a date; beyond that it is refused', async () => {
+  test('is at most a hundred million days, which is still a valid date; more is refused', async () => {
     const longest = 8_640_000_000_000;
     expect(await opens(await mint(house, 'acme', {}, { expiryTime: longest }), 'acme-board')).toBe(200);
     for (const expiryTime of [longest + 1, Number.MAX_SAFE_INTEGER, 1e300])
@@ -172,14 +173,14 @@ describe('expiryTime', () => {
 });
 
 describe('clientId', () => {
-  test('the literal None is refused where the datamart has tenancy configured', async () => {
+  test('the literal None is refused if the datamart has tenancy', async () => {
     for (const parts of [{ datamartName: 'shop' }, { params: { allowedEmbeds: ['none-embed'] } }]) {
       if ('params' in parts) parts.params.allowedEmbeds = [await embedOf('board')];
       await refused('createGuestToken CLIENT_ID_ERROR', house, { clientId: 'None', dataAppName: 'shop', ...parts });
     }
   });
 
-  test('None is the clientId when no tenancy is configured, and the only one', async () => {
+  test('None is the only clientId if no tenancy is configured', async () => {
     const embed = await embedOf('free', 'all', { datamartName: 'open' });
     const token = await mint(house, 'None', { allowedEmbeds: [embed] });
     const reply = await ok(
@@ -193,13 +194,13 @@ describe('clientId', () => {
   });
 
   test.each(['acme', '01', '1e0', ' 1', '1abc', '0x1'])(
-    '%j is refused where clientColumnType is NUMBER',
+    '%j is refused if clientColumnType is NUMBER',
     async (clientId) => {
       await refused('createGuestToken CLIENT_ID_ERROR', house, body({ clientId, datamartName: 'orders' }));
     },
   );
 
-  test('a whole number is a clientId where clientColumnType is NUMBER', async () => {
+  test('a whole number is accepted if clientColumnType is NUMBER', async () => {
     const embed = await embedOf('counter', 'orders', { datamartName: 'orders' });
     const token = await mint(house, '2', { allowedEmbeds: [embed] });
     const reply = await ok(
@@ -223,14 +224,14 @@ const embedOf = async (dashboardId: string, workspaceName = 'shop', parts: Input
   ).id;
 
 describe('params.allowedEmbeds', () => {
-  test('ids this token may load: loading an id outside a given list fails with UNAUTHORIZED', async () => {
+  test('lists the ids that this token may load; any other id fails with UNAUTHORIZED', async () => {
     await cloneBoard(house, 'acme-second', 'acme', { name: 'second' });
     const token = await mint(house, 'acme', { allowedEmbeds: ['acme-board'] });
     expect(await opens(token, 'acme-board')).toBe(200);
     await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: 'acme-second' }, { bearer: token });
   });
 
-  test('each is an embed id or a dashboard id', async () => {
+  test('each item is an embed id or a dashboard id', async () => {
     const embed = await embedOf('derived');
     for (const id of [embed, 'derived']) {
       const token = await mint(house, 'acme', { allowedEmbeds: [id] });
@@ -238,7 +239,7 @@ describe('params.allowedEmbeds', () => {
     }
   });
 
-  test('when omitted there is no restriction but the client', async () => {
+  test('without it, only the client restricts the token', async () => {
     const token = await mint(house, 'acme');
     expect([await opens(token, 'acme-board'), await opens(token, 'globex-board')]).toEqual([200, 403]);
   });
@@ -272,12 +273,12 @@ describe('params.rlsSettings', () => {
     expect([await guardedOf(one), await guardedOf(two)]).toEqual([130, 80]);
   });
 
-  test('a setting that names a metric binds every copy made from it', async () => {
+  test('a setting that names a metric restricts every copy of it', async () => {
     const token = await mint(house, 'acme', { rlsSettings: [{ metricId: 'guarded', values: { region: 'west' } }] });
     expect(await guardedOf(token)).toBe(20);
   });
 
-  test('two settings for one metric complete each other, and both hold', async () => {
+  test('two settings for one metric both apply, and together may supply all values', async () => {
     const token = await mint(house, 'acme', {
       rlsSettings: [
         { metricId: 'guarded', values: { region: ['north', 'south'] } },
@@ -296,12 +297,12 @@ describe('params.rlsSettings', () => {
       { dashboardId: 'acme-board', metricId: guarded },
       { bearer: token },
     );
-    // What restricts a token is its host's business, and no guest's.
+    // A guest must not learn what restricts its token.
     expect(message).not.toContain('region');
     await refused('createGuestToken RLS_SETTINGS_PARAM_ERROR', house, rls(guarded, { product: 1 }));
   });
 
-  test('not changeable by the end user: no filter of the guest has the name of a variable', async () => {
+  test('the end user cannot change it: no filter of the guest has the name of a variable', async () => {
     const token = await mint(house, 'acme', { rlsSettings: [{ metricId: guarded, values: { region: 'west' } }] });
     for (const choice of [{ metricFilter: { region: 'north' } }, { dashboardFilter: { region: 'north' } }]) {
       const answer = await call(
@@ -310,7 +311,7 @@ describe('params.rlsSettings', () => {
         { dashboardId: 'acme-board', metricId: guarded, ...choice },
         { bearer: token },
       );
-      // `Region` is a filter of the board too: what the guest sets is ANDed, and nothing is left.
+      // `Region` is also a filter of the board. The guest's value is ANDed to the token's, so no row is left.
       expect([answer.status, (answer.body as { data?: { Revenue: unknown }[] }).data?.[0]?.Revenue ?? null]).toEqual(
         'metricFilter' in choice ? [400, null] : [200, null],
       );
@@ -327,7 +328,7 @@ describe('params.rlsSettings', () => {
     await refused('createGuestToken RLS_SETTINGS_PARAM_ERROR', house, rls(metricId, values));
   });
 
-  test("another client's metric is an unknown one", async () => {
+  test("another client's metric is treated like an unknown one", async () => {
     const foreign = await metricOf(house, 'globex-board', 'globex', 'guarded');
     const message = await refused(
       'createGuestToken RLS_SETTINGS_PARAM_ERROR',
@@ -349,12 +350,12 @@ describe('params.appFilters', () => {
     ['a string', { Product: 'Rope' }, 80],
     ['an array of strings', { kind: ['Rope', 'Rocket'] }, 80],
     ['two filters', { Product: 'Rope', Amount: { min: 40 } }, 50],
-  ])('keys and kinds: %s', async (_, values, expected) => {
+  ])('keys and kinds of values: %s', async (_, values, expected) => {
     expect(await revenueOf(await mint(house, 'acme', app(revenue, values)))).toBe(expected);
     expect(await revenueOf(await mint(house, 'acme', app('revenue', values)))).toBe(expected);
   });
 
-  test('invisible to the end user, whose own choice can only narrow', async () => {
+  test('the end user cannot see it, and can only narrow it', async () => {
     const token = await mint(house, 'acme', app(revenue, { Product: 'Rope' }));
     expect(JSON.stringify(await board(token))).not.toContain('Rope');
     expect(await revenueOf(token, { metricFilter: { Product: 'Anvil' } })).toBe(null);
@@ -398,21 +399,21 @@ describe('params.dashboardAppFilters', () => {
     ['a boolean: =', { Paid: false }, 70],
     ['on a table that the metric does not join', { Product: 'Rope' }, 80],
     ['several at once', { Region: 'north', Paid: true, Amount: { max: 50 } }, 30],
-  ])('value kinds: %s', async (_, values, expected) => {
+  ])('kinds of values: %s', async (_, values, expected) => {
     expect(await revenueOf(await mint(house, 'acme', dash(values)))).toBe(expected);
   });
 
-  test('isShowOnUrl false: the filter is applied all the same', async () => {
+  test('with isShowOnUrl false, the filter still applies', async () => {
     expect(await revenueOf(await mint(house, 'acme', dash({ Region: 'west' }, { isShowOnUrl: false })))).toBe(20);
   });
 
-  test('what the end user sets is ANDed to it', async () => {
+  test("the end user's value is ANDed to it", async () => {
     const token = await mint(house, 'acme', dash({ Region: ['north', 'west'] }));
     expect(await revenueOf(token, { dashboardFilter: { Region: ['west', 'south'] } })).toBe(20);
     expect(await revenueOf(token, { dashboardFilter: { Region: 'south' } })).toBe(null);
   });
 
-  test('two entries for one dashboard both hold', async () => {
+  test('two entries for one dashboard both apply', async () => {
     const entry = (Region: readonly string[]) => ({ dashboardId: 'acme-board', values: { Region } });
     const token = await mint(house, 'acme', {
       dashboardAppFilters: [entry(['north', 'west']), entry(['west', 'south'])],
@@ -420,7 +421,7 @@ describe('params.dashboardAppFilters', () => {
     expect(await revenueOf(token)).toBe(20);
   });
 
-  test('a value of the token holds in place of a default of the dashboard', async () => {
+  test("a value of the token replaces the dashboard's default", async () => {
     await cloneBoard(house, 'acme-defaults', 'acme', { templateDashboardId: 'defaults' });
     const metricId = await metricOf(house, 'acme-defaults', 'acme', 'revenue-by-default');
     const read = async (params: Input, choice: Input = {}) =>
@@ -440,7 +441,7 @@ describe('params.dashboardAppFilters', () => {
     expect(await read({ ...west, hideDashboardFilters: ['Region'] })).toBe(20);
   });
 
-  test('a hidden filter keeps its default: hiding shows no more rows', async () => {
+  test('a hidden filter keeps its default, so hiding it shows no more rows', async () => {
     await cloneBoard(house, 'acme-hidden', 'acme', { templateDashboardId: 'defaults' });
     const metricId = await metricOf(house, 'acme-hidden', 'acme', 'revenue-by-default');
     const token = await mint(house, 'acme', { hideDashboardFilters: ['region'] });
@@ -481,7 +482,7 @@ describe('params.timezone', () => {
     expect(await revenueOf(await mint(house, 'acme', { ...today, timezone: 'America/Los_Angeles' }))).toBe(50);
   });
 
-  test('a preset is read anew at every query', async () => {
+  test('a preset is computed at each query', async () => {
     setNow(new Date('2024-03-30T08:00:00.000Z'));
     const token = await mint(house, 'acme', {
       dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Sold: 'Today' } }],
@@ -493,7 +494,7 @@ describe('params.timezone', () => {
 });
 
 describe('params.hideDashboardFilters', () => {
-  test('names of dashboard filters to hide: not listed, not settable, no options', async () => {
+  test('hides the named filters: not listed, not settable, no options', async () => {
     const token = await mint(house, 'acme', {
       allowedEmbeds: ['acme-board'],
       hideDashboardFilters: ['region', 'Paid'],
@@ -509,7 +510,7 @@ describe('params.hideDashboardFilters', () => {
     );
   });
 
-  test("a hidden filter's value in the token still holds", async () => {
+  test("the token's value for a hidden filter still applies", async () => {
     const token = await mint(house, 'acme', {
       hideDashboardFilters: ['Region'],
       dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Region: 'west' } }],
@@ -548,7 +549,7 @@ describe('params.hideDashboardMetrics', () => {
     expect([ids.includes(revenue), ids.includes(byRegion), ids.includes(guarded)]).toEqual([false, false, true]);
   });
 
-  test('a setting that names a metric binds the copy on that dashboard', async () => {
+  test('a setting that names a metric also hides its copy on that dashboard', async () => {
     const token = await mint(house, 'acme', { hideDashboardMetrics: [hide('acme-board', 'revenue')] });
     expect((await board(token)).metrics.map(({ metricId }) => metricId)).not.toContain(revenue);
   });
@@ -563,7 +564,7 @@ describe('params.hideDashboardMetrics', () => {
 });
 
 describe('datasourceName and datamartName', () => {
-  test('datamartName scopes the token to a datamart: an embed over another does not open', async () => {
+  test('datamartName limits the token to a datamart: it does not open an embed over another one', async () => {
     const token = await mint(house, 'acme', {}, { datamartName: 'lost' });
     await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: 'acme-board' }, { bearer: token });
     await refused(
@@ -575,7 +576,7 @@ describe('datasourceName and datamartName', () => {
     expect(await revenueOf(await mint(house, 'acme', {}, { datamartName: 'shop' }))).toBe(200);
   });
 
-  test('datasourceName scopes the token to a datasource', async () => {
+  test('datasourceName limits the token to a datasource', async () => {
     const token = await mint(house, 'acme', {}, { datasourceName: 'lost' });
     await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: 'acme-board' }, { bearer: token });
     await refused(
@@ -608,7 +609,7 @@ describe('params.accessPermissions', () => {
     expect(message).toContain('no filter "main.sales.region"');
   });
 
-  test('dashboardFilterColumns and metricFilterColumns: a column that is not on the list is an unknown filter', async () => {
+  test('dashboardFilterColumns and metricFilterColumns: a column that is not in the list is an unknown filter', async () => {
     const accessPermissions = {
       isAllowEndUserDashboardFilter: true,
       dashboardFilterColumns: [{ tableName: 'main.sales', columns: ['amount'] }],
@@ -638,17 +639,17 @@ describe('params.dashboardAppFilters[].isShowOnUrl', () => {
     return (await board(token)).filters.find(({ name }) => name === 'Region');
   };
 
-  test('defaults to true: the value that holds is answered with its filter', async () => {
+  test('defaults to true: the enforced value is sent with its filter', async () => {
     expect((await shown({}))?.appliedValue).toEqual(['north', 'south']);
   });
 
-  test('when false the filter is applied but not visible', async () => {
+  test('if false, the filter applies but is not visible', async () => {
     expect(await shown({ isShowOnUrl: false })).toEqual({ name: 'Region', dataType: 'string', defaultValue: null });
   });
 });
 
-describe('what is stored', () => {
-  test('userIdentifier, permissions and accessPermissions as given; the token itself nowhere', async () => {
+describe('what the service stores', () => {
+  test('userIdentifier, permissions and accessPermissions as given, and never the token itself', async () => {
     const params = {
       userIdentifier: 'https://host.example|user-7',
       timezone: 'Europe/Vienna',

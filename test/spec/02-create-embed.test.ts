@@ -1,6 +1,19 @@
-/** Section 2 of the interface, "Create embed for an existing dashboard or metric", and the listings of what was made. */
+/**
+ * Section 2 of the interface, "Create embed for an existing dashboard or metric", and the lists of embeds and metrics.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, cloneBoard, type House, type Input, mint, ok, openHouse, refused, settings } from './house.js';
+import {
+  call,
+  cloneBoard,
+  firstSentence,
+  type House,
+  type Input,
+  mint,
+  ok,
+  openHouse,
+  refused,
+  settings,
+} from './house.js';
 
 let house: House;
 beforeAll(async () => {
@@ -39,7 +52,7 @@ describe('an embed of a dashboard', () => {
     expect((await listed(named.id))?.name).toBe('Our board');
   });
 
-  test('one dashboard may have several, each with settings of its own', async () => {
+  test('one dashboard may have several embeds with different settings', async () => {
     const open = await ok(house, 'createEmbed', ofDashboard());
     const closed = await ok(
       house,
@@ -53,7 +66,7 @@ describe('an embed of a dashboard', () => {
     expect([await allows(open.id), await allows(closed.id)]).toEqual([true, false]);
   });
 
-  test("a client's dashboard keeps its owner in every embed of it", async () => {
+  test("a client's dashboard keeps its owner in each of its embeds", async () => {
     const { id } = await ok(house, 'createEmbed', ofDashboard({ dashboardId: 'acme-board' }));
     const own = await mint(house, 'acme', { allowedEmbeds: [id] });
     expect((await call(house, 'getGuestDashboard', { dashboardId: id }, { bearer: own })).status).toBe(200);
@@ -64,7 +77,7 @@ describe('an embed of a dashboard', () => {
     });
   });
 
-  test('every access setting is kept and answered as given, those of AI, e-mail reports and legacy joins too', async () => {
+  test('every access setting is stored and returned unchanged, also those for AI, e-mail reports and legacy joins', async () => {
     const accessSettings = {
       ...settings,
       isAllowAiPilot: true,
@@ -119,18 +132,21 @@ describe('tableTenancySettings', () => {
   const notes = (tableTenancySettings: unknown) =>
     ofDashboard({ dashboardId: 'notebook', accessSettings: { ...settings, tableTenancySettings } });
 
-  test.each(['main.notes', 'notes'])('%s gets a client column, so that each client sees its own rows', async (name) => {
-    const { id } = await ok(house, 'createEmbed', notes([{ name, clientColumn: 'owner' }]));
-    const count = async (clientId: string) =>
-      (await ok(house, 'queryMetric', { embedId: id, metricId: 'note-count', clientId })).data;
-    expect([await count('acme'), await count('globex'), await count('nobody')]).toEqual([
-      [{ Notes: 2 }],
-      [{ Notes: 1 }],
-      [{ Notes: 0 }],
-    ]);
-  });
+  test.each(['main.notes', 'notes'])(
+    '%s gets a client column, so that each client sees only its own rows',
+    async (name) => {
+      const { id } = await ok(house, 'createEmbed', notes([{ name, clientColumn: 'owner' }]));
+      const count = async (clientId: string) =>
+        (await ok(house, 'queryMetric', { embedId: id, metricId: 'note-count', clientId })).data;
+      expect([await count('acme'), await count('globex'), await count('nobody')]).toEqual([
+        [{ Notes: 2 }],
+        [{ Notes: 1 }],
+        [{ Notes: 0 }],
+      ]);
+    },
+  );
 
-  test('a table that has a client column keeps it', async () => {
+  test('a table with a client column keeps it', async () => {
     const accessSettings = { ...settings, tableTenancySettings: [{ name: 'main.sales', clientColumn: 'region' }] };
     const { id } = await ok(house, 'createEmbed', ofDashboard({ accessSettings }));
     const { data } = await ok(house, 'queryMetric', { embedId: id, metricId: 'revenue', clientId: 'acme' });
@@ -139,7 +155,7 @@ describe('tableTenancySettings', () => {
 });
 
 describe('an embed of a metric', () => {
-  test('accessSettings are optional for metric: the datamart is then that of the workspace', async () => {
+  test("accessSettings are optional for a metric: it then uses the workspace's datamart", async () => {
     const { id } = await ok(house, 'createEmbed', ofMetric());
     const { data } = await ok(house, 'queryMetric', { embedId: id, metricId: 'revenue', clientId: 'acme' });
     expect(data).toEqual([{ Revenue: 200 }]);
@@ -153,18 +169,18 @@ describe('an embed of a metric', () => {
   test('metric not found: 404', async () => {
     await refused('createEmbed INVALID_METRIC_ID', house, ofMetric({ metricId: 'nothing' }));
     await refused('createEmbed INVALID_METRIC_ID', house, ofMetric({ metricId: 'order-total' }));
-    // On a dashboard of the organization, but a client's of another data app.
+    // The metric is on a dashboard of the organization, but belongs to a client of another data app.
     const held = ofMetric({ dashboardId: 'held', metricId: 'of-acme' });
     await refused('createEmbed INVALID_METRIC_ID', house, held, { bearer: house.otherKey });
   });
 });
 
-describe('what does not exist', () => {
+describe('unknown names', () => {
   test('invalid workspace name: 400', async () => {
     await refused('createEmbed INVALID_WORKSPACE_NAME', house, ofDashboard({ workspaceName: 'nowhere' }));
   });
 
-  test('dashboard not found: 404, also one of another workspace or data app', async () => {
+  test('dashboard not found: 404, also for one of another workspace or data app', async () => {
     await refused('createEmbed INVALID_DASHBOARD_ID', house, ofDashboard({ dashboardId: 'nowhere' }));
     await refused('createEmbed INVALID_DASHBOARD_ID', house, ofDashboard({ dashboardId: 'counter' }));
     const foreign = ofDashboard({ dashboardId: 'acme-board' });
@@ -172,7 +188,7 @@ describe('what does not exist', () => {
   });
 
   test.each(['nowhere', 'orders'])(
-    "datamart %s, unknown or out of the workspace's reach: 400",
+    'datamart %s, unknown or not reachable from the workspace: 400',
     async (datamartName) => {
       const accessSettings = { ...settings, datamartName };
       await refused('createEmbed INVALID_DATAMART_NAME', house, ofDashboard({ accessSettings }));
@@ -185,7 +201,7 @@ describe('the API key', () => {
   test('401 invalid or missing key', async () => {
     for (const bearer of [null, 'wrong', house.endedKey, house.serviceToken]) {
       const message = await refused('createEmbed AUTHENTICATION_ERROR', house, ofDashboard(), { bearer });
-      expect(message).toBe('API key is invalid or expired');
+      expect(firstSentence(message)).toBe('API key is invalid or expired');
     }
   });
 });
@@ -202,7 +218,7 @@ describe('the legacy paths', () => {
     },
   );
 
-  test('the newer path has none', async () => {
+  test('the newer path has no Deprecation header', async () => {
     expect((await call(house, 'createEmbed', ofDashboard())).headers.get('deprecation')).toBeNull();
   });
 });
@@ -236,7 +252,7 @@ describe('GET /data-app/embeds', () => {
     });
   });
 
-  test("the data app's own embeds, and no other's", async () => {
+  test("lists only the data app's own embeds", async () => {
     const { data, error } = await ok(house, 'listEmbeds', {}, { bearer: house.otherKey });
     expect([data, error]).toEqual([[], null]);
     const made = await ok(house, 'createEmbed', ofDashboard(), { bearer: house.otherKey });
@@ -267,7 +283,7 @@ describe('GET /data-app/embeds', () => {
     expect(legacy.headers.get('deprecation')).toMatch(/^@\d+$/);
   });
 
-  test.each(['0', '-1', '1.5', 'two', ''])('pageNumber %j is no 1-based numeric string', async (pageNumber) => {
+  test.each(['0', '-1', '1.5', 'two', ''])('pageNumber %j is not a numeric string from 1', async (pageNumber) => {
     await refused('listEmbeds INVALID_REQUEST_BODY', house, { isPagination: true, pageNumber });
   });
 
@@ -297,12 +313,12 @@ describe('GET /data-app/metrics', () => {
     expect(data.map((item) => Object.keys(item).toSorted())).toEqual(data.map(() => ['metricId', 'name']));
   });
 
-  test('of a metric embed: its metric', async () => {
+  test('lists the metric of a metric embed', async () => {
     const { id } = await ok(house, 'createEmbed', ofMetric());
     expect(await names(id, 'acme')).toEqual(['Metric revenue']);
   });
 
-  test('client-made ones for their client only', async () => {
+  test('lists metrics that guests made for their client only', async () => {
     const { id } = await ok(house, 'createEmbed', ofDashboard({ dashboardId: 'held' }));
     expect([await names(id, 'acme'), await names(id, 'globex'), await names(id, 'nobody')]).toEqual([
       ['Metric of-acme'],
@@ -311,7 +327,7 @@ describe('GET /data-app/metrics', () => {
     ]);
   });
 
-  test('embed not found: INVALID_EMBED_ID, also that of another data app', async () => {
+  test('embed not found: INVALID_EMBED_ID, also for an embed of another data app', async () => {
     await refused('listEmbedMetrics INVALID_EMBED_ID', house, { embedId: 'nowhere', clientId: 'acme' });
     const input = { embedId: 'acme-board', clientId: 'acme' };
     await refused('listEmbedMetrics INVALID_EMBED_ID', house, input, { bearer: house.otherKey });

@@ -1,4 +1,4 @@
-/** Section 3 of the interface, "Delete embed", and what becomes of tokens whose embed or dashboard is gone. */
+/** Section 3 of the interface, "Delete embed", and tokens whose embed or dashboard was deleted. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../product/guest.js';
 import { call, cloneBoard, type House, metricOf, mint, ok, openHouse, refused, settings } from './house.js';
@@ -48,7 +48,7 @@ describe('the path is DELETE with query embedId; request examples send POST with
     },
   );
 
-  test('POST /api/v2/dataApp/embed/delete takes it in the body, with a Deprecation header', async () => {
+  test('POST /api/v2/dataApp/embed/delete has the id in the body, and answers with a Deprecation header', async () => {
     const id = await embedOf('board');
     const answer = await send('POST', '/api/v2/dataApp/embed/delete', { embedId: id });
     expect([answer.status, answer.body]).toEqual([200, { id, error: null }]);
@@ -59,7 +59,7 @@ describe('the path is DELETE with query embedId; request examples send POST with
     ['another id in the body', (id: string) => ({ embedId: `${id}x` })],
     ['more in the body', (id: string) => ({ embedId: id, name: 'x' })],
     ['nothing in the body', () => ({})],
-  ])('a POST with %s creates, and so deletes nothing', async (_, body) => {
+  ])('a POST with %s creates an embed and deletes none', async (_, body) => {
     const id = await embedOf('board');
     expect((await send('POST', `/api/v2/data-app/embeds?embedId=${id}`, body(id))).status).toBe(400);
     expect(await isListed(id)).toBe(true);
@@ -67,7 +67,7 @@ describe('the path is DELETE with query embedId; request examples send POST with
 });
 
 describe('Unknown embed: 400 INVALID_REQUEST_BODY', () => {
-  test('unknown, deleted before, and of another data app alike', async () => {
+  test("an unknown, an already deleted and another data app's embed get the same answer", async () => {
     await refused('deleteEmbed INVALID_REQUEST_BODY', house, { embedId: 'nowhere' });
     const id = await embedOf('board');
     await refused('deleteEmbed INVALID_REQUEST_BODY', house, { embedId: id }, { bearer: house.otherKey });
@@ -83,7 +83,7 @@ describe('Unknown embed: 400 INVALID_REQUEST_BODY', () => {
 });
 
 describe('tokens of a deleted embed', () => {
-  test('one that names only it stops working; another goes on without it', async () => {
+  test('a token that names only this embed stops working; a token that names another one too continues', async () => {
     const [gone, kept] = [await embedOf('board'), await embedOf('board')];
     const only = await mint(house, 'acme', { allowedEmbeds: [gone] });
     const both = await mint(house, 'acme', { allowedEmbeds: [kept, gone] });
@@ -92,7 +92,7 @@ describe('tokens of a deleted embed', () => {
     expect([await opens(gone, both), await opens(kept, both)]).toEqual([403, 200]);
   });
 
-  test('a metric embed that is deleted serves its metric no more', async () => {
+  test('a deleted metric embed no longer serves its metric', async () => {
     const id = await embedOf('board', { embedType: 'metric', metricId: 'revenue', accessSettings: undefined });
     const bearer = await mint(house, 'acme');
     expect((await call(house, 'getGuestMetric', { metricId: id }, { bearer })).status).toBe(200);
@@ -100,7 +100,7 @@ describe('tokens of a deleted embed', () => {
     await refused('getGuestMetric UNAUTHORIZED', house, { metricId: id }, { bearer });
   });
 
-  test('embed and dashboard deleted and made again under the same id for the same client: the old token stays refused', async () => {
+  test('if embed and dashboard are deleted and created again with the same id and client, the old token stays refused', async () => {
     await cloneBoard(house, 'again', 'acme');
     const other = await embedOf('board');
     const only = await mint(house, 'acme', { allowedEmbeds: ['again'] });
@@ -113,7 +113,7 @@ describe('tokens of a deleted embed', () => {
     expect(await opens('again', await mint(house, 'acme', { allowedEmbeds: ['again'] }))).toBe(200);
   });
 
-  test('the dashboard alone deleted has the same effect', async () => {
+  test('the same holds if only the dashboard is deleted', async () => {
     await cloneBoard(house, 'whole', 'acme');
     const only = await mint(house, 'acme', { allowedEmbeds: ['whole'] });
     await ok(house, 'deleteDashboard', { dashboardId: 'whole' });
@@ -123,7 +123,7 @@ describe('tokens of a deleted embed', () => {
 });
 
 describe('DELETE /data-app/dashboards?dashboardId= (ours)', () => {
-  test('a client-owned dashboard with its embeds and metrics: {id, error: null}', async () => {
+  test("deletes a client's dashboard with its embeds and metrics: {id, error: null}", async () => {
     await cloneBoard(house, 'doomed', 'acme');
     const extra = await embedOf('doomed', { accessSettings: settings });
     const metricId = await metricOf(house, 'doomed', 'acme', 'revenue');
@@ -134,7 +134,7 @@ describe('DELETE /data-app/dashboards?dashboardId= (ours)', () => {
     expect(data.map((metric) => metric.metricId)).not.toContain(metricId);
   });
 
-  test("the organization's, another data app's and an unknown one: INVALID_DASHBOARD_ID, and they stay", async () => {
+  test("the organization's, another data app's and an unknown dashboard: INVALID_DASHBOARD_ID, and none is deleted", async () => {
     await cloneBoard(house, 'safe', 'acme');
     for (const dashboardId of ['board', 'nowhere'])
       await refused('deleteDashboard INVALID_DASHBOARD_ID', house, { dashboardId });
@@ -146,6 +146,6 @@ describe('DELETE /data-app/dashboards?dashboardId= (ours)', () => {
     });
   });
 
-  test('takes an API key', () =>
+  test('requires an API key', () =>
     refused('deleteDashboard AUTHENTICATION_ERROR', house, { dashboardId: 'x' }, { bearer: house.serviceToken }));
 });

@@ -1,4 +1,4 @@
-/** Section 4 of the interface as a form: multipart/form-data with a file; and forms that are none. */
+/** Section 4 of the interface as a form (multipart/form-data) with a file, and invalid forms. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../product/guest.js';
 import { type House, mint, ok, openHouse, settings } from './house.js';
@@ -64,27 +64,30 @@ describe('object/boolean/array fields are sent as JSON strings and parsed before
     expect(data[0]?.externalDashboard?.metadata).toEqual({ plan: 'pro' });
   });
 
-  test.each(['/api/v2/dataApp/dashboard-embeds', '/api/v2/dataApp/dashboardEmbed/create'])('also on %s', async (to) => {
-    const answer = await send(formOf(`form-${to.length}`), undefined, to);
-    expect([answer.status, answer.body]).toEqual([200, { id: `form-${to.length}`, error: null }]);
-  });
+  test.each(['/api/v2/dataApp/dashboard-embeds', '/api/v2/dataApp/dashboardEmbed/create'])(
+    'the same works on %s',
+    async (to) => {
+      const answer = await send(formOf(`form-${to.length}`), undefined, to);
+      expect([answer.status, answer.body]).toEqual([200, { id: `form-${to.length}`, error: null }]);
+    },
+  );
 
-  test('what is not JSON is named, all of it at once', async () => {
+  test('values that are not JSON are all named at once', async () => {
     const form = formOf('broken', { accessSettings: '{', isImportMetrics: 'yes', schemaPairs: '' });
     const [status, code, message] = await refusal(form);
     expect([status, code]).toEqual([400, 'INVALID_REQUEST_BODY']);
     for (const name of ['accessSettings', 'isImportMetrics', 'schemaPairs']) expect(message).toContain(`${name}: `);
   });
 
-  test('JSON of another kind is validated as a JSON body is', async () => {
+  test('JSON of another type is validated like a JSON body', async () => {
     expect(await refusal(formOf('kind', { isRenameDashboard: '"true"' }))).toEqual([
       400,
       'INVALID_REQUEST_BODY',
-      'isRenameDashboard: string "true" came, expected a boolean.',
+      'isRenameDashboard: got string "true", expected a boolean.',
     ]);
   });
 
-  test('a part that is no field of the operation: INVALID_REQUEST_BODY', async () => {
+  test('a part that is not a field of the operation: INVALID_REQUEST_BODY', async () => {
     for (const name of ['client_id', '__proto__', 'constructor']) {
       const form = formOf('unknown-part');
       form.append(name, '{"polluted": true}');
@@ -105,7 +108,7 @@ describe('importDashboardDataFile: .json, MIME application/json, top-level data 
     expect((await seen('from-envelope')).metrics).toMatchObject([{ name: 'Name in-envelope' }]);
   });
 
-  test('takes precedence over importDashboardData, and over the template’s metrics', async () => {
+  test('takes precedence over importDashboardData and over the template’s metrics', async () => {
     const parts = {
       importDashboardDataFile: upload({ data: exported('of-file') }),
       templateDashboardId: 'board',
@@ -151,7 +154,7 @@ describe('importDashboardDataFile: .json, MIME application/json, top-level data 
   });
 });
 
-describe('forms that are none: 400 INVALID_REQUEST_BODY, at once', () => {
+describe('invalid forms: 400 INVALID_REQUEST_BODY, at once', () => {
   const part = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const bounded = 'multipart/form-data; boundary=B';
   const whole = `--B\r\n${part('dashboardId', 'x')}--B--\r\n`;
@@ -179,13 +182,13 @@ describe('forms that are none: 400 INVALID_REQUEST_BODY, at once', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  test('cut anywhere: never a 500, never a hang', async () => {
+  test('a form that is cut anywhere gets no 500 and does not hang', async () => {
     const text = `--B\r\n${part('dashboardId', 'cut')}--B\r\n${part('accessSettings', '{}')}--B--\r\n`;
     for (let length = 0; length < text.length; length += 7)
       expect((await refusal(text.slice(0, length), bounded))[0]).toBe(400);
   });
 
-  test('bytes that are no text', async () => {
+  test('bytes that are not text', async () => {
     expect(
       (
         await refusal(
@@ -196,14 +199,14 @@ describe('forms that are none: 400 INVALID_REQUEST_BODY, at once', () => {
     ).toBe(400);
   });
 
-  test('larger than a body may be: 413', async () => {
+  test('a form larger than the maximum body: 413', async () => {
     expect((await refusal(formOf('large', { embedDescription: 'x'.repeat(2_200_000) }))).slice(0, 2)).toEqual([
       413,
       'INVALID_REQUEST_BODY',
     ]);
   });
 
-  test('another operation takes no form', async () => {
+  test('other operations accept no form', async () => {
     const form = new FormData();
     form.append('embedId', 'x');
     const [status, code, message] = await refusal(form, undefined, '/api/v2/data-app/embeds');
@@ -211,7 +214,7 @@ describe('forms that are none: 400 INVALID_REQUEST_BODY, at once', () => {
     expect(message).toContain('application/json');
   });
 
-  test('who asks is looked at first: without a key INVALID_DATA_APP_API_KEY', async () => {
+  test('the caller is authenticated first: without a key INVALID_DATA_APP_API_KEY', async () => {
     const answer = await request(`${house.url()}${path}`, {
       method: 'POST',
       headers: { 'content-type': bounded },

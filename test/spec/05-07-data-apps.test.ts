@@ -1,4 +1,4 @@
-/** Sections 6 and 7 of the interface, "Update data app" and "Delete data app", and the listing of the facts. */
+/** Sections 6 and 7 of the interface, "Update data app" and "Delete data app", and the list of data apps. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { call, cloneBoard, type House, metricOf, noon, ok, openHouse, refused, setNow, settings } from './house.js';
 
@@ -12,7 +12,7 @@ afterAll(() => house.close());
 const opens = async (token: string, dashboardId: string): Promise<number> =>
   (await call(house, 'getGuestDashboard', { dashboardId }, { bearer: token })).status;
 
-/** A data app of its own, with a key. */
+/** Creates a data app with a key. */
 const app = async (name: string): Promise<string> => {
   await ok(house, 'createDataApp', { name });
   return (await ok(house, 'createApiKey', { dataAppName: name, name: 'backend' })).key;
@@ -28,7 +28,7 @@ test('Body: {name (current name), updateName (new name)}. Response: {name} holdi
   expect(await ok(house, 'createDataApp', { name: 'old' })).toEqual({ name: 'old' });
 });
 
-test('its keys and guest tokens keep working, and mint takes the new name', async () => {
+test('its keys and guest tokens stay valid, and mints use the new name', async () => {
   const key = await app('before');
   await cloneBoard(house, 'before-board', 'acme', {}, { bearer: key });
   const token = await mintIn('before', key);
@@ -43,7 +43,7 @@ test('its keys and guest tokens keep working, and mint takes the new name', asyn
   );
 });
 
-test('a name stays where it is when it is given again', async () => {
+test('renaming to the current name changes nothing', async () => {
   await ok(house, 'createDataApp', { name: 'same' });
   expect(await ok(house, 'updateDataApp', { name: 'same', updateName: 'same' })).toEqual({ name: 'same' });
 });
@@ -72,7 +72,7 @@ test('of ten simultaneous renames to one name, one succeeds', async () => {
   expect(data.filter(({ name }) => name === 'winner' || name.startsWith('runner-'))).toHaveLength(10);
 });
 
-test('Permanent; removes associated resources: no key, token, embed, dashboard or metric of it works, and the neighbour’s do', async () => {
+test('deletion is permanent: its keys, tokens, embeds, dashboards and metrics stop working, and those of other data apps continue', async () => {
   const [doomed, neighbour] = [await app('doomed'), await app('neighbour')];
   for (const [name, key] of [
     ['doomed', doomed],
@@ -109,14 +109,14 @@ test('Permanent; removes associated resources: no key, token, embed, dashboard o
     expect(await store.metrics.findById(metricId)).toBeUndefined();
     expect(await store.dashboards.findTemplate('board')).toBeDefined();
   });
-  // One of the same name is another one: nothing of the first comes back.
+  // A new data app of the same name contains nothing of the deleted one.
   const again = await app('doomed');
   const token = await mintIn('doomed', again);
   expect([await opens(token, 'doomed-board'), await opens(tokens.doomed, 'doomed-board')]).toEqual([403, 401]);
   expect((await ok(house, 'listEmbeds', {}, { bearer: again })).data).toEqual([]);
 });
 
-test('a mint that is under way when its data app goes is refused, and never a failure of ours', async () => {
+test('a mint that runs while its data app is deleted is refused, never with 500', async () => {
   const key = await app('going');
   const answers = await Promise.all([
     ...Array.from({ length: 8 }, () =>
@@ -145,7 +145,7 @@ test('GET /data-app: {data: [{name, type: "embedded", createdAt, updatedAt, embe
   expect(data.map(({ name }) => name)).toEqual(data.map(({ name }) => name).toSorted());
 });
 
-test('isPagination and pageNumber: ten items a page', async () => {
+test('isPagination and pageNumber: ten items per page', async () => {
   for (let index = 0; index < 11; index += 1) await ok(house, 'createDataApp', { name: `page-${index}` });
   const all = (await ok(house, 'listDataApps', {})).data.map(({ name }) => name);
   const pageOf = async (pageNumber: number) =>
@@ -155,7 +155,7 @@ test('isPagination and pageNumber: ten items a page', async () => {
   await refused('listDataApps INVALID_REQUEST_BODY', house, { isPagination: true, pageNumber: 0 });
 });
 
-test('input is strict', async () => {
+test('unknown fields are refused', async () => {
   await refused('updateDataApp INVALID_REQUEST_BODY', house, { name: 'shop' });
   await refused('updateDataApp INVALID_REQUEST_BODY', house, { name: 'shop', updateName: '' });
   await refused('updateDataApp INVALID_REQUEST_BODY', house, { name: 'shop', updateName: 'x', id: 1 });

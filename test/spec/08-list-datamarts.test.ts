@@ -25,7 +25,7 @@ const all = [
 ];
 const listPath = '/api/v2/dataApp/datamart/list';
 
-test('Response 200: {data: array of datamart, error: null}, in order of name', async () => {
+test('Response 200: {data: array of datamart, error: null}, ordered by name', async () => {
   const answer = await call(house, 'listDatamarts', {});
   expect([answer.status, answer.body.error]).toEqual([200, null]);
   expect(await names({})).toEqual(all);
@@ -86,7 +86,7 @@ test('legacy: POST with the same fields in the JSON body as booleans and numbers
   expect(answer.headers.get('deprecation')).not.toBeNull();
 });
 
-test('legacy: every field may be left out, and so may the body', async () => {
+test('legacy: every field and the body itself are optional', async () => {
   const answer = await request(`${house.url()}${listPath}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${house.serviceToken}` },
@@ -121,7 +121,7 @@ test('a table item has label (empty string when unset), clientColumn (string or 
   });
 });
 
-test('a datamart that the first release wrote lists the same members', async () => {
+test('a datamart that the first release wrote is listed with the same fields', async () => {
   const { data } = await ok(house, 'listDatamarts', {});
   const [table] = data.find(({ name }) => name === 'open')?.datamartTables ?? [];
   expect(table).toMatchObject({ tableName: 'products', wildcard: null });
@@ -140,7 +140,7 @@ test('a missing or invalid credential: 400 INVALID_DATA_APP_API_KEY', async () =
   }
 });
 
-test('no field but these', async () => {
+test('other fields are refused', async () => {
   const answer = await request(`${house.url()}/api/v2/data-app/datamarts?page=2`, {
     headers: { authorization: `Bearer ${house.serviceToken}` },
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-/** A new datamart with acme's dashboard over it. */
+/** Creates a datamart with a dashboard of acme over it. */
 const create = async () => {
   made += 1;
   const name = `gone-${made}`;
@@ -29,7 +29,7 @@ const create = async () => {
 const namesListed = async () =>
   (await ok(house, 'listDatamarts', { expandDetails: 'false' })).data.map(({ name }) => name);
 
-describe('the ways to it', () => {
+describe('paths and methods', () => {
   test('DELETE with the body {datamartName}: {id: datamart name, error: null}', async () => {
     const { name } = await create();
     const answer = await call(house, 'deleteDatamart', { datamartName: name });
@@ -44,7 +44,7 @@ describe('the ways to it', () => {
     expect(await namesListed()).not.toContain(name);
   });
 
-  test('DELETE with the name in the query, where there is no body', async () => {
+  test('DELETE with the name in the query, if there is no body', async () => {
     const { name } = await create();
     const answer = await request(`${house.url()}/api/v2/data-app/datamart?datamartName=${name}`, {
       method: 'DELETE',
@@ -65,13 +65,13 @@ test('Unknown datamart: 400 INVALID_REQUEST_BODY; so is a second deletion', asyn
   }
 });
 
-test('datamartName is required, and no other field is taken', async () => {
+test('datamartName is required, and other fields are refused', async () => {
   expect(await refused('deleteDatamart INVALID_REQUEST_BODY', house, {})).toContain('datamartName');
   await refused('deleteDatamart INVALID_REQUEST_BODY', house, { datamartName: 'shop', name: 'shop' });
   expect(await namesListed()).toContain('shop');
 });
 
-test('the service token; anything else is AUTHENTICATION_ERROR, and nothing is deleted', async () => {
+test('requires the service token; otherwise AUTHENTICATION_ERROR, and nothing is deleted', async () => {
   const { name } = await create();
   for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
     await refused('deleteDatamart AUTHENTICATION_ERROR', house, { datamartName: name }, { bearer });
@@ -79,7 +79,7 @@ test('the service token; anything else is AUTHENTICATION_ERROR, and nothing is d
   expect(await namesListed()).toContain(name);
 });
 
-test('of simultaneous deletions one succeeds', async () => {
+test('of simultaneous deletions, exactly one succeeds', async () => {
   const { name } = await create();
   const answers = await Promise.all(
     Array.from({ length: 5 }, () => call(house, 'deleteDatamart', { datamartName: name })),
@@ -87,8 +87,8 @@ test('of simultaneous deletions one succeeds', async () => {
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
 });
 
-describe('what depends on it goes with it', () => {
-  test('after it no token reads a row through it, and none does when one of its name is made again', async () => {
+describe('also deletes everything that depends on it', () => {
+  test('no token reads its rows any more, even if a datamart of the same name is created', async () => {
     const { name, board, remove, ask } = await create();
     const tokens = {
       any: await mint(house, 'acme'),
@@ -117,7 +117,7 @@ describe('what depends on it goes with it', () => {
     expect(await codes()).toEqual(expected);
   });
 
-  test('embeds over it, of every data app; others stay', async () => {
+  test('embeds over it in every data app; other embeds stay', async () => {
     const { name, board, remove } = await create();
     const other = { bearer: house.otherKey };
     const accessSettings = { ...settings, datamartName: name };
@@ -130,7 +130,7 @@ describe('what depends on it goes with it', () => {
     expect((await ok(house, 'listEmbeds', {}, other)).data).toEqual([]);
   });
 
-  test('a token that names another embed too goes on with that one', async () => {
+  test('a token that names another embed too still opens that one', async () => {
     const { name, board, remove, ask } = await create();
     const kept = `${name}-kept`;
     await boardOver(house, 'shop', kept, 'acme', definition());
@@ -143,7 +143,7 @@ describe('what depends on it goes with it', () => {
     expect(data).toEqual([{ Revenue: 200 }]);
   });
 
-  test('its semantic layer', async () => {
+  test('its semantic layer is deleted', async () => {
     const { name, remove } = await create();
     await ok(house, 'createSemanticLayer', { datamartName: name, feedback: 'kept?' });
     await remove();
@@ -154,7 +154,7 @@ describe('what depends on it goes with it', () => {
 });
 
 describe('a workspace that was connected to it', () => {
-  /** A workspace of the datamart, with a dashboard, and an embed that names no datamart. */
+  /** Creates a workspace of the datamart, with a dashboard and an embed that names no datamart. */
   const connect = async (name: string) => {
     const { data } = await ok(house, 'listMetrics', { workspaceName: 'shop' });
     const metricId = data.find(({ metricId: id }) => id === 'revenue')?.metricId ?? '';
@@ -189,7 +189,7 @@ describe('a workspace that was connected to it', () => {
     return { workspaceName, embed, embedId, metricId };
   };
 
-  test('stays, and its dashboards; through it nobody reads a row', async () => {
+  test('stays with its dashboards, but nobody can read rows through it', async () => {
     const { name, remove } = await create();
     const { workspaceName, embedId, metricId } = await connect(name);
     expect(await rowsOf(house, embedId, 'acme')).toEqual([{ Revenue: 200 }]);
@@ -204,7 +204,7 @@ describe('a workspace that was connected to it', () => {
     expect(await refused('queryMetric METRIC_QUERY_ERROR', house, query)).toContain('The embed has no datamart');
   });
 
-  test('reaches no other datamart: no datamart must not mean any', async () => {
+  test('reaches no other datamart: "no datamart" must not mean "any datamart"', async () => {
     const { name, remove } = await create();
     const { workspaceName, embed } = await connect(name);
     await remove();
@@ -220,7 +220,7 @@ describe('a workspace that was connected to it', () => {
   });
 });
 
-test('Irreversible: one made again under its name is another, with nothing of the first', async () => {
+test('deletion is irreversible: a new datamart of the same name has nothing of the old one', async () => {
   const { name, board, remove } = await create();
   await remove();
   await createSales(house, name, { relationships: [], sharedTables: [] });

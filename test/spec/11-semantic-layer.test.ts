@@ -1,8 +1,20 @@
-/** Section 11 of the interface, "Semantic layer of a datamart", and its existence rules. */
+/** Section 11 of the interface, "Semantic layer of a datamart", with its rules on layers that exist or do not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../product/guest.js';
 import { clientsTable, columns, createSales, productsTable, salesTable } from './datamarts.js';
-import { call, type House, type Input, mint, noon, ok, openHouse, type Pair, refused, setNow } from './house.js';
+import {
+  call,
+  firstSentence,
+  type House,
+  type Input,
+  mint,
+  noon,
+  ok,
+  openHouse,
+  type Pair,
+  refused,
+  setNow,
+} from './house.js';
 
 let house: House;
 let made = 0;
@@ -13,7 +25,7 @@ afterAll(() => house.close());
 
 const path = '/api/v2/data-app/datamarts/semantic-layer';
 
-/** A new datamart, and what writes and reads its layer. */
+/** Creates a datamart, and returns functions to write and read its layer. */
 const open = async (parts: Input = {}) => {
   made += 1;
   const name = `semantic-${made}`;
@@ -92,7 +104,7 @@ describe('existence', () => {
     await wrong('deleteSemanticLayer SEMANTIC_LAYER_NOT_FOUND', {});
   });
 
-  test('of ten simultaneous POSTs one succeeds', async () => {
+  test('of ten simultaneous POSTs, exactly one succeeds', async () => {
     const { name } = await open();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => call(house, 'createSemanticLayer', { datamartName: name, ...content })),
@@ -100,7 +112,7 @@ describe('existence', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
   });
 
-  test('of simultaneous PUTs none loses what the others wrote', async () => {
+  test("simultaneous PUTs do not lose each other's changes", async () => {
     const { create, update, read } = await open();
     await create({ feedback: 'first' });
     await Promise.all([
@@ -151,7 +163,7 @@ describe('GET', () => {
     });
   });
 
-  test('gives back what was written; lastUpdated is when', async () => {
+  test('returns what was written, and lastUpdated', async () => {
     const { create, update, read } = await open();
     await create({
       feedback: 'Amounts are cents.',
@@ -201,7 +213,7 @@ describe('GET', () => {
     await refused('getSemanticLayer INVALID_DATAMART', house, { datamartName: name.toUpperCase() });
   });
 
-  test('no other parameter is taken', async () => {
+  test('other parameters are refused', async () => {
     const { wrong } = await open();
     await wrong('getSemanticLayer INVALID_REQUEST_BODY', { feedback: 'x' });
   });
@@ -214,7 +226,7 @@ describe('DELETE', () => {
   });
 });
 
-/** Written out, so that each is found as what provokes its error. */
+/** Literal strings, so that test/conventions.test.ts finds each error as provoked. */
 const pairs = {
   createSemanticLayer: {
     INVALID_REQUEST_BODY: 'createSemanticLayer INVALID_REQUEST_BODY',
@@ -235,7 +247,7 @@ const pairs = {
 } as const;
 
 describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body of %s', (operation) => {
-  /** A datamart in the state that the operation wants. */
+  /** Returns a datamart in the state that the operation needs. */
   const ready = async (parts: Input = {}) => {
     const opened = await open(parts);
     if (operation === 'updateSemanticLayer') await opened.create({ feedback: 'first' });
@@ -268,7 +280,7 @@ describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body
     expect(await read()).toEqual(before);
   });
 
-  test('a name that two tables have is refused, and schema.table taken', async () => {
+  test('a name that two tables have is refused; schema.table is accepted', async () => {
     const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }, productsTable];
     const { wrong, write, read } = await ready({ tableList, relationships: [] });
     expect(await wrong('INVALID_TABLE', { tables: [{ name: 'sales' }] })).toContain('schema.table');
@@ -282,11 +294,11 @@ describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body
       const message = await wrong('INVALID_COLUMN', {
         tables: [{ name: 'sales', columns: [{ name: 'amount' }, { name }] }],
       });
-      expect(message).toContain(`tables[0].columns[1].name: string ${JSON.stringify(name)} came`);
+      expect(message).toContain(`tables[0].columns[1].name: got string ${JSON.stringify(name)}`);
     }
   });
 
-  test('a table or a column that is named twice is refused', async () => {
+  test('a table or column that is named twice is refused', async () => {
     const { wrong } = await ready();
     const twice = { tables: [{ name: 'sales' }, { name: 'main.sales' }] };
     expect(await wrong('INVALID_REQUEST_BODY', twice)).toContain('tables[1].name');
@@ -311,12 +323,12 @@ describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body
       if (fitting.includes(columnType)) await ok(house, 'updateSemanticLayer', input);
       else
         expect(await refused('updateSemanticLayer INVALID_COLUMN_TYPE', house, input)).toContain(
-          `"${columnType}" came`,
+          `got string "${columnType}"`,
         );
     }
   });
 
-  test('an unknown columnType is INVALID_COLUMN_TYPE, with the types that there are', async () => {
+  test('an unknown columnType is INVALID_COLUMN_TYPE, with a list of the known types', async () => {
     const { wrong } = await ready();
     for (const columnType of ['Text', 'number', 'enum', 'constructor']) {
       const message = await wrong('INVALID_COLUMN_TYPE', {
@@ -366,7 +378,7 @@ describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body
     await write({ tables: [{ name: 'sales', synonyms: synonyms.slice(1) }] });
   });
 
-  test('no field but these', async () => {
+  test('other fields are refused', async () => {
     const { wrong } = await ready();
     await wrong('INVALID_REQUEST_BODY', { ...content, completionScore: 100 });
     await wrong('INVALID_REQUEST_BODY', { tables: [{ name: 'sales', schemaName: 'main' }] });
@@ -374,7 +386,7 @@ describe.each(['createSemanticLayer', 'updateSemanticLayer'] as const)('the body
   });
 });
 
-describe('PUT merges what it names', () => {
+describe('PUT changes only the named fields', () => {
   const full = {
     feedback: 'Good',
     tables: [
@@ -389,7 +401,7 @@ describe('PUT merges what it names', () => {
     ],
   };
 
-  test('what is left out stays', async () => {
+  test('missing fields keep their values', async () => {
     const { create, update, read } = await open();
     await create(full);
     const before = await read();
@@ -407,7 +419,7 @@ describe('PUT merges what it names', () => {
     });
   });
 
-  test('null and empty text clear, and an empty list', async () => {
+  test('null and empty text clear a field, and so does an empty list', async () => {
     for (const cleared of [null, '']) {
       const { create, update, read } = await open();
       const empty = await read();
@@ -421,7 +433,7 @@ describe('PUT merges what it names', () => {
     }
   });
 
-  test('a synonym that the table has already is a duplicate', async () => {
+  test('a synonym that the table already has is a duplicate', async () => {
     const { create, update, wrong } = await open();
     await create(full);
     const clash = { tables: [{ name: 'sales', columns: [{ name: 'region', synonyms: ['Deals'] }] }] };
@@ -441,7 +453,7 @@ describe('when the tables of the datamart change', () => {
   const replace = (datamartName: string, tableList: readonly Input[]) =>
     ok(house, 'updateDatamart', { datamartName, tableList });
 
-  test('notes about what is gone are not read, and come back with it', async () => {
+  test('notes on removed tables are not shown, and are shown again if the table returns', async () => {
     const { name, create, read } = await open(parts);
     await create(notes);
     const before = await read();
@@ -454,7 +466,7 @@ describe('when the tables of the datamart change', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('the next write leaves them out', async () => {
+  test('the next write drops them', async () => {
     const { name, create, update, table } = await open(parts);
     await create(notes);
     await replace(name, [productsTable]);
@@ -465,7 +477,7 @@ describe('when the tables of the datamart change', () => {
   });
 });
 
-test('completionScore grows with what is filled, from 0 to 100', async () => {
+test('completionScore grows from 0 to 100 with the filled fields', async () => {
   const { create, update, read } = await open({ tableList: [productsTable], relationships: [] });
   await create({ tables: [] });
   const scores = [(await read()).completionScore];
@@ -503,7 +515,7 @@ test('Auth: a service token is required; an API key, a guest token, a wrong one 
       'createSemanticLayer AUTHENTICATION_ERROR',
       'updateSemanticLayer AUTHENTICATION_ERROR',
     ] as const) {
-      expect(await refused(pair, house, input, sent)).toBe('invalid service token');
+      expect(firstSentence(await refused(pair, house, input, sent))).toBe('invalid service token');
     }
     await refused('getSemanticLayer AUTHENTICATION_ERROR', house, { datamartName: name }, sent);
     await refused('deleteSemanticLayer AUTHENTICATION_ERROR', house, { datamartName: name }, sent);

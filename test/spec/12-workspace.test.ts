@@ -43,7 +43,7 @@ describe('create', () => {
     expect(await ok(house, 'listDashboards', { workspaceName: name })).toEqual({ data: [], error: null });
   });
 
-  test('the optional fields are stored', async () => {
+  test('optional fields are stored', async () => {
     await ok(house, 'createWorkspace', { name: 'full', ...overShop, ...optional });
     expect(await listed('full')).toEqual({ name: 'full', connectionType: 'DATAMART', ...optional });
   });
@@ -73,7 +73,7 @@ describe.each(['createWorkspace', 'updateWorkspace'] as const)('%s', (operation)
       operation === 'createWorkspace'
         ? (['createWorkspace INVALID_DATASOURCE_NAME', 'createWorkspace INVALID_DATAMART_NAME'] as const)
         : (['updateWorkspace INVALID_DATASOURCE_NAME', 'updateWorkspace INVALID_DATAMART_NAME'] as const);
-    // The name of a datamart is no datasource's, and the other way round.
+    // A datamart's name is not accepted as a datasource's, or the reverse.
     for (const datasourceName of ['nowhere', 'shop', 'Warehouse'])
       expect(await refused(source, house, { name, connectionType: 'DATASOURCE', datasourceName })).toContain(
         JSON.stringify(datasourceName),
@@ -142,7 +142,7 @@ describe('update', () => {
     });
   });
 
-  test('a setting left out keeps its value, null clears it', async () => {
+  test('a missing setting keeps its value, null clears it', async () => {
     await ok(house, 'createWorkspace', { name: 'kept', ...overShop, ...optional });
     await ok(house, 'updateWorkspace', { name: 'kept', ...overShop, themeName: 'light', isEnableMetricSummary: true });
     const changed = { ...optional, themeName: 'light', isEnableMetricSummary: true };
@@ -154,7 +154,7 @@ describe('update', () => {
     for (const key of Object.keys(optional)) expect(Object.hasOwn(cleared ?? {}, key), key).toBe(key === 'llmName');
   });
 
-  test('a workspace is not created with null in it', async () => {
+  test('null is refused at creation', async () => {
     await refused('createWorkspace INVALID_REQUEST_BODY', house, { name: 'never', ...overShop, themeName: null });
   });
 
@@ -174,7 +174,7 @@ describe('update', () => {
 });
 
 describe('list', () => {
-  test('Response: {data: [{name}]} in order of names, with what was set', async () => {
+  test('Response: {data: [{name}]} ordered by name, with the settings', async () => {
     const settings = {
       llmName: 'small',
       aiCopilotLlms: ['a', 'b'],
@@ -194,7 +194,7 @@ describe('list', () => {
     expect(names).toEqual(expect.arrayContaining(['shop', 'orders', 'long']));
   });
 
-  test('ten a page, to API key and service token alike', async () => {
+  test('ten items per page, for API key and service token alike', async () => {
     for (let index = 0; index < 12; index += 1)
       await ok(house, 'createWorkspace', { name: `zz-${index + 10}`, ...overShop });
     const { data: all } = await ok(house, 'listWorkspaces', {});
@@ -215,7 +215,7 @@ describe('list', () => {
   });
 });
 
-test('themeName is the theme of the guest’s dashboard, until it is cleared', async () => {
+test('themeName is the theme of the guest’s dashboard until it is cleared', async () => {
   await cloneBoard(house, 'themed', 'acme');
   const token = await mint(house, 'acme', { allowedEmbeds: ['themed'] });
   const theme = async () =>
@@ -227,7 +227,7 @@ test('themeName is the theme of the guest’s dashboard, until it is cleared', a
   expect(await theme()).toBeNull();
 });
 
-describe('a connection that changes under the embeds of a workspace', () => {
+describe('the connection of a workspace with embeds changes', () => {
   let token: string;
   let metricId: string;
   let follower: string;
@@ -239,7 +239,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
   const follow = async () =>
     (await ok(house, 'queryMetric', { embedId: follower, metricId: 'revenue', clientId: 'acme' })).data;
 
-  /** Every way to rows is closed for what names `shop`. */
+  /** Asserts that every read of data over `shop` is refused. */
   const assertClosed = async (): Promise<void> => {
     await refused('queryGuestMetric METRIC_QUERY_ERROR', house, throughBoard(), bearer());
     await refused('listGuestUnderlying METRIC_QUERY_ERROR', house, throughBoard(), bearer());
@@ -257,7 +257,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
     const made = { embedType: 'metric', dashboardId: 'board', metricId: 'revenue', workspaceName: 'shop' };
     follower = (await ok(house, 'createEmbed', made)).id;
     followerToken = await mint(house, 'acme', { allowedEmbeds: [follower] }, { datamartName: 'shop' });
-    // The twin holds ten times the amounts under the same names.
+    // The twin has the same tables with amounts that are ten times larger.
     const path = join(house.sources, 'twin.duckdb');
     await copyFile(join(house.sources, 'warehouse.duckdb'), path);
     await runOnFile(path, ['UPDATE sales SET amount = amount * 10']);
@@ -270,7 +270,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
     });
   });
 
-  test('an embed that names its datamart reads that one or nothing', async () => {
+  test('an embed that names its datamart reads that datamart or nothing', async () => {
     expect(await read()).toEqual([{ Revenue: 200 }]);
     for (const connection of [
       { connectionType: 'DATAMART', datamartName: 'twin' },
@@ -291,7 +291,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
     }
   });
 
-  test('an embed that names none follows its workspace, under the tenancy of what it reads then', async () => {
+  test("an embed that names none reads the workspace's new datamart, with that one's tenancy", async () => {
     expect(await follow()).toEqual([{ Revenue: 200 }]);
     await connect({ connectionType: 'DATAMART', datamartName: 'twin' });
     expect(await follow()).toEqual([{ Revenue: 2000 }]);
@@ -307,7 +307,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
     expect(await follow()).toEqual([{ Revenue: 200 }]);
   });
 
-  test('a token that is scoped to a datamart opens no embed that follows to another', async () => {
+  test('a token limited to a datamart does not open an embed that now reads another one', async () => {
     const query = { metricId: follower };
     const sent = { bearer: followerToken };
     expect((await ok(house, 'queryGuestMetric', query, sent)).data).toEqual([{ Revenue: 200 }]);
@@ -317,7 +317,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
     expect((await ok(house, 'queryGuestMetric', query, sent)).data).toEqual([{ Revenue: 200 }]);
   });
 
-  test('no embed is made of a datamart that the workspace does not reach', async () => {
+  test('no embed can be created over a datamart that the workspace does not reach', async () => {
     await connect({ connectionType: 'DATASOURCE', datasourceName: 'twin' });
     const embed = { embedType: 'dashboard', dashboardId: 'board', workspaceName: 'shop', accessSettings: settings };
     await refused('createEmbed INVALID_DATAMART_NAME', house, embed);
@@ -328,7 +328,7 @@ describe('a connection that changes under the embeds of a workspace', () => {
   });
 
   test.each(['DATAMART', 'DATASOURCE'] as const)(
-    'a workspace of type %s whose source is gone reaches nothing',
+    'a workspace of type %s whose source was deleted reaches nothing',
     async (connectionType) => {
       const setLost = (workspace: Workspace): Workspace => ({
         ...workspace,

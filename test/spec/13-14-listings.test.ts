@@ -29,12 +29,12 @@ describe.each([
     expect([answer.status, answer.body]).toEqual([200, { data: all, error: null }]);
   });
 
-  test('an empty array when none', async () => {
+  test('an empty array if there are none', async () => {
     const answer = await call(house, operation, { workspaceName: 'empty' });
     expect([answer.status, answer.body]).toEqual([200, { data: [], error: null }]);
   });
 
-  test('isPagination (boolean, optional), pageNumber (number, optional): ten a page, 1-based', async () => {
+  test('isPagination (boolean, optional), pageNumber (number, optional): ten per page, starting at 1', async () => {
     expect(await list({ isPagination: true })).toEqual(all.slice(0, 10));
     expect(await list({ isPagination: true, pageNumber: 2 })).toEqual(all.slice(10));
     expect(await list({ isPagination: true, pageNumber: 3 })).toEqual([]);
@@ -46,7 +46,7 @@ describe.each([
     expect(await list({}, house.serviceToken)).toEqual(all);
   });
 
-  test("a data app's key sees its own beside the organization's; a service token and another data app's key do not", async () => {
+  test("a data app's key also sees the data app's own items; a service token and another data app's key do not", async () => {
     const count = async (bearer: string) => (await list({ workspaceName: 'shop' }, bearer)).length;
     const [own, other, organization] = [
       await count(house.apiKey),

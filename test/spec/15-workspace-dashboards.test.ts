@@ -1,4 +1,7 @@
-/** Section 15 of the interface, "Update workspace dashboards", and the metrics of one dashboard; tokens and what is placed after them. */
+/**
+ * Section 15 of the interface, "Update workspace dashboards", and the metrics of one dashboard; also metrics that are
+ * placed after a token's mint.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   call,
@@ -77,7 +80,7 @@ describe('Response 200: {data: {success: true}, error: null}', () => {
 });
 
 describe('filters: name must match an existing filter label of the dashboard', () => {
-  test('the mapping takes effect in queries at once, for tokens that are out', async () => {
+  test('the mapping takes effect at once in queries, also for existing tokens', async () => {
     await cloneBoard(house, 'mapped', 'acme');
     const metricId = await metricOf(house, 'mapped', 'acme', 'revenue');
     const dashboardAppFilters = [{ dashboardId: 'mapped', values: { Product: 'Anvil' } }];
@@ -108,7 +111,7 @@ describe('filters: name must match an existing filter label of the dashboard', (
   });
 });
 
-describe('what a request may name', () => {
+describe('the names in a request', () => {
   test.each([
     [
       'dashboardId values unique within the array',
@@ -164,7 +167,7 @@ describe('credentials', () => {
       await refused('updateWorkspaceDashboards INVALID_SERVICE_TOKEN', house, input, { bearer });
   });
 
-  test("an API key maps filters of its own data app's dashboards, never of another's", async () => {
+  test("an API key maps filters only of its own data app's dashboards", async () => {
     await cloneBoard(house, 'own-map', 'acme');
     const input = request({ dashboardId: 'own-map', filters: [mapped('Region', column('label', 'products'))] });
     await refused('updateWorkspaceDashboards INVALID_DASHBOARD_ID', house, input, { bearer: house.otherKey });
@@ -173,7 +176,7 @@ describe('credentials', () => {
     expect(await filtersOf('own-map')).not.toEqual(boardFilters);
   });
 
-  test("and of the organization's while no other data app shows them or a metric on them", async () => {
+  test("and of the organization's, unless another data app shows them or a metric on them", async () => {
     await template('alone');
     const input = request({ dashboardId: 'alone', filters: [mapped('Region', column('region'))] });
     await embedOf('alone');
@@ -189,7 +192,7 @@ describe('credentials', () => {
 });
 
 describe('appendMetrics: workspace metrics added to the dashboard gallery', () => {
-  test("creates the copy for the dashboard's client, which descends from the metric and shows the client's rows", async () => {
+  test("creates a copy for the dashboard's client, which descends from the metric and shows the client's rows", async () => {
     await cloneBoard(house, 'grown', 'acme', { isImportMetrics: false });
     await update({ dashboardId: 'grown', appendMetrics: [{ metricId: 'guarded' }, { metricId: 'revenue' }] });
     const { data } = await ok(house, 'exportEmbed', { embedId: 'grown' });
@@ -204,14 +207,14 @@ describe('appendMetrics: workspace metrics added to the dashboard gallery', () =
     expect((await ok(house, 'queryMetric', query)).data).toEqual([{ Revenue: 200 }]);
   });
 
-  test('reuses the copy that is there, on the board or in the gallery', async () => {
+  test('uses an existing copy, on the board or in the gallery', async () => {
     await cloneBoard(house, 'has-it', 'acme');
     const before = await ok(house, 'exportEmbed', { embedId: 'has-it' });
     await update({ dashboardId: 'has-it', appendMetrics: [{ metricId: 'revenue' }, { metricId: 'spare' }] });
     expect(await ok(house, 'exportEmbed', { embedId: 'has-it' })).toEqual(before);
   });
 
-  test("removed and appended again, it is the same copy; another client's dashboard gets its own", async () => {
+  test("a metric that is removed and added again is the same copy; another client's dashboard gets its own", async () => {
     await cloneBoard(house, 'turned', 'acme');
     const metricId = await metricOf(house, 'turned', 'acme', 'revenue');
     await update({ dashboardId: 'turned', removedMetrics: ['revenue'] });
@@ -223,7 +226,7 @@ describe('appendMetrics: workspace metrics added to the dashboard gallery', () =
     expect(await metricOf(house, 'turned', 'acme', 'revenue')).toBe(metricId);
   });
 
-  test("on a dashboard of the organization the metric itself, and of its metrics only the organization's", async () => {
+  test('on a dashboard of the organization, adds the metric itself, and only metrics of the organization', async () => {
     await template('shared-board');
     await update({ dashboardId: 'shared-board', appendMetrics: [{ metricId: 'revenue-by-default' }] });
     expect((await placedOn('shared-board')).map(({ metricId }) => metricId)).toContain('revenue-by-default');
@@ -263,8 +266,8 @@ describe('appendMetrics: workspace metrics added to the dashboard gallery', () =
   });
 });
 
-describe('removedMetrics: only the association is removed', () => {
-  test('the metric stays in the workspace, its card goes with it', async () => {
+describe('removedMetrics: only removes the metric from the dashboard', () => {
+  test('the metric stays in the workspace, its card is removed', async () => {
     await cloneBoard(house, 'shrunk', 'acme');
     const metricId = await metricOf(house, 'shrunk', 'acme', 'by-region');
     await update({ dashboardId: 'shrunk', removedMetrics: [metricId] });
@@ -274,7 +277,7 @@ describe('removedMetrics: only the association is removed', () => {
     expect((await ok(house, 'listMetrics', { workspaceName })).data.map((one) => one.metricId)).toContain(metricId);
   });
 
-  test('and opens no more, as a metric embed neither', async () => {
+  test('the metric can no longer be opened, not even as a metric embed', async () => {
     await template('emptied');
     const [metric] = await placedOn('emptied');
     const metricId = metric?.metricId ?? '';
@@ -285,7 +288,7 @@ describe('removedMetrics: only the association is removed', () => {
     await refused('getGuestMetric UNAUTHORIZED', house, { metricId: id }, { bearer });
   });
 
-  test('one that is not on the dashboard: INVALID_METRIC_ID', async () => {
+  test('a metric that is not on the dashboard: INVALID_METRIC_ID', async () => {
     await cloneBoard(house, 'lacks', 'acme');
     for (const metricId of ['nowhere', 'revenue-by-default', 'of-acme'])
       await refused(
@@ -297,7 +300,7 @@ describe('removedMetrics: only the association is removed', () => {
 });
 
 describe('all or nothing', () => {
-  test('a fault in the last dashboard undoes the first', async () => {
+  test('a fault in the last dashboard undoes the changes to the first', async () => {
     await cloneBoard(house, 'all-1', 'acme');
     await cloneBoard(house, 'all-2', 'acme');
     const good = {
@@ -324,7 +327,7 @@ describe('all or nothing', () => {
     ]).toEqual(before);
   });
 
-  test('simultaneous updates lose nothing of each other', async () => {
+  test("simultaneous updates do not lose each other's changes", async () => {
     await cloneBoard(house, 'busy', 'acme');
     await Promise.all([
       update({ dashboardId: 'busy', filters: [mapped('Region', column('label', 'products'))] }),
@@ -344,7 +347,7 @@ describe('all or nothing', () => {
   });
 });
 
-describe('a token that restricts metrics, and what is placed on its dashboard later', () => {
+describe('a token that restricts metrics, and metrics that are placed later', () => {
   const rlsSettings = [{ metricId: 'guarded', values: { region: ['north'] } }];
   const appFilters = [{ metricId: 'revenue', values: { size: { min: 60 } } }];
   const later = (seconds: number) => setNow(new Date(noon.getTime() + seconds * 1000));
@@ -360,7 +363,7 @@ describe('a token that restricts metrics, and what is placed on its dashboard la
     ['rlsSettings', { rlsSettings }],
     ['appFilters', { appFilters }],
   ])(
-    'with %s: a metric that is appended is UNAUTHORIZED unless a setting binds it; a new token reads it',
+    'with %s: an added metric is UNAUTHORIZED unless a setting restricts it; a new token reads it',
     async (name, params) => {
       const dashboardId = `later-${name}`;
       later(0);
@@ -376,7 +379,7 @@ describe('a token that restricts metrics, and what is placed on its dashboard la
     },
   );
 
-  test('one that is bound, by its original, is open and restricted', async () => {
+  test('an added metric whose original is restricted can be opened, with the restriction', async () => {
     later(0);
     await cloneBoard(house, 'later-bound', 'acme', { isImportMetrics: false });
     const bearer = await mint(house, 'acme', { rlsSettings });
@@ -405,7 +408,7 @@ describe('a token that restricts metrics, and what is placed on its dashboard la
   });
   const boardColumn = { schemaName: 'main', tableName: 'sales', columnName: 'region' };
 
-  test('placements that are rewritten keep their time: another metric’s coming and going closes nothing', async () => {
+  test('a rewritten placement keeps its time, so adding or removing another metric closes nothing', async () => {
     later(0);
     await cloneBoard(house, 'later-kept', 'acme');
     const bearer = await mint(house, 'acme', { rlsSettings });
@@ -417,7 +420,7 @@ describe('a token that restricts metrics, and what is placed on its dashboard la
   });
 });
 
-test('Lists take isPagination and pageNumber as operation 8 does: the metrics of a dashboard, and those of an embed', async () => {
+test("lists of a dashboard's and an embed's metrics take isPagination and pageNumber as operation 8 does", async () => {
   const others = Array.from({ length: 11 }, (_, index) => `long-metric-${String(index + 2).padStart(2, '0')}`);
   const appendMetrics = others.map((metricId) => ({ metricId }));
   const dashboards = [{ dashboardId: 'long-01', appendMetrics }];
@@ -445,7 +448,7 @@ test('Lists take isPagination and pageNumber as operation 8 does: the metrics of
 });
 
 describe('POST /workspace/dashboard/metrics {workspaceName, dashboardId}: {data: [{name, metricId}]}', () => {
-  test("the dashboard's metrics, those of other data apps' clients left out", async () => {
+  test("lists the dashboard's metrics, without those of other data apps' clients", async () => {
     expect(await placedOn('board')).toEqual(
       ['revenue', 'by-region', 'guarded', 'spare'].map((metricId) => ({ name: `Metric ${metricId}`, metricId })),
     );
@@ -454,7 +457,7 @@ describe('POST /workspace/dashboard/metrics {workspaceName, dashboardId}: {data:
     expect((await ok(house, 'listDashboardMetrics', input, { bearer: house.otherKey })).data).toEqual([]);
   });
 
-  test('unknown workspace: WORKSPACE_ID_ERROR; unknown dashboard, or another data app’s: INVALID_DASHBOARD_ID', async () => {
+  test('unknown workspace: WORKSPACE_ID_ERROR; an unknown or another data app’s dashboard: INVALID_DASHBOARD_ID', async () => {
     await cloneBoard(house, 'hidden', 'acme');
     const hidden = { workspaceName, dashboardId: 'hidden' };
     await refused('listDashboardMetrics WORKSPACE_ID_ERROR', house, { ...hidden, workspaceName: 'nowhere' });

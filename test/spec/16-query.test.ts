@@ -1,9 +1,10 @@
-/** Section 16 of the interface, "Query a metric", and the facts' "Metric, dashboard, query". */
+/** Section 16 of the interface, "Query a metric", and further known facts on metrics, dashboards and queries. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeReply } from '../../src/contract/metrics.js';
 import {
   call,
   cloneBoard,
+  firstSentence,
   type House,
   type Input,
   metricOf,
@@ -71,7 +72,7 @@ describe('the answer', () => {
     ]);
   });
 
-  test('with no rows: data is an empty array, totalRecords 0, columns and groupbyColumnList empty', async () => {
+  test('without rows: data is an empty array, totalRecords 0, columns and groupbyColumnList empty', async () => {
     expect(await answerOf({ metricId: byRegion, dashboardFilter: { Region: 'nowhere' } })).toMatchObject({
       data: [],
       totalRecords: 0,
@@ -81,7 +82,7 @@ describe('the answer', () => {
     });
   });
 
-  test('comparisonValue is left out where no comparison applies', async () => {
+  test('comparisonValue is missing if no comparison applies', async () => {
     expect(await answerOf()).not.toHaveProperty('comparisonValue');
   });
 
@@ -135,12 +136,12 @@ describe('dashboardFilter: keyed by filter name', () => {
 describe('{sql, columnName}', () => {
   const inSql = (sql: string) => question({ dashboardFilter: { Region: { sql, columnName: 'region' } } });
 
-  test('is one of the values of the column in the rows of the SQL, which are this client’s', async () => {
+  test('passes the values of the column in the rows of the SQL, which are this client’s', async () => {
     const asked = inSql("SELECT region FROM sales WHERE product = 2 OR region = 'east'");
     expect((await ok(house, 'queryMetric', asked)).data).toEqual([{ Revenue: 180 }]);
   });
 
-  test('refused where it is not one SELECT over the datamart: METRIC_QUERY_ERROR', async () => {
+  test('is refused if it is not one SELECT over the datamart: METRIC_QUERY_ERROR', async () => {
     for (const sql of ['DELETE FROM sales', 'SELECT region FROM nowhere', "SELECT region FROM read_csv('x')"]) {
       await refused('queryMetric METRIC_QUERY_ERROR', house, inSql(sql));
     }
@@ -177,7 +178,7 @@ describe('embedId, metricId, clientId', () => {
     expect([await revenueOf({ embedId }), await revenueOf({})]).toEqual([200, 200]);
   });
 
-  test("an embed of the organization's dashboard answers each client its own rows", async () => {
+  test("an embed of the organization's dashboard shows each client its own rows", async () => {
     const embedId = await embed({ dashboardId: 'board' });
     const of = (clientId: string) => revenueOf({ embedId, metricId: 'revenue', clientId });
     expect([await of('acme'), await of('globex'), await of('ACME'), await of('acme ')]).toEqual([
@@ -193,7 +194,7 @@ describe('embedId, metricId, clientId', () => {
     expect(message).toContain(field);
   });
 
-  test('a field that is not its own is refused', async () => {
+  test('an unknown field is refused', async () => {
     for (const parts of [{ limit: 5 }, { dashboardId: 'acme-board' }, { client_id: 'globex' }])
       await refused('queryMetric INVALID_REQUEST_BODY', house, question(parts));
   });
@@ -208,7 +209,7 @@ describe('embedId, metricId, clientId', () => {
       await refused('queryMetric EMBED_PARAM_ERROR', house, question({ clientId }));
   });
 
-  test('a metric that the embed has not: INVALID_METRIC_ID', async () => {
+  test('a metric that the embed does not have: INVALID_METRIC_ID', async () => {
     for (const metricId of ['nowhere', 'revenue', 'order-total'])
       await refused('queryMetric INVALID_METRIC_ID', house, question({ metricId }));
     const embedId = await embed({ embedType: 'metric', dashboardId: 'acme-board', metricId: revenue });
@@ -216,7 +217,7 @@ describe('embedId, metricId, clientId', () => {
     expect(await revenueOf({ embedId })).toBe(200);
   });
 
-  test("another client's metric on a dashboard of the organization's: INVALID_METRIC_ID", async () => {
+  test("another client's metric on a dashboard of the organization: INVALID_METRIC_ID", async () => {
     const embedId = await embed({ dashboardId: 'held' });
     expect(await revenueOf({ embedId, metricId: 'of-acme' })).toBe(200);
     await refused('queryMetric INVALID_METRIC_ID', house, question({ embedId, metricId: 'of-globex' }));
@@ -241,11 +242,11 @@ describe('embedId, metricId, clientId', () => {
 });
 
 describe('for multi-source workspaces, datasourceName, datamartName', () => {
-  test("the embed's own are taken", async () => {
+  test("the embed's own names are accepted", async () => {
     expect(await revenueOf({ datasourceName: 'warehouse', datamartName: 'shop' })).toBe(200);
   });
 
-  test('others are refused: EMBED_PARAM_ERROR', async () => {
+  test('other names are refused: EMBED_PARAM_ERROR', async () => {
     await refused('queryMetric EMBED_PARAM_ERROR', house, question({ datasourceName: 'lost' }));
     await refused('queryMetric EMBED_PARAM_ERROR', house, question({ datamartName: 'lost' }));
     await refused('queryMetric EMBED_PARAM_ERROR', house, question({ datamartName: 'nowhere' }));
@@ -264,10 +265,10 @@ describe('for multi-source workspaces, datasourceName, datamartName', () => {
 });
 
 describe('the API key and the paths', () => {
-  test('401 with the message that clients match on', async () => {
+  test('a wrong key: 401 with the message that clients match', async () => {
     for (const bearer of [null, 'wrong', house.endedKey, house.serviceToken]) {
       const message = await refused('queryMetric AUTHENTICATION_ERROR', house, question(), { bearer });
-      expect(message).toBe('API key is invalid or expired');
+      expect(firstSentence(message)).toBe('API key is invalid or expired');
     }
   });
 

@@ -1,4 +1,4 @@
-/** Keys of the facts: API keys of a data app, listed by name, made, rotated with a grace period, revoked. */
+/** API keys of a data app: listed by name, created, rotated with a grace period, revoked. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/platform/keys.js';
 import { call, type House, noon, ok, openHouse, refused, setNow } from './house.js';
@@ -39,7 +39,7 @@ describe('POST /data-app/api-tokens', () => {
     await refused('deleteApiKey DATA_APP_NOT_FOUND', house, { dataAppName: 'nowhere', name: 'a' });
   });
 
-  test('a name that the app has already: API_KEY_ALREADY_EXISTS; another app may have it', async () => {
+  test('a name that the data app already has: API_KEY_ALREADY_EXISTS; another data app may use it', async () => {
     await make('taken');
     expect(
       await refused('createApiKey API_KEY_ALREADY_EXISTS', house, { dataAppName: 'shop', name: 'taken' }),
@@ -75,11 +75,11 @@ describe('GET /data-app/api-tokens', () => {
     expect(answer.text).not.toContain(hashToken(key));
   });
 
-  test('a key that was made without a hint has none', async () => {
+  test('a key that was created without a hint has none', async () => {
     expect(await named(house.apiKey)).toEqual([expect.objectContaining({ keyHint: null, description: null })]);
   });
 
-  test('lastUsedAt is written by and by, and kept over a restart; a request that is refused is no use', async () => {
+  test('lastUsedAt is written with a delay and survives a restart; a refused request does not count as use', async () => {
     const key = await make('used');
     later(10);
     expect(await works(key)).toBe(true);
@@ -90,7 +90,7 @@ describe('GET /data-app/api-tokens', () => {
     expect((await named('unused'))[0]?.lastUsedAt).toBeNull();
   });
 
-  test('by name, ten a page', async () => {
+  test('ordered by name, ten per page', async () => {
     for (let index = 0; index < 11; index += 1) await make(`page-${index}`, 'other');
     const all = (await listed('other')).map(({ name }) => name);
     expect(all).toEqual(all.toSorted());
@@ -100,7 +100,7 @@ describe('GET /data-app/api-tokens', () => {
 });
 
 describe('DELETE /data-app/api-tokens', () => {
-  test('{name}: the key ends at once, and its name is free', async () => {
+  test('{name}: the key is invalid at once, and its name is free', async () => {
     const key = await make('gone');
     const answer = await call(house, 'deleteApiKey', { dataAppName: 'shop', name: 'gone' });
     expect([answer.status, answer.body]).toEqual([200, { name: 'gone' }]);
@@ -109,7 +109,7 @@ describe('DELETE /data-app/api-tokens', () => {
     expect([await works(key), await works(second)]).toEqual([false, true]);
   });
 
-  test('API_KEY_NOT_FOUND: no such name in this app', async () => {
+  test('API_KEY_NOT_FOUND: the data app has no key of that name', async () => {
     await make('elsewhere', 'other');
     const input = { dataAppName: 'shop', name: 'elsewhere' };
     expect(await refused('deleteApiKey API_KEY_NOT_FOUND', house, input)).toContain('"elsewhere"');
@@ -118,7 +118,7 @@ describe('DELETE /data-app/api-tokens', () => {
     await refused('deleteApiKey API_KEY_NOT_FOUND', house, { dataAppName: 'shop', name: 'once' });
   });
 
-  test('a key in its grace ends with its successor', async () => {
+  test("revoking a key also ends its predecessor's grace period", async () => {
     const key = await make('chain');
     const second = await rotate(key, 3600);
     const third = await rotate(second, 3600);
@@ -128,7 +128,7 @@ describe('DELETE /data-app/api-tokens', () => {
 });
 
 describe('POST /data-app/rotate-api', () => {
-  test('{expireAt} -> {key} of the same name; the old one works for that many seconds', async () => {
+  test('{expireAt} -> {key} of the same name; the old key stays valid for that many seconds', async () => {
     const key = await make('turned');
     const second = await rotate(key, 60);
     later(59);
@@ -144,14 +144,14 @@ describe('POST /data-app/rotate-api', () => {
     expect([await works(key), await works(second)]).toEqual([false, true]);
   });
 
-  test('a key in its grace rotates no more', async () => {
+  test('a key in its grace period cannot be rotated', async () => {
     const key = await make('graceful');
     await rotate(key, 60);
     const message = await refused('rotateApiKey API_KEY_ALREADY_EXISTS', house, { expireAt: 60 }, { bearer: key });
     expect(message).toContain('successor');
   });
 
-  test('of ten simultaneous rotations one makes a key', async () => {
+  test('of ten simultaneous rotations, exactly one creates a key', async () => {
     const key = await make('spun');
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => call(house, 'rotateApiKey', { expireAt: 60 }, { bearer: key })),
@@ -160,7 +160,7 @@ describe('POST /data-app/rotate-api', () => {
     expect(await named('spun')).toHaveLength(1);
   });
 
-  test('a revocation that comes at the same time leaves no key of that name', async () => {
+  test('a simultaneous revocation leaves no key of that name', async () => {
     for (let round = 0; round < 5; round += 1) {
       const key = await make('raced');
       const [rotated] = await Promise.all([
@@ -172,13 +172,16 @@ describe('POST /data-app/rotate-api', () => {
     }
   });
 
-  test.each([-1, 0.5, 2_592_001, '60', null, undefined])('expireAt %j is no grace', async (expireAt) => {
-    const message = await refused('rotateApiKey INVALID_REQUEST_BODY', house, { expireAt });
-    expect(message).toContain('expireAt');
-  });
+  test.each([-1, 0.5, 2_592_001, '60', null, undefined])(
+    'expireAt %j is not a valid grace period',
+    async (expireAt) => {
+      const message = await refused('rotateApiKey INVALID_REQUEST_BODY', house, { expireAt });
+      expect(message).toContain('expireAt');
+    },
+  );
 });
 
-test('input is strict, and names are names', async () => {
+test('unknown fields and invalid names are refused', async () => {
   await refused('createApiKey INVALID_REQUEST_BODY', house, { dataAppName: 'shop' });
   await refused('createApiKey INVALID_REQUEST_BODY', house, { dataAppName: 'shop', name: '\u0000' });
   await refused('createApiKey INVALID_REQUEST_BODY', house, { dataAppName: 'shop', name: 'a', key: 'mine' });
@@ -190,7 +193,7 @@ test('input is strict, and names are names', async () => {
   }
 });
 
-test('Auth: the service token; rotation, the key itself', async () => {
+test('Auth: the service token; for rotation, the key itself', async () => {
   for (const bearer of [null, 'wrong', house.apiKey]) {
     await refused('createApiKey AUTHENTICATION_ERROR', house, { dataAppName: 'shop', name: 'a' }, { bearer });
     await refused('listApiKeys AUTHENTICATION_ERROR', house, { dataAppName: 'shop' }, { bearer });

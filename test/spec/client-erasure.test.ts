@@ -1,4 +1,4 @@
-/** Erasing a client: ours. */
+/** Erasure of a client, an operation of this project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { create, embedOf, guest, openBoard } from './guests.js';
 import { call, cloneBoard, type House, metricOf, mint, ok, openHouse, refused } from './house.js';
@@ -24,7 +24,7 @@ const nothing = {
 };
 
 describe('DELETE /data-app/clients?clientId= (ours)', () => {
-  test('dashboards, embeds and metrics, what guests made on any dashboard, and tokens: of this client alone', async () => {
+  test('deletes dashboards, embeds, metrics, content of guests on any dashboard, and tokens, all of this client only', async () => {
     const shared = await embedOf(house, 'board');
     await openBoard(house, 'gone', 'acme');
     await embedOf(house, 'gone');
@@ -42,7 +42,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
       const layout = [{ metricId, x: 0, y: 0, w: 6, h: 2 }];
       await ok(house, 'saveGuestLayout', { dashboardId: shared, layout }, { bearer });
     }
-    // The four of the template, and the one that the organization's board `held` has for acme.
+    // The template's four metrics, and the one of acme on the organization's board `held`.
     const metrics = 5;
     expect(await ok(house, 'eraseClient', { clientId: 'acme' })).toEqual({
       data: { dashboards: 1, embeds: 2, metrics, guestMetrics: 1, guestLayouts: 1, guestViews: 1, guestTokens: 1 },
@@ -59,7 +59,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     expect((await views(await guest(house, 'acme', { userIdentifier: 'ann' }))).data).toEqual([]);
   });
 
-  test('asked again, and for a client that was never there: nothing, and no error', async () => {
+  test('a second call, and a call for an unknown client, deletes nothing and succeeds', async () => {
     await cloneBoard(house, 'twice', 'initech');
     expect((await ok(house, 'eraseClient', { clientId: 'initech' })).data.dashboards).toBe(1);
     for (const clientId of ['initech', 'Initech', 'nobody']) {
@@ -67,7 +67,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     }
   });
 
-  test('the client may come back: its boards are made anew, and an old token does not open them', async () => {
+  test('the client may return: its boards are created again, and an old token does not open them', async () => {
     await cloneBoard(house, 'again', 'hooli');
     const old = await mint(house, 'hooli', { allowedEmbeds: ['again'] });
     await ok(house, 'revokeGuestTokens', { clientId: 'hooli', userIdentifier: 'somebody' });
@@ -78,7 +78,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     expect(await metricOf(house, 'again', 'hooli', 'revenue')).toEqual(expect.any(String));
   });
 
-  test('takes an API key, and one clientId', async () => {
+  test('requires an API key and one clientId', async () => {
     await refused('eraseClient AUTHENTICATION_ERROR', house, { clientId: 'acme' }, { bearer: house.serviceToken });
     await refused('eraseClient AUTHENTICATION_ERROR', house, { clientId: 'acme' }, { bearer: null });
     await refused('eraseClient INVALID_REQUEST_BODY', house, {});

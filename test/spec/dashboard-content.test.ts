@@ -1,4 +1,4 @@
-/** A dashboard's content read and replaced where it stands: what names its metrics goes on naming them. */
+/** A dashboard's content is read and replaced; references to its metrics stay valid. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnRef } from '../engine/world.js';
 import { guest, openBoard, openSettings, revenueOf } from './guests.js';
@@ -17,7 +17,7 @@ const exported = async (embedId: string) => (await call(house, 'exportEmbed', { 
 
 type Data = Awaited<ReturnType<typeof read>>['data'];
 
-/** Reads, changes and writes; answers the new digest. */
+/** Reads the content, changes it and writes it. Returns the new digest. */
 const replace = async (dashboardId: string, change: (data: Data) => object, sent = {}) => {
   const { data, digest } = await read(dashboardId, sent);
   const input = { dashboardId, workspaceName, content: change(data), expectedDigest: digest };
@@ -45,7 +45,7 @@ const added = (metricId: string, parts: Input = {}) => ({
 });
 
 describe('GET /data-app/dashboards/content: the export with its digest', () => {
-  test('the digest is that of the content: it changes with it, and comes back with it', async () => {
+  test('the digest changes with the content, and equal content has an equal digest', async () => {
     await cloneBoard(house, 'read', 'acme');
     const { digest, ...envelope } = await read('read');
     expect(envelope).toEqual(JSON.parse(await exported('read')));
@@ -55,7 +55,7 @@ describe('GET /data-app/dashboards/content: the export with its digest', () => {
     expect(await replace('read', rename('Revenue', 'Metric revenue'))).toBe(digest);
   });
 
-  test("an API key reads its own clients' and the organization's, a service token both; another data app's are not there", async () => {
+  test('an API key reads dashboards of its own clients and the organization, a service token all; others do not exist for it', async () => {
     await cloneBoard(house, 'seen', 'acme');
     await read('board');
     await read('board', { bearer: house.serviceToken });
@@ -70,7 +70,7 @@ describe('GET /data-app/dashboards/content: the export with its digest', () => {
 });
 
 describe('PUT /data-app/dashboards/content', () => {
-  test('ids stay: embeds, live tokens and settings that name a metric go on', async () => {
+  test('ids stay, so embeds, existing tokens and settings that name a metric still work', async () => {
     await openBoard(house, 'kept', 'acme');
     const metricId = await metricOf(house, 'kept', 'acme', 'revenue');
     const token = await guest(house, 'acme', { appFilters: [{ metricId, values: {} }], allowedEmbeds: ['kept'] });
@@ -101,7 +101,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect(await revenueOf(house, token, { metricId, dashboardId: 'kept' })).toBe(130);
   });
 
-  test('what is taken away is taken up again under its id, and the export is the same to the byte', async () => {
+  test('a removed metric is added again under its id, and the export is byte-identical', async () => {
     await openBoard(house, 'back', 'acme', { metadata: { b: 1, a: [{ z: null }] } });
     const before = await exported('back');
     const { data } = await read('back');
@@ -118,12 +118,12 @@ describe('PUT /data-app/dashboards/content', () => {
     expect(grown.data.layout.at(-1)).toMatchObject({ metricId: fresh.metricId });
     await replace('back', () => data);
     expect(await exported('back')).toBe(before);
-    // The copy that was made for the first replacement, and no other one.
+    // The copy of the first replacement is used again; no other copy is created.
     await replace('back', (now) => ({ ...now, metrics: [...now.metrics, added('fresh')] }));
     expect(JSON.parse(await exported('back')).data.metrics.at(-1).metricId).toBe(fresh.metricId);
   });
 
-  test('metadata and isAllowPrivateMetricsByDefault: left out they stay, null clears', async () => {
+  test('metadata and isAllowPrivateMetricsByDefault: missing fields keep their values, null clears', async () => {
     await openBoard(house, 'meta', 'acme', { metadata: { plan: 'pro' } });
     await replace('meta', ({ metadata: _, isAllowPrivateMetricsByDefault: __, ...data }) => data);
     expect((await read('meta')).data).toMatchObject({
@@ -134,7 +134,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect((await read('meta')).data.metadata).toBeNull();
   });
 
-  test('what a guest archived stays archived, and what guests made stays', async () => {
+  test('metrics that a guest archived stay archived, and metrics that guests made stay', async () => {
     await openBoard(house, 'guests', 'acme');
     const metricId = await metricOf(house, 'guests', 'acme', 'revenue');
     const token = await guest(house, 'acme');
@@ -161,7 +161,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect(ids).not.toContain(metricId);
   });
 
-  test('only while the content is the expected one: an edit in between is DASHBOARD_CHANGED, and stands', async () => {
+  test('only if the content is the expected one: an edit in between gives DASHBOARD_CHANGED and is kept', async () => {
     await openBoard(house, 'edited', 'acme');
     const metricId = await metricOf(house, 'edited', 'acme', 'revenue');
     const { data, digest } = await read('edited');
@@ -172,7 +172,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect((await read('edited')).data.metrics.map(({ name }) => name)).toContain('Ours');
   });
 
-  test('templates need a service token; there a metric keeps its id by the id of the file it came from', async () => {
+  test('templates need a service token; a metric in them keeps its id by the id in the original file', async () => {
     const content = { layout: [], filters: [], gridMargin: [], metrics: [added('from-file')] };
     await ok(house, 'importDashboard', { workspaceName, dashboardId: 'tpl', importDashboardData: content });
     const bearer = house.serviceToken;
@@ -184,7 +184,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect((await read('tpl')).data.metrics).toEqual([{ ...data.metrics[0], name: 'Second edition' }]);
   });
 
-  test('INVALID_DASHBOARD_DATA: a column that is not there, a lineage that is changed, two for one; nothing of it is kept', async () => {
+  test('INVALID_DASHBOARD_DATA: a missing column, a changed lineage, two metrics for one; nothing is changed', async () => {
     await openBoard(house, 'whole', 'acme');
     const before = await exported('whole');
     const { data, digest } = await read('whole');
@@ -202,7 +202,7 @@ describe('PUT /data-app/dashboards/content', () => {
     expect(await exported('whole')).toBe(before);
   });
 
-  test("nobody's but its own: another data app's key, another workspace, no credential, a digest that is none", async () => {
+  test("refused for another data app's key, another workspace, no credential, and an invalid digest", async () => {
     await cloneBoard(house, 'theirs', 'acme');
     const { data, digest } = await read('theirs');
     const input = { dashboardId: 'theirs', workspaceName, content: data, expectedDigest: digest };
@@ -213,7 +213,7 @@ describe('PUT /data-app/dashboards/content', () => {
     await refused('replaceDashboardContent INVALID_REQUEST_BODY', house, { ...input, expectedDigest: 'x' });
   });
 
-  test("another client's metric, named by its id, is not taken: it is copied as an unknown one, with nothing of it", async () => {
+  test("another client's metric id is treated as unknown: the metric is created as a copy, with nothing of the other", async () => {
     await cloneBoard(house, 'victim', 'globex');
     await replace('victim', without('Metric revenue'));
     await cloneBoard(house, 'thief', 'acme');
@@ -230,7 +230,7 @@ describe('PUT /data-app/dashboards/content', () => {
   });
 });
 
-test('a token whose rlsSettings name a template is not served by a copy that has no such variable yet', async () => {
+test('a token whose rlsSettings name a template is refused on a copy that does not have the variable yet', async () => {
   await cloneBoard(house, 'older', 'acme', { accessSettings: openSettings });
   const metricId = await metricOf(house, 'older', 'acme', 'by-region');
   const rlsVariables = [{ name: 'region', column: columnRef('sales.region'), isOptional: false }];

@@ -1,4 +1,6 @@
-/** Dashboards as files: exported from an embed or a workspace, imported as templates or for a client, and files that are none. */
+/**
+ * Dashboards as files: exported from an embed or a workspace, imported as templates or for a client; and invalid files.
+ */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, cloneBoard, type House, type Input, metricOf, mint, ok, openHouse, refused, settings } from './house.js';
@@ -49,7 +51,7 @@ describe('GET /data-app/embeds/export?embedId=: the export envelope', () => {
     expect(content.metrics.map(({ placement }) => placement)).toEqual(['METRIC', 'METRIC', 'METRIC', 'GALLERY']);
   });
 
-  test('an embed of one metric exports that metric, with its card', async () => {
+  test('an embed of one metric exports that metric with its card', async () => {
     const { id } = await ok(house, 'createEmbed', {
       embedType: 'metric',
       dashboardId: 'board',
@@ -61,7 +63,7 @@ describe('GET /data-app/embeds/export?embedId=: the export envelope', () => {
     expect(content.layout.map(({ metricId }) => metricId)).toEqual(['by-region']);
   });
 
-  test("clients' own metrics on a dashboard of the organization are not in the file", async () => {
+  test("clients' own metrics on a dashboard of the organization are not exported", async () => {
     const { id } = await ok(house, 'createEmbed', {
       embedType: 'dashboard',
       dashboardId: 'held',
@@ -73,7 +75,7 @@ describe('GET /data-app/embeds/export?embedId=: the export envelope', () => {
     expect((await exported('held')).data.metrics).toEqual([]);
   });
 
-  test('an unknown embed, and one of another data app: INVALID_EMBED_ID', async () => {
+  test('an unknown embed, or one of another data app: INVALID_EMBED_ID', async () => {
     await refused('exportEmbed INVALID_EMBED_ID', house, { embedId: 'nowhere' });
     await cloneBoard(house, 'closed', 'acme');
     await refused('exportEmbed INVALID_EMBED_ID', house, { embedId: 'closed' }, { bearer: house.otherKey });
@@ -82,7 +84,7 @@ describe('GET /data-app/embeds/export?embedId=: the export envelope', () => {
 });
 
 describe('POST /data-app/export-dashboard {dashboardId, workspaceName} (service token)', () => {
-  test("the organization's dashboard, and a client's where its id is unambiguous", async () => {
+  test("exports the organization's dashboard, and a client's if its id is unambiguous", async () => {
     await cloneBoard(house, 'one-of-us', 'acme');
     expect((await exported('board'))._meta.dashboardId).toBe('board');
     expect((await exported('one-of-us')).data.metrics).toHaveLength(4);
@@ -94,7 +96,7 @@ describe('POST /data-app/export-dashboard {dashboardId, workspaceName} (service 
     await refused('exportDashboard INVALID_DASHBOARD_ID', house, { dashboardId: 'twice', workspaceName });
   });
 
-  test('unknown, or of another workspace: INVALID_DASHBOARD_ID; unknown workspace: WORKSPACE_ID_ERROR', async () => {
+  test('an unknown dashboard, or one of another workspace: INVALID_DASHBOARD_ID; unknown workspace: WORKSPACE_ID_ERROR', async () => {
     for (const dashboardId of ['nowhere', 'counter'])
       await refused('exportDashboard INVALID_DASHBOARD_ID', house, { dashboardId, workspaceName });
     const input = { dashboardId: 'board', workspaceName: 'nowhere' };
@@ -114,13 +116,13 @@ describe('POST /data-app/import-dashboard (service token): a template', () => {
     expect((await ok(house, 'queryMetric', query)).data).toEqual([{ Revenue: 200 }]);
   });
 
-  test('without dashboardId a new one', async () => {
+  test('without dashboardId, a new id is created', async () => {
     const [one, other] = [await brought(data()), await brought(data())];
     expect(one.dashboardId).not.toBe(other.dashboardId);
     expect(one.dashboardName).toBe(one.dashboardId);
   });
 
-  test("an id that the organization or any data app's client has: INVALID_DASHBOARD_ID, and the reverse", async () => {
+  test('an id that the organization or a client of any data app has: INVALID_DASHBOARD_ID, and the reverse', async () => {
     await make('of-a-client');
     for (const dashboardId of ['board', 'of-a-client'])
       await refused('importDashboard INVALID_DASHBOARD_ID', house, {
@@ -132,7 +134,7 @@ describe('POST /data-app/import-dashboard (service token): a template', () => {
     await refused('createDashboardEmbed INVALID_DASHBOARD_ID', house, create('of-all'));
   });
 
-  test("checked against the workspace's datamart: INVALID_DASHBOARD_DATA with every place, and nothing is kept", async () => {
+  test("checked against the workspace's datamart: INVALID_DASHBOARD_DATA with every place, and nothing is stored", async () => {
     const broken = definition({ from: { schemaName: 'nowhere', tableName: 'sales' } });
     const filters = [
       {
@@ -170,13 +172,13 @@ describe('POST /data-app/import-dashboard (service token): a template', () => {
   });
 });
 
-describe('a metric knows where it came from', () => {
+describe('a metric records its origin', () => {
   const params = (metricId: string, dashboardId: string) => ({
     allowedEmbeds: [dashboardId],
     rlsSettings: [{ metricId, values: { region: ['north'] } }],
   });
 
-  test('rlsSettings that name the original restrict the imported copy, and its copies', async () => {
+  test('rlsSettings that name the original also restrict the imported copy and its copies', async () => {
     await make('traveller', { importDashboardData: (await exported('board')).data });
     const again = await ok(house, 'exportEmbed', { embedId: 'traveller' });
     await make('traveller-2', { importDashboardData: again });
@@ -198,7 +200,7 @@ describe('a metric knows where it came from', () => {
 });
 
 describe('versions', () => {
-  test('version 1 files stay readable: as an envelope, as bare data with and without its version', async () => {
+  test('version 1 files can be read: as an envelope, and as data with or without a version', async () => {
     const file = JSON.parse(await readFile(new URL('../fixtures/dashboard-v1.json', import.meta.url), 'utf8'));
     const inMain = JSON.parse(JSON.stringify(file).replaceAll('"flights"', '"sales"'));
     expect(inMain._meta.version).toBe(1);
@@ -234,7 +236,7 @@ describe('versions', () => {
     expect(message).toContain('newer release');
   });
 
-  test('a version that is none', async () => {
+  test('an invalid version is refused', async () => {
     for (const version of [0, -1, 1.5, '2', null, [], Number.MAX_SAFE_INTEGER])
       await refused(
         'createDashboardEmbed INVALID_REQUEST_BODY',
@@ -244,7 +246,7 @@ describe('versions', () => {
   });
 });
 
-describe('a bad file: path, value, what was expected, several at once', () => {
+describe('an invalid file: path, value, what was expected, for several faults at once', () => {
   test('in data, and in an envelope', async () => {
     const bad = data({ gridMargin: ['wide'], metrics: [metric('m', { placement: 'WALL', lineage: 'x' })] });
     for (const [given, root] of [
@@ -256,10 +258,8 @@ describe('a bad file: path, value, what was expected, several at once', () => {
         house,
         create('bad', { importDashboardData: given }),
       );
-      expect(message).toContain(`${root}.gridMargin[0]: string "wide" came, expected a number`);
-      expect(message).toContain(
-        `${root}.metrics[0].placement: string "WALL" came, expected one of "METRIC", "GALLERY"`,
-      );
+      expect(message).toContain(`${root}.gridMargin[0]: got string "wide", expected a number`);
+      expect(message).toContain(`${root}.metrics[0].placement: got string "WALL", expected one of "METRIC", "GALLERY"`);
       expect(message).toContain(`${root}.metrics[0].lineage`);
     }
   });
@@ -278,7 +278,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
     data({ filters: [{ ...boardFilters[0], defaultValue: { sql, columnName: 'region' } }] });
   const pairs = { schemaPairs: [{ replaceSchema: 'old', targetSchema: 'main' }] };
 
-  test('by a parser: names are renamed, what looks like them stays', async () => {
+  test('uses a parser: names are renamed, text that looks like them stays', async () => {
     const sql = "select region, 'old.sales' as old from old.sales -- old.sales";
     await make('moved', { importDashboardData: withSql(sql), ...pairs });
     const { data: content } = await ok(house, 'exportEmbed', { embedId: 'moved' });
@@ -288,7 +288,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
     });
   });
 
-  test('SQL that does not parse is refused naming the place, and not the text', async () => {
+  test('SQL that does not parse is refused with its place, without its text', async () => {
     for (const parts of [pairs, {}]) {
       const message = await refused(
         'createDashboardEmbed INVALID_DASHBOARD_DATA',
@@ -300,7 +300,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
     }
   });
 
-  test('also where a template holds the SQL', async () => {
+  test('also if a template contains the SQL', async () => {
     await brought(withSql('select region from main.sales'), { dashboardId: 'with-sql' });
     await make('eu-sql', {
       templateDashboardId: 'with-sql',
@@ -311,7 +311,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
   });
 });
 
-test("an import's isAllowPrivateMetricsByDefault and metadata hold, unless the request says otherwise", async () => {
+test("an import's isAllowPrivateMetricsByDefault and metadata apply unless the request sets them", async () => {
   const importDashboardData = data({ isAllowPrivateMetricsByDefault: true, metadata: { of: 'file' } });
   await make('says-nothing', { importDashboardData });
   await make('says-so', { importDashboardData, isAllowPrivateMetricsByDefault: false, metadata: { of: 'request' } });

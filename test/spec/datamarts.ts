@@ -1,4 +1,4 @@
-/** Datamarts over the house's warehouse, as callers write them. */
+/** Datamarts over the test's warehouse, as requests create them. */
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { type House, type Input, type Output, ok, settings } from './house.js';
 
@@ -29,7 +29,7 @@ export const bySale = {
   relationshipName: 'product-of-sale',
 } as const;
 
-/** A datamart of sales and products; `parts` replaces or adds. */
+/** Creates a datamart of sales and products; `parts` replaces or adds fields. */
 export const createSales = (house: House, name: string, parts: Input = {}): Promise<Output<'createDatamart'>> =>
   ok(house, 'createDatamart', {
     name,
@@ -43,21 +43,21 @@ export const createSales = (house: House, name: string, parts: Input = {}): Prom
 
 export type Listed = Output<'listDatamarts'>['data'][number];
 
-/** The datamart as it is listed, with details. */
+/** Returns the datamart as it is listed, with details. */
 export const readDatamart = async (house: House, name: string): Promise<Listed> => {
   const found = (await ok(house, 'listDatamarts', {})).data.find((item) => item.name === name);
   if (found === undefined) throw new Error(`${name} is not listed`);
   return found;
 };
 
-/** A table of it, with its columns. */
+/** Returns a table of the datamart with its columns. */
 export const readTable = async (house: House, name: string, tableName: string) => {
   const found = (await readDatamart(house, name)).datamartTables?.find((table) => table.tableName === tableName);
   if (found === undefined) throw new Error(`${name} has no table ${tableName}`);
   return found;
 };
 
-/** A client's dashboard of its own over the datamart, with one metric. */
+/** Creates a client's dashboard with one metric over the datamart. */
 export const boardOver = (
   house: House,
   datamartName: string,
@@ -78,7 +78,7 @@ export const boardOver = (
     },
   });
 
-/** The rows of that metric, as the host's backend asks for them. */
+/** Returns the rows of that metric for the host's backend. */
 export const rowsOf = async (house: House, embedId: string, clientId: string) => {
   const [metric] = (await ok(house, 'listEmbedMetrics', { embedId, clientId })).data;
   return (await ok(house, 'queryMetric', { metricId: metric?.metricId, embedId, clientId })).data;

@@ -1,4 +1,4 @@
-/** `/api/v2/datasource` on real servers: PostgreSQL and MariaDB, with passwords that count. */
+/** `/api/v2/datasource` with real servers: PostgreSQL and MariaDB, which verify passwords. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,10 +6,12 @@ import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../s
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { call, type House, type Input, ok, openHouse, refused } from './house.js';
 
-/** A database of its own with a user who may read it. */
+/** A new database, and a user who may read it. */
 type Server = {
   readonly credentials: Input;
   readonly run: (statement: string) => Promise<void>;
+  /** Returns the number of the user's connections. */
+  readonly sessions: () => Promise<number>;
   readonly drop: () => Promise<void>;
 };
 
@@ -29,6 +31,12 @@ const openPostgres = async (): Promise<Server> => {
   return {
     credentials: { host, port: Number(port === '' ? 5432 : port), username, password, database: pathname.slice(1) },
     run,
+    sessions: async () => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const counted = client.query('select count(*)::int as n from pg_stat_activity where usename = $1', [username]);
+      return (await counted.finally(() => client.end())).rows[0].n;
+    },
     drop: async () => {
       await run(`drop owned by ${username}`);
       await run(`drop role ${username}`);
@@ -48,6 +56,15 @@ const openMariaDb = async (): Promise<Server> => {
   return {
     credentials: { host: mysqlServer.host, port: mysqlServer.port, username, password, database: name },
     run,
+    sessions: async () => {
+      let found = 0;
+      await onMysql(async (connection) => {
+        const asked = 'select count(*) as n from information_schema.processlist where user = ?';
+        const [rows] = await connection.query(asked, [username]);
+        found = Number((rows as { n: unknown }[])[0]?.n);
+      }, name);
+      return found;
+    },
     drop: async () => {
       await run(`drop user '${username}'@'%'`);
       await drop();
@@ -82,7 +99,7 @@ describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ data
     await server.drop();
   });
 
-  test('one that cannot be reached is refused in words that hold no secret, and is not stored', async () => {
+  test('an unreachable server is refused with a message without secrets, and is not stored', async () => {
     for (const parts of [{ database: 'nowhere' }, { port: 9 }, { username: 'nobody_here' }]) {
       const message = await refused('createDatasource DATASOURCE_CONNECTION_ERROR', house, body(parts));
       expect(message).not.toContain(password);
@@ -90,7 +107,7 @@ describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ data
     expect(await listed()).toBeUndefined();
   });
 
-  test('it is created, and what was found in it is kept: tables, columns and keys', async () => {
+  test('creation stores what was found: tables, columns and keys', async () => {
     const answer = await call(house, 'createDatasource', body());
     expect([answer.status, answer.body]).toEqual([200, { name: 'server' }]);
     expect(await listed()).toMatchObject({ name: 'server', datasourceType });
@@ -105,20 +122,48 @@ describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ data
     expect(tables?.find(({ tableName }) => tableName === 'shops')?.uniqueKeys).toEqual([['name']]);
   });
 
-  test('a sync sees a table that was made since', async () => {
+  test('a sync finds a table that was created later', async () => {
     const count = async () => (await ok(house, 'syncDatasource', { name: 'server' })).data.message;
     expect(await count()).toBe('Datasource "server" is synced: 2 tables.');
     await server.run('create table later (id bigint primary key)');
     expect(await count()).toBe('Datasource "server" is synced: 3 tables.');
   });
 
-  test('an update that does not reach it leaves it as it was', async () => {
+  test('its tables are listed with keys and proposals, without tables that its user may not read', async () => {
+    const { tables, proposals } = (await ok(house, 'listDatasourceTables', { name: 'server' })).data;
+    expect(tables.find(({ tableName }) => tableName === 'shops')).toMatchObject({
+      columns: [{ kind: 'integer' }, { columnName: 'name', kind: 'text', isNullable: false }],
+      primaryKey: ['id'],
+      uniqueKeys: [['name']],
+    });
+    expect(proposals.relationships).toMatchObject([
+      { relationship: { relationshipName: 'sales.shop', cardinality: 'ManyToOne' }, basis: 'foreignKey' },
+    ]);
+    expect(proposals.tenantTables).toMatchObject([{ tableName: 'shops', keyColumn: 'id', nameColumn: 'name' }]);
+    expect(proposals.clientColumns).toMatchObject([{ tableName: 'sales', columnName: 'shop' }]);
+  });
+
+  test('a table that was created later is listed without a sync', async () => {
+    await server.run('create table since (id bigint primary key)');
+    const { tables } = (await ok(house, 'listDatasourceTables', { name: 'server' })).data;
+    expect(tables.map(({ tableName }) => tableName)).toContain('since');
+  });
+
+  test('an update to an unreachable server changes nothing', async () => {
     await refused('updateDatasource DATASOURCE_CONNECTION_ERROR', house, body({ database: 'nowhere' }));
     expect((await ok(house, 'syncDatasource', { name: 'server' })).data.message).toContain('is synced');
     expect(await ok(house, 'updateDatasource', body())).toEqual({ name: 'server' });
   });
 
-  test('another host is not reached, though the server is the same', async () => {
+  test('deletion closes all its connections', async () => {
+    const before = await server.sessions();
+    await ok(house, 'createDatasource', body({ name: 'brief' }));
+    expect(await server.sessions()).toBeGreaterThan(before);
+    await ok(house, 'deleteDatasource', { name: 'brief' });
+    await expect.poll(server.sessions, { timeout: 5_000 }).toBe(before);
+  });
+
+  test('a host that is not allowed is not reached, even if it is the same server', async () => {
     const other = body({ name: 'other', host: 'localhost' });
     const message = await refused('createDatasource DATASOURCE_CONNECTION_ERROR', house, other);
     expect(message).toContain('datasources.allowedHosts');

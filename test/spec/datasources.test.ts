@@ -9,7 +9,7 @@ import { call, type House, type Input, noon, ok, openHouse, refused, setNow } fr
 
 let house: House;
 beforeAll(async () => {
-  // Nothing listens at the first of them, and nothing is at the second.
+  // Nothing listens at the first address, and no machine has the second.
   house = await openHouse('datasources: { allowedHosts: ["127.0.0.1:9", "nowhere.invalid"] }');
 });
 afterAll(() => house.close());
@@ -29,19 +29,19 @@ const listed = async () => (await ok(house, 'listDatasources', {})).data;
 const names = async (): Promise<readonly string[]> => (await listed()).map(({ name }) => name);
 
 describe('create', () => {
-  test('Response: {name}; it is listed with its type and when it was looked at', async () => {
+  test('Response: {name}; it is listed with its type and the time of its last sync', async () => {
     const answer = await call(house, 'createDatasource', file('first'));
     expect([answer.status, answer.body]).toEqual([200, { name: 'first' }]);
     expect(await listed()).toContainEqual({ name: 'first', datasourceType: 'DUCKDB', syncedAt: noon.toISOString() });
   });
 
-  test.each(['duckdb', 'DuckDB', 'DUCKDB'])('datasourceType %s is read without regard to case', async (spelling) => {
+  test.each(['duckdb', 'DuckDB', 'DUCKDB'])('datasourceType %s is accepted in any case', async (spelling) => {
     const name = `spelt-${spelling}`;
     await ok(house, 'createDatasource', { ...file(name), datasourceType: spelling });
     expect((await listed()).find((one) => one.name === name)?.datasourceType).toBe('DUCKDB');
   });
 
-  test('what was found in it is kept: tables, columns and keys', async () => {
+  test('the tables, columns and keys found are stored', async () => {
     await runOnFile(at('keys.duckdb'), [
       'CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR UNIQUE)',
       'CREATE TABLE sales (id BIGINT PRIMARY KEY, shop BIGINT REFERENCES shops (id), amount DECIMAL(9,2) NOT NULL)',
@@ -141,7 +141,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  test('PUT by credentials.name, all credentials given: the next question reads what they name', async () => {
+  test('PUT by credentials.name with all credentials: the next query uses them', async () => {
     await ok(house, 'createEmbed', {
       embedType: 'metric',
       dashboardId: 'board',
@@ -170,7 +170,7 @@ describe('update', () => {
     expect(await names()).not.toContain('nowhere');
   });
 
-  test('the type stays, whatever else is given', async () => {
+  test('the type cannot change', async () => {
     await ok(house, 'createDatasource', file('typed'));
     const message = await refused('updateDatasource INVALID_REQUEST_BODY', house, server('typed'));
     expect(message).toContain('is of type DUCKDB');
@@ -179,7 +179,7 @@ describe('update', () => {
 });
 
 describe('list', () => {
-  test('Response: {data: [{name, datasourceType, syncedAt}]} in order of names, and no credentials', async () => {
+  test('Response: {data: [{name, datasourceType, syncedAt}]} ordered by name, without credentials', async () => {
     const answer = await call(house, 'listDatasources', {});
     const { data } = answer.body as { data: readonly Input[] };
     expect(Object.keys(answer.body as object)).toEqual(['data']);
@@ -189,7 +189,7 @@ describe('list', () => {
     expect(answer.text).not.toContain(house.sources);
   });
 
-  test('isPagination and pageNumber: ten a page', async () => {
+  test('isPagination and pageNumber: ten per page', async () => {
     for (let index = 0; index < 12; index += 1) await ok(house, 'createDatasource', file(`zz-${index + 10}`));
     const all = await listed();
     const page = async (pageNumber: number) =>
@@ -208,7 +208,7 @@ describe('list', () => {
 });
 
 describe('sync', () => {
-  test('looks at the tables again: the next question sees them, and syncedAt says when', async () => {
+  test('reads the tables again: the next query sees them, and syncedAt is the time', async () => {
     await runOnFile(at('growing.duckdb'), ['CREATE TABLE one (id BIGINT)']);
     await ok(house, 'createDatasource', file('growing', at('growing.duckdb')));
     await runOnFile(at('grown.duckdb'), ['CREATE TABLE one (id BIGINT)', 'CREATE TABLE two (id BIGINT)']);
@@ -223,19 +223,19 @@ describe('sync', () => {
     expect((await listed()).find(({ name }) => name === 'growing')?.syncedAt).toBe(later.toISOString());
   });
 
-  test('known clients: {input: {datasourceId}}, which is its id or its name', async () => {
+  test('older clients send {input: {datasourceId}} with its id or its name', async () => {
     await ok(house, 'createDatasource', file('known'));
     const id = await house.stored(async (store) => (await store.datasources.findSummary('known'))?.id);
     for (const input of [{ input: { datasourceId: 'known' } }, { input: { datasourceId: id } }, { name: 'known' }])
       expect((await ok(house, 'syncDatasource', input)).data.message).toContain('"known"');
   });
 
-  test('an unknown one: 400 DATASOURCE_ID_ERROR', async () => {
+  test('an unknown datasource: 400 DATASOURCE_ID_ERROR', async () => {
     for (const input of [{ name: 'nowhere' }, { input: { datasourceId: 'nowhere' } }])
       expect(await refused('syncDatasource DATASOURCE_ID_ERROR', house, input)).toContain('"nowhere"');
   });
 
-  test('one that cannot be reached any more: DATASOURCE_CONNECTION_ERROR, and what is known of it stays', async () => {
+  test('a datasource that became unreachable: DATASOURCE_CONNECTION_ERROR, and its stored tables stay', async () => {
     await runOnFile(at('leaving.duckdb'), ['CREATE TABLE one (id BIGINT)']);
     await ok(house, 'createDatasource', file('leaving', at('leaving.duckdb')));
     await rm(at('leaving.duckdb'));
@@ -260,18 +260,23 @@ describe('sync', () => {
   });
 });
 
-test('Auth: the service token alone', async () => {
+test('Auth: only the service token', async () => {
   for (const bearer of [null, 'wrong', house.apiKey]) {
-    const message = 'invalid service token';
-    expect(await refused('createDatasource AUTHENTICATION_ERROR', house, file('never'), { bearer })).toBe(message);
-    expect(await refused('updateDatasource AUTHENTICATION_ERROR', house, file('warehouse'), { bearer })).toBe(message);
-    expect(await refused('listDatasources AUTHENTICATION_ERROR', house, {}, { bearer })).toBe(message);
-    expect(await refused('syncDatasource AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toBe(message);
+    const message = /^invalid service token(?:\. This is an API key .*)?$/;
+    expect(await refused('createDatasource AUTHENTICATION_ERROR', house, file('never'), { bearer })).toMatch(message);
+    expect(await refused('updateDatasource AUTHENTICATION_ERROR', house, file('warehouse'), { bearer })).toMatch(
+      message,
+    );
+    expect(await refused('listDatasources AUTHENTICATION_ERROR', house, {}, { bearer })).toMatch(message);
+    expect(await refused('syncDatasource AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(message);
+    expect(await refused('listDatasourceTables AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(
+      message,
+    );
   }
   expect(await names()).not.toContain('never');
 });
 
-test('a body that is no JSON is refused without a word of it', async () => {
+test('a body that is not JSON is refused without repeating any of it', async () => {
   const answer = await request(`${house.url()}/api/v2/datasource`, {
     method: 'POST',
     headers: { authorization: `Bearer ${house.serviceToken}`, 'content-type': 'application/json' },
@@ -281,7 +286,7 @@ test('a body that is no JSON is refused without a word of it', async () => {
   expect(answer.text).not.toContain(password.slice(0, 8));
 });
 
-test('a datasource outside of what is allowed now is not read, though it was stored before', async () => {
+test('a stored datasource that is no longer allowed is not read', async () => {
   await house.stored(async (store) => {
     const there = await store.datasources.findByName('lost');
     if (there === undefined) throw new Error('no datasource lost');
@@ -290,4 +295,86 @@ test('a datasource outside of what is allowed now is not read, though it was sto
   expect(await refused('syncDatasource DATASOURCE_CONNECTION_ERROR', house, { name: 'lost' })).toContain(
     'datasources.duckdbFolders',
   );
+});
+
+describe('tables', () => {
+  const tablesOf = async (name: string) => (await ok(house, 'listDatasourceTables', { name })).data;
+
+  test('lists current columns, keys and estimated rows, and what keys and names propose', async () => {
+    await runOnFile(at('proposed.duckdb'), [
+      'CREATE TABLE organizations (id BIGINT PRIMARY KEY, name VARCHAR)',
+      'CREATE TABLE sales (id BIGINT PRIMARY KEY, org BIGINT REFERENCES organizations (id), amount DECIMAL(9,2) NOT NULL)',
+      'CREATE TABLE visits (id BIGINT PRIMARY KEY, sale_id BIGINT, day DATE, tenant_id BIGINT)',
+      'INSERT INTO organizations SELECT i, i FROM range(25) numbers (i)',
+    ]);
+    await ok(house, 'createDatasource', file('proposed', at('proposed.duckdb')));
+    const { tables, proposals } = await tablesOf('proposed');
+    expect(tables.map(({ tableName, estimatedRows }) => [tableName, estimatedRows])).toEqual([
+      ['organizations', 25],
+      ['sales', 0],
+      ['visits', 0],
+    ]);
+    expect(tables[1]).toMatchObject({
+      columns: [{ kind: 'integer' }, { kind: 'integer' }, { columnName: 'amount', kind: 'number', isNullable: false }],
+      primaryKey: ['id'],
+      foreignKeys: [{ columns: ['org'], referencedTable: 'main.organizations', referencedColumns: ['id'] }],
+    });
+    expect(proposals.relationships.map(({ relationship, basis }) => [relationship, basis])).toEqual([
+      [
+        {
+          relationshipName: 'sales.org',
+          parentTableName: 'main.sales',
+          parentColumnName: 'org',
+          childTableName: 'main.organizations',
+          childColumnName: 'id',
+          cardinality: 'ManyToOne',
+        },
+        'foreignKey',
+      ],
+      [expect.objectContaining({ relationshipName: 'visits.sale_id', childTableName: 'main.sales' }), 'name'],
+    ]);
+    expect(proposals.tenantTables).toMatchObject([
+      { tableName: 'organizations', keyColumn: 'id', nameColumn: 'name', tablesReached: 2 },
+    ]);
+    expect(
+      proposals.clientColumns.map(({ tableName, columnName, tenantTable }) => [tableName, columnName, tenantTable]),
+    ).toEqual([
+      ['sales', 'org', 'main.organizations'],
+      ['visits', 'tenant_id', null],
+    ]);
+  });
+
+  test('a datamart accepts the proposals unchanged', async () => {
+    const { proposals } = await tablesOf('proposed');
+    const created = await ok(house, 'createDatamart', {
+      name: 'proposed',
+      datasourceName: 'proposed',
+      tenancySettings: {
+        tenancyLevel: 'TABLE',
+        clientColumnType: 'NUMBER',
+        schemaName: 'main',
+        tableName: 'organizations',
+        tablePrimaryKeyColumn: 'id',
+        tableClientNameColumn: 'name',
+      },
+      tableList: [
+        { name: 'organizations', columns: [{ name: 'id' }] },
+        { name: 'sales', clientColumn: 'org', columns: [{ name: 'id' }, { name: 'org' }] },
+        { name: 'visits', columns: [{ name: 'sale_id' }] },
+      ],
+      relationships: proposals.relationships.map(({ relationship }) => relationship),
+    });
+    // There are no warnings, since each table has a tenancy.
+    expect(created).toEqual({ id: 'proposed', error: null });
+  });
+
+  test('an unknown datasource, an unreachable one, and a missing name are refused', async () => {
+    const input = { name: 'nowhere' };
+    expect(await refused('listDatasourceTables DATASOURCE_ID_ERROR', house, input)).toContain('"nowhere"');
+    await runOnFile(at('gone-soon.duckdb'), ['CREATE TABLE one (id BIGINT)']);
+    await ok(house, 'createDatasource', file('gone-soon', at('gone-soon.duckdb')));
+    await rm(at('gone-soon.duckdb'));
+    await refused('listDatasourceTables DATASOURCE_CONNECTION_ERROR', house, { name: 'gone-soon' });
+    await refused('listDatasourceTables INVALID_REQUEST_BODY', house, {});
+  });
 });

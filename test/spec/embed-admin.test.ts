@@ -1,4 +1,4 @@
-/** What a data app changes about its embeds: settings, name; and finding one embed without paging. */
+/** Changes of a data app to its embeds (settings and name), and finding a single embed without paging. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, cloneBoard, type House, metricOf, mint, ok, openHouse, refused, settings } from './house.js';
 
@@ -14,7 +14,7 @@ const seen = async (bearer: string, dashboardId = 'mine') =>
   (await ok(house, 'getGuestDashboard', { dashboardId }, { bearer })).data;
 
 describe('PUT /data-app/embeds: {id, error: null}', () => {
-  test('changes what it names, keeps the rest, and takes effect at the next read of a live token', async () => {
+  test('changes the named settings, keeps the others, and takes effect at the next read with any valid token', async () => {
     const bearer = await mint(house, 'acme');
     const metricId = await metricOf(house, 'mine', 'acme', 'revenue');
     const underlying = () =>
@@ -34,7 +34,7 @@ describe('PUT /data-app/embeds: {id, error: null}', () => {
     expect((await seen(bearer)).permissions).toMatchObject({ isEnableMetricUpdation: true });
   });
 
-  test.each(['/api/v2/dataApp/embeds', '/api/v2/dataApp/embed/update'])('also as %s', async (path) => {
+  test.each(['/api/v2/dataApp/embeds', '/api/v2/dataApp/embed/update'])('the same works with %s', async (path) => {
     const answer = await call(house, 'updateEmbed', { embedId: 'mine', accessSettings: {} }, { path });
     expect([answer.status, answer.body]).toEqual([200, { id: 'mine', error: null }]);
     expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/);
@@ -46,7 +46,7 @@ describe('PUT /data-app/embeds: {id, error: null}', () => {
     expect((await seen(await mint(house, 'acme'))).dashboardId).toBe('mine');
   });
 
-  test("a datamart that the dashboard's client does not fit: CLIENT_ID_ERROR", async () => {
+  test("a datamart that does not fit the dashboard's client: CLIENT_ID_ERROR", async () => {
     const input = { dashboardId: 'free-none', workspaceName: 'all', clientId: 'None' };
     await ok(house, 'createDashboardEmbed', { ...input, accessSettings: { ...settings, datamartName: 'open' } });
     await refused('updateEmbed CLIENT_ID_ERROR', house, {
@@ -55,13 +55,13 @@ describe('PUT /data-app/embeds: {id, error: null}', () => {
     });
   });
 
-  test('tableTenancySettings of no table of the datamart, unknown and wrong fields: INVALID_REQUEST_BODY', async () => {
+  test('tableTenancySettings for an unknown table, and unknown or wrong fields: INVALID_REQUEST_BODY', async () => {
     const tableTenancySettings = [{ name: 'nowhere', clientColumn: 'x' }];
     for (const accessSettings of [{ tableTenancySettings }, { isAllowed: true }, { isAllowMetricUpdate: 'yes' }])
       await refused('updateEmbed INVALID_REQUEST_BODY', house, { embedId: 'mine', accessSettings });
   });
 
-  test('an embed without settings gets whole ones, or none', async () => {
+  test('an embed without settings must get all required settings at once', async () => {
     const { id } = await ok(house, 'createEmbed', {
       embedType: 'metric',
       dashboardId: 'board',
@@ -76,7 +76,7 @@ describe('PUT /data-app/embeds: {id, error: null}', () => {
     expect(await update({ ...settings }, id)).toEqual({ id, error: null });
   });
 
-  test('an unknown embed, and one of another data app: INVALID_EMBED_ID', async () => {
+  test('an unknown embed, or one of another data app: INVALID_EMBED_ID', async () => {
     await refused('updateEmbed INVALID_EMBED_ID', house, { embedId: 'nowhere', accessSettings: {} });
     await refused(
       'updateEmbed INVALID_EMBED_ID',
@@ -94,14 +94,14 @@ describe('PUT /data-app/embeds: {id, error: null}', () => {
 });
 
 describe('PUT /data-app/embeds/rename: {id, name, error: null}', () => {
-  test('the name is listed, the dashboard keeps its own', async () => {
+  test('the new name is listed, and the dashboard keeps its name', async () => {
     const answer = await ok(house, 'renameEmbed', { embedId: 'mine', name: 'Numbers' });
     expect(answer).toEqual({ id: 'mine', name: 'Numbers', error: null });
     const { data } = await ok(house, 'listEmbeds', { embedId: 'mine' });
     expect(data).toMatchObject([{ name: 'Numbers', externalDashboard: { name: 'mine_acme' } }]);
   });
 
-  test('an unknown embed, and one of another data app: INVALID_EMBED_ID', async () => {
+  test('an unknown embed, or one of another data app: INVALID_EMBED_ID', async () => {
     await refused('renameEmbed INVALID_EMBED_ID', house, { embedId: 'nowhere', name: 'x' });
     const foreign = { embedId: 'mine', name: 'x' };
     await refused('renameEmbed INVALID_EMBED_ID', house, foreign, { bearer: house.otherKey });
@@ -110,7 +110,7 @@ describe('PUT /data-app/embeds/rename: {id, name, error: null}', () => {
 });
 
 describe('GET /data-app/embeds?embedId=', () => {
-  test('answers that embed, or none; paging counts it', async () => {
+  test('returns only that embed, or an empty list, also with paging', async () => {
     const ids = async (input: object, bearer = house.apiKey) =>
       (await ok(house, 'listEmbeds', { ...input }, { bearer })).data.map(({ embedId }) => embedId);
     expect(await ids({ embedId: 'mine' })).toEqual(['mine']);

@@ -1,4 +1,6 @@
-/** `POST /data-app/datamarts`: the creation of datamarts, which the interface's clients call beside its sixteen sections. */
+/**
+ * `POST /data-app/datamarts` creates datamarts. Clients of the interface call it in addition to its sixteen sections.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnRef } from '../engine/world.js';
 import {
@@ -13,7 +15,7 @@ import {
   salesTable,
   tableTenancy,
 } from './datamarts.js';
-import { call, type House, type Input, mint, ok, openHouse, refused } from './house.js';
+import { call, firstSentence, type House, type Input, mint, ok, openHouse, refused } from './house.js';
 import { definition } from './organization.js';
 
 let house: House;
@@ -44,7 +46,7 @@ test('Answer: {id, error: null}', async () => {
   });
 });
 
-test('warnings: [{table, message}] beside error name the tables that every query is refused', async () => {
+test('warnings: [{table, message}] name the tables on which every query is refused', async () => {
   const tableList = [salesTable, productsTable];
   expect(await createSales(house, 'warned', { tableList, sharedTables: [] })).toEqual({
     id: 'warned',
@@ -53,7 +55,7 @@ test('warnings: [{table, message}] beside error name the tables that every query
   });
 });
 
-test('it is listed with the datatypes of the datasource', async () => {
+test('is listed with the datatypes of the datasource', async () => {
   await createSales(house, 'listed');
   const { datamartTables, ...rest } = await readDatamart(house, 'listed');
   expect(rest).toEqual({
@@ -99,18 +101,18 @@ test('datasourceName must exist: INVALID_DATASOURCE_NAME', async () => {
   expect(await refused('createDatamart INVALID_DATASOURCE_NAME', house, input)).toContain('"Warehouse"');
 });
 
-test('a datasource that cannot be reached: DATASOURCE_CONNECTION_ERROR, and nothing is made', async () => {
+test('an unreachable datasource: DATASOURCE_CONNECTION_ERROR, and nothing is created', async () => {
   const input = { name: 'unreached', datasourceName: 'lost', tableList: [productsTable] };
   const message = await refused('createDatamart DATASOURCE_CONNECTION_ERROR', house, input);
   expect(message).not.toContain('warehouse.duckdb');
   await ok(house, 'createDatamart', { ...input, datasourceName: 'warehouse' });
 });
 
-test('the service token alone', async () => {
+test('requires the service token', async () => {
   for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
     const input = { name: 'never', datasourceName: 'warehouse', tableList: [productsTable] };
     const message = await refused('createDatamart AUTHENTICATION_ERROR', house, input, { bearer });
-    expect(message).toBe('invalid service token');
+    expect(firstSentence(message)).toBe('invalid service token');
   }
 });
 
@@ -119,37 +121,37 @@ describe('tables and columns are those of the datasource', () => {
     [
       'a table',
       { ...productsTable, name: 'product' },
-      'tableList[0].name: string "product" came, expected a table of schema "main"',
+      'tableList[0].name: got string "product", expected a table of schema "main"',
     ],
     ['a table in its exact case', { ...productsTable, name: 'Products' }, '(case counts: "products")'],
     [
       'a table of that schema',
       { ...productsTable, schemaName: 'eu' },
-      'tableList[0].name: string "products" came, expected a table of schema "eu"',
+      'tableList[0].name: got string "products", expected a table of schema "eu"',
     ],
     [
       'a column',
       { name: 'products', columns: columns('id', 'colour') },
-      'tableList[0].columns[1].name: string "colour" came, expected a column of table "products"',
+      'tableList[0].columns[1].name: got string "colour", expected a column of table "products"',
     ],
     ['a column in its exact case', { name: 'products', columns: columns('ID') }, '(case counts: "id")'],
     [
       'a client column',
       { ...salesTable, clientColumn: 'Client' },
-      'tableList[0].clientColumn: string "Client" came, expected a column of table "sales" (case counts: "client")',
+      'tableList[0].clientColumn: got string "Client", expected a column of table "sales" (case counts: "client")',
     ],
     [
       'a column once',
       { name: 'products', columns: columns('id', 'label', 'id') },
-      'tableList[0].columns[2].name: string "id" came, expected a column that is not in the list yet',
+      'tableList[0].columns[2].name: got string "id", expected a column that is not in the list yet',
     ],
   ])('%s', async (_, table, message) => {
     expect(await wrong('never', { tableList: [table] })).toContain(message);
   });
 
-  test('a table once: in two schemas, one name is two tables', async () => {
+  test('a table may be listed once; equal names in two schemas are two tables', async () => {
     expect(await wrong('never', { tableList: [productsTable, { ...productsTable, schemaName: 'main' }] })).toContain(
-      'tableList[1].name: string "products" came, expected a table that is not in the list yet',
+      'tableList[1].name: got string "products", expected a table that is not in the list yet',
     );
     const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }];
     await ok(house, 'createDatamart', { name: 'both', datasourceName: 'warehouse', tableList });
@@ -157,7 +159,7 @@ describe('tables and columns are those of the datasource', () => {
     expect(datamartTables?.map(({ schemaName }) => schemaName)).toEqual(['main', 'eu']);
   });
 
-  test('a left out schemaName is the default schema', async () => {
+  test('a missing schemaName means the default schema', async () => {
     await ok(house, 'createDatamart', { name: 'default-schema', datasourceName: 'warehouse', tableList: [salesTable] });
     expect((await readTable(house, 'default-schema', 'sales')).schemaName).toBe('main');
   });
@@ -184,14 +186,18 @@ describe('tenancySettings', () => {
     wrong('never', { tenancySettings: { ...tableTenancy, ...parts }, ...more });
 
   test.each<[string, Input, string]>([
-    ['tableName is in the datasource', { tableName: 'Clients' }, 'tenancySettings.tableName: string "Clients" came'],
+    ['tableName is in the datasource', { tableName: 'Clients' }, 'tenancySettings.tableName: got string "Clients"'],
     ['schemaName too', { schemaName: 'eu' }, 'expected a table of schema "eu"'],
     [
       'tableClientNameColumn is a column of it',
       { tableClientNameColumn: 'x' },
-      'tenancySettings.tableClientNameColumn: string "x"',
+      'tenancySettings.tableClientNameColumn: got string "x"',
     ],
-    ['tablePrimaryKeyColumn too', { tablePrimaryKeyColumn: 'x' }, 'tenancySettings.tablePrimaryKeyColumn: string "x"'],
+    [
+      'tablePrimaryKeyColumn too',
+      { tablePrimaryKeyColumn: 'x' },
+      'tenancySettings.tablePrimaryKeyColumn: got string "x"',
+    ],
     [
       'NUMBER is a column of integers',
       { clientColumnType: 'NUMBER' },
@@ -202,7 +208,7 @@ describe('tenancySettings', () => {
       { tableName: 'shops' },
       'expected a column of text or UUIDs, since clientColumnType is STRING; it holds BIGINT',
     ],
-    ['ROW is not among the levels', { tenancyLevel: 'ROW' }, 'tenancySettings.tenancyLevel: string "ROW" came'],
+    ['ROW is not among the levels', { tenancyLevel: 'ROW' }, 'tenancySettings.tenancyLevel: got string "ROW"'],
   ])('%s', async (_, parts, message) => {
     expect(await tenancy(parts)).toContain(message);
   });
@@ -215,22 +221,22 @@ describe('tenancySettings', () => {
       'tableClientNameColumn',
       'tablePrimaryKeyColumn',
     ]) {
-      expect(await tenancy({ [field]: undefined })).toContain(`tenancySettings.${field}: nothing came`);
+      expect(await tenancy({ [field]: undefined })).toContain(`tenancySettings.${field}: missing`);
     }
   });
 
-  test('a new datamart keeps no level, so tenancyLevel is required', async () => {
-    expect(await tenancy({ tenancyLevel: undefined })).toContain('tenancySettings.tenancyLevel: nothing came');
+  test('tenancyLevel is required, since a new datamart has none to keep', async () => {
+    expect(await tenancy({ tenancyLevel: undefined })).toContain('tenancySettings.tenancyLevel: missing');
   });
 
-  test('the client columns of tables hold what clientColumnType says', async () => {
+  test('the client columns of the tables must fit clientColumnType', async () => {
     const tableList = [{ ...salesTable, clientColumn: 'product' }];
     expect(await tenancy({}, { tableList })).toContain(
-      'tableList[0].clientColumn: string "product" came, expected a column of text or UUIDs',
+      'tableList[0].clientColumn: got string "product", expected a column of text or UUIDs',
     );
   });
 
-  test('left out: none is configured, and the only clientId is None', async () => {
+  test('without tenancySettings there is no tenancy, and the only clientId is None', async () => {
     await ok(house, 'createDatamart', { name: 'untenanted', datasourceName: 'warehouse', tableList: [productsTable] });
     expect((await readDatamart(house, 'untenanted')).datamartOrganization).toBeNull();
     await mint(house, 'None', {}, { datamartName: 'untenanted' });
@@ -250,13 +256,13 @@ describe('relationships', () => {
     [
       'the parent is a table of the list',
       { parentTableName: 'notes' },
-      'relationships[0].parentTableName: string "notes" came, expected a table of the datamart',
+      'relationships[0].parentTableName: got string "notes", expected a table of the datamart',
     ],
     ['the child too', { childTableName: 'Products' }, 'relationships[0].childTableName'],
     [
       'the parent column is in the list',
       { parentColumnName: 'paid' },
-      'relationships[0].parentColumnName: string "paid" came, expected a column that the datamart has of table "sales"',
+      'relationships[0].parentColumnName: got string "paid", expected a column that the datamart has of table "sales"',
     ],
     ['the child column too', { childColumnName: 'ID' }, 'relationships[0].childColumnName'],
     ['cardinality is one of four', { cardinality: 'many' }, 'relationships[0].cardinality'],
@@ -265,31 +271,31 @@ describe('relationships', () => {
     expect(await related(parts)).toContain(message);
   });
 
-  test('a name that fits two tables is refused with a mend; schema.table names one', async () => {
+  test('a name that fits two tables is refused with how to fix it; schema.table is unique', async () => {
     const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }, productsTable];
     expect(await related({}, { tableList })).toContain(
-      'relationships[0].parentTableName: string "sales" came, expected schema.table',
+      'relationships[0].parentTableName: got string "sales", expected schema.table',
     );
     const relationships = [{ ...bySale, parentTableName: 'eu.sales', cardinality: 'ManyToOne', join: 'INNER JOIN' }];
     await ok(house, 'createDatamart', { name: 'qualified', datasourceName: 'warehouse', tableList, relationships });
     expect((await readDatamart(house, 'qualified')).datamartRelationships).toEqual(relationships);
   });
 
-  test('two of one relationshipName are refused', async () => {
+  test('two relationships of the same name are refused', async () => {
     expect(await wrong('never', { relationships: [bySale, bySale] })).toContain('relationships[1].relationshipName');
   });
 });
 
 test('sharedTables must name tables of the list', async () => {
   expect(await wrong('never', { sharedTables: ['products', 'notes'] })).toContain(
-    'sharedTables[1]: string "notes" came',
+    'sharedTables[1]: got string "notes"',
   );
   expect(await wrong('never', { sharedTables: ['*'] })).toContain(
-    'sharedTables[0]: string "*" came, expected the name of one table',
+    'sharedTables[0]: got string "*", expected the name of one table',
   );
   const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }];
   expect(await wrong('never', { tableList, sharedTables: ['sales'] })).toContain(
-    'sharedTables[0]: string "sales" came, expected schema.table',
+    'sharedTables[0]: got string "sales", expected schema.table',
   );
 });
 
@@ -299,7 +305,7 @@ describe('custom columns', () => {
     tableList: [{ ...salesTable, columns: [...columns('client', 'amount'), column] }],
   });
 
-  test('are stored and listed, and computed in a query', async () => {
+  test('are stored, listed and computed in queries', async () => {
     await createSales(house, 'custom', { ...withColumn(custom), relationships: [], sharedTables: [] });
     const { datamartTableColumns } = await readTable(house, 'custom', 'sales');
     expect(datamartTableColumns[2]).toMatchObject({
@@ -336,7 +342,7 @@ describe('custom columns', () => {
     expect(await wrong('never', withColumn(column))).toContain(message);
   });
 
-  test('no relationship joins by one', async () => {
+  test('cannot be used in a relationship', async () => {
     const tableList = [{ ...salesTable, columns: [...columns('client'), custom] }, productsTable];
     const relationships = [{ ...bySale, parentColumnName: 'double' }];
     expect(await wrong('never', { tableList, relationships })).toContain('and no custom one');
@@ -358,12 +364,12 @@ test.each<[string, Input]>([
   await wrong('never', parts);
 });
 
-test('what was refused was not made', async () => {
+test('a refused datamart was not created', async () => {
   const { data } = await ok(house, 'listDatamarts', { expandDetails: false });
   expect(data.filter(({ name }) => name === 'never')).toEqual([]);
 });
 
-test("a created datamart separates its clients: one reads its own rows, and not another's", async () => {
+test('a new datamart separates its clients: each reads only its own rows', async () => {
   await createSales(house, 'separate', { tableList: [salesTable, productsTable, clientsTable] });
   const embeds = { acme: 'separate-acme', globex: 'separate-globex' };
   for (const [clientId, dashboardId] of Object.entries(embeds)) {

@@ -1,6 +1,6 @@
 /**
- * Embeds that a policy grants, and tokens that it no longer does, at the built service itself: what a guest reads through them, and
- * what nobody reads any more.
+ * Embeds that a policy grants, and tokens that it no longer grants, with the built service: what a guest can read with
+ * them, and what no token can read any more.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
@@ -13,7 +13,7 @@ import { changeablePolicies } from '../gateway/policies.js';
 import { call, cloneBoard, type House, noon, ok, openHouse, settings } from './house.js';
 
 let house: House;
-/** Embeds of the data app `shop`, by what they show. */
+/** Ids of embeds of the data app `shop`, by their content. */
 let embeds: { readonly board: string; readonly byRegion: string; readonly guarded: string };
 
 const embedOf = async (metricId?: string): Promise<string> => {
@@ -99,7 +99,7 @@ const statusOf = async (bearer: string, metricId: string, dashboardId?: string) 
   ).status;
 
 describe('a metric embed that the policy grants', () => {
-  test("reads the tenant's rows alone, and with a restriction those that it leaves", async () => {
+  test("reads only the tenant's rows and, with a restriction, only those that it leaves", async () => {
     const { login } = await open(
       granting({ embeds: [embeds.byRegion] }, { dashboardFilters: { Region: 'user.claims.regions' } }),
     );
@@ -117,7 +117,7 @@ describe('a metric embed that the policy grants', () => {
       { Region: 'east', Revenue: 2000, Sales: 1 },
       { Region: 'north', Revenue: 1000, Sales: 1 },
     ]);
-    // Nothing else of its dashboard, and not as a dashboard.
+    // The embed opens neither another metric of its dashboard, nor the metric as a dashboard.
     for (const [metricId, dashboardId] of [
       ['revenue', undefined],
       ['by-region', 'board'],
@@ -128,18 +128,18 @@ describe('a metric embed that the policy grants', () => {
     }
   });
 
-  test('has its RLS variables bound, and is refused where they are not', async () => {
+  test('gets its RLS variables from the policy, and is refused without them', async () => {
     const bound = await open(granting({ embeds: [embeds.guarded] }, { rls: { region: 'user.claims.regions' } }));
     const { token } = await bound.login('acme', regional);
     expect(await rowsOf(token, embeds.guarded)).toEqual([{ Revenue: 130 }]);
-    // Without the role no value is bound: the service refuses to read it unfiltered.
+    // Without the role, the variable has no value, and the service refuses to read without a restriction.
     const { token: open_ } = await bound.login('acme');
     expect(await statusOf(open_, embeds.guarded)).not.toBe(200);
   });
 });
 
 describe('a shared dashboard that the policy grants', () => {
-  test('is filtered like the copy of a template beside it', async () => {
+  test('is filtered like the copies of templates', async () => {
     const { login } = await open(
       granting(
         { templates: ['board'], embeds: [embeds.board] },
@@ -162,7 +162,7 @@ describe('a shared dashboard that the policy grants', () => {
     }
   });
 
-  test("denies where the embed is another client's or is not there, and the log names what", async () => {
+  test('is denied if the embed belongs to another client or does not exist, and the log names it', async () => {
     for (const [id, reason, named] of [
       ['of-globex-alone', 'mint-field-refused', 'params.allowedEmbeds'],
       ['no-such-embed', 'granted-embed-unknown', 'no-such-embed'],
@@ -179,7 +179,7 @@ describe('a shared dashboard that the policy grants', () => {
 });
 
 describe('a token that a changed policy no longer grants', () => {
-  test('reads nothing at the service any more, and those still granted go on', async () => {
+  test('is refused by the service, while tokens that are still granted work', async () => {
     const rules = (forRegional: readonly string[]) => ({
       rules: [
         { name: 'regional', when: '"regional" in user.roles', grant: { embeds: forRegional } },

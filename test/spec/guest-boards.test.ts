@@ -1,4 +1,4 @@
-/** How guests arrange boards, and the views that they save. */
+/** Layouts that guests save, and their views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guestLimits } from '../../src/domain/guest/metric.js';
 import { boardOf, create, embedOf, guest, openBoard } from './guests.js';
@@ -28,7 +28,7 @@ const card = (metricId: string, y = 0) => ({ metricId, x: 0, y, w: 6, h: 2 });
 const ids = (cards: readonly { readonly metricId: string }[]) => cards.map(({ metricId }) => metricId);
 
 describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
-  test('on a client’s dashboard, a token without user arranges it for all of the client', async () => {
+  test('on a client’s dashboard, a token without a user arranges it for all users of the client', async () => {
     await openBoard(house, 'for-all', 'acme');
     const [revenue, spare] = [
       await metricOf(house, 'for-all', 'acme', 'revenue'),
@@ -45,7 +45,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
     expect(await layoutOf(bob, 'for-all')).toEqual([card(revenue)]);
   });
 
-  test('a user’s arrangement is the user’s own', async () => {
+  test('a user’s layout applies only to that user', async () => {
     await openBoard(house, 'own', 'acme');
     const revenue = await metricOf(house, 'own', 'acme', 'revenue');
     const before = await layoutOf(bob, 'own');
@@ -55,7 +55,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
     expect(await layoutOf(acme, 'own')).toEqual(before);
   });
 
-  test('on a dashboard of the organization’s it is the client’s own, and its users’ until they arrange it themselves', async () => {
+  test("on a dashboard of the organization, the layout applies to the client's users until they save their own", async () => {
     const shared = await embedOf(house, 'board');
     const before = await layoutOf(globex, shared);
     await arrange(acme, shared, [card('revenue', 3)]);
@@ -69,7 +69,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
     expect(await layoutOf(acme, other)).toEqual([card('revenue', 3)]);
   });
 
-  test('the cards of metrics that came later are below; those that were taken off stay off', async () => {
+  test('cards of later metrics are below the others; removed cards stay removed', async () => {
     await openBoard(house, 'later', 'acme');
     const revenue = await metricOf(house, 'later', 'acme', 'revenue');
     await arrange(ann, 'later', [card(revenue)]);
@@ -83,7 +83,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
   test.each<[string, Input]>([
     ['without user', {}],
     ['of a user', { userIdentifier: 'cleo' }],
-  ])('what a token hides is not lost when a token %s that hides it arranges the board', async (_, params) => {
+  ])('cards that are hidden from a token %s are not lost when this token saves the layout', async (_, params) => {
     const dashboardId = `hiding-${Object.keys(params).length}`;
     await openBoard(house, dashboardId, 'acme');
     const [revenue, guarded] = [
@@ -106,7 +106,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
     expect(seen).toEqual(expect.arrayContaining([card(revenue, 9), ...hidden]));
   });
 
-  test('every metric must be open to the guest, each once, and each card on the grid', async () => {
+  test('every metric must be open to the guest and occur once, and every card must be on the grid', async () => {
     const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
     const mine = await create(house, ann, 'acme-board', 'Mine');
     for (const metricId of ['nowhere', 'revenue', mine])
@@ -129,7 +129,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
   const views = async (bearer: string, dashboardId = 'acme-board') =>
     (await ok(house, 'listGuestViews', { dashboardId }, { bearer })).data;
 
-  test('a view keeps filter choices under the filters’ own names, for its user alone', async () => {
+  test('a view stores filter choices under the filters’ own names, only for its user', async () => {
     const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
     const { data, error } = await save(ann, 'Mine', {
       dashboardFilter: { rEGION: ['north'], Sold: 'Last 30 Days' },
@@ -161,7 +161,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     );
   });
 
-  test('its name is unique for the user and the dashboard; of two at once, exactly one is made', async () => {
+  test('its name is unique for user and dashboard; of two simultaneous creates, exactly one succeeds', async () => {
     const both = await Promise.all(
       [1, 2].map(() => call(house, 'createGuestView', { dashboardId: 'acme-board', name: 'Twice' }, { bearer: bob })),
     );
@@ -186,7 +186,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     expect(await refused('createGuestView INVALID_REQUEST_BODY', house, input, { bearer: acme })).toContain(fault);
   });
 
-  test('filters are renamed where isAllowDashboardFilterNameChange allows, and only so that names stay apart', async () => {
+  test('filters can be renamed if isAllowDashboardFilterNameChange allows it and names stay different', async () => {
     const input = { dashboardId: 'acme-board', name: 'Renamed', filterNames: { region: 'Where' } };
     await refused('createGuestView UNAUTHORIZED', house, input, { bearer: acme });
     const renaming = await guest(house, 'acme', { accessPermissions: { isAllowDashboardFilterNameChange: true } });
@@ -202,7 +202,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     );
   });
 
-  test('a view neither holds nor answers what its token hides', async () => {
+  test('a view neither stores nor returns anything that its token hides', async () => {
     const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
     const user = { userIdentifier: 'dora' };
     const seeing = await guest(house, 'acme', user);
@@ -222,7 +222,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     expect(message).toContain('there is no such metric');
   });
 
-  test('their number and size are bounded', async () => {
+  test('their number and size are limited', async () => {
     const user = { userIdentifier: 'eve' };
     const bearer = await guest(house, 'acme', user);
     await save(bearer, 'First');

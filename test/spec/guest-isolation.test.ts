@@ -1,10 +1,13 @@
-/** Every write of a guest's against everyone who may not make it: another client, data app, user, a token that is over, denied or hides the metric. */
+/**
+ * Every write of a guest is refused for everyone without the right: another client, data app or user, and a token that
+ * is expired, lacks the permission, or hides the metric.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { boardOf, create, embedOf, everything, guest, openBoard, openSettings, revenueBy } from './guests.js';
 import { call, type House, type Input, mint, noon, ok, openHouse, type Pair, refused, setNow } from './house.js';
 
 let house: House;
-/** The organization's board, as data app `shop` embeds it. */
+/** The organization's board, as an embed of data app `shop`. */
 let shared: string;
 let viewId: string;
 let byName: Readonly<Record<string, string>>;
@@ -45,7 +48,7 @@ const saves: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder' });
 const lists: Write = ({ dashboardId }) => ({ dashboardId });
 const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
 
-/** Those that name a metric, and those that name a dashboard alone. */
+/** Writes that name a metric, and writes that name only a dashboard. */
 const onMetrics: readonly [Pair, Write][] = [
   ['updateGuestMetric UNAUTHORIZED', renames],
   ['deleteGuestMetric UNAUTHORIZED', points],
@@ -65,7 +68,7 @@ const onDashboards: readonly [Pair, Write][] = [
 const at = (dashboardId: string, metric: string): Place => ({ dashboardId, metricId: byName[metric] ?? '', viewId });
 const nowhere: Place = { dashboardId: 'nowhere', metricId: 'nowhere', viewId: 'nowhere' };
 
-/** All that those see who may: nothing of it may move. */
+/** Everything that authorised guests see. None of it may change. */
 const state = async () => {
   const [clients, users] = [await guest(house, 'acme'), await guest(house, 'acme', ann)];
   const seen = async (bearer: string, dashboardId: string) => boardOf(house, bearer, dashboardId);
@@ -92,7 +95,7 @@ const turnedAway = async (
   expect(await state()).toBe(before);
 };
 
-describe('in the same words for what is there and what is not', () => {
+describe('refusals are the same, whether something exists or not', () => {
   test('another client', async () => {
     const bearer = await guest(house, 'globex');
     await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
@@ -110,7 +113,7 @@ describe('in the same words for what is there and what is not', () => {
     await turnedAway([...onMetrics, ...onDashboards], at(shared, 'shared'), nowhere, bearer);
   });
 
-  test('another data app that embeds the same dashboard of the organization’s', async () => {
+  test('another data app that embeds the same dashboard of the organization', async () => {
     const input = { embedType: 'dashboard', dashboardId: 'board', workspaceName: 'shop', accessSettings: openSettings };
     const { id } = await ok(house, 'createEmbed', input, { bearer: house.otherKey });
     const { token: bearer } = await ok(
@@ -125,7 +128,7 @@ describe('in the same words for what is there and what is not', () => {
     expect(listed.data.map(({ name }) => name)).not.toContain('Shared');
   });
 
-  test('another user, and a token without user, of a private metric', async () => {
+  test('another user, and a token without a user, for a private metric', async () => {
     const elsewhere = { ...nowhere, dashboardId: 'acme-board' };
     for (const params of [bob, {}])
       await turnedAway([...onMetrics], at('acme-board', 'private'), elsewhere, await guest(house, 'acme', params));
@@ -139,7 +142,7 @@ describe('in the same words for what is there and what is not', () => {
     await turnedAway([...onMetrics], at('acme-board', 'common'), { ...nowhere, dashboardId: 'acme-board' }, bearer);
   });
 
-  test('a token whose allowedEmbeds leave the dashboard out', async () => {
+  test('a token whose allowedEmbeds do not contain the dashboard', async () => {
     const bearer = await guest(house, 'acme', { allowedEmbeds: [shared] });
     await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
   });
@@ -191,7 +194,7 @@ test.each<[string, Input, readonly [Pair, Write][]]>([
       ['deleteGuestView UNAUTHORIZED', drops],
     ],
   ],
-])('%s decides its writes, and no others', async (name, permission, denied) => {
+])('%s decides exactly its own writes', async (name, permission, denied) => {
   const before = await state();
   const bearer = await guest(house, 'acme', ann, { ...everything, ...permission });
   for (const [pair, write] of denied)
@@ -218,7 +221,7 @@ test.each<[Pair, Write]>([
   ['createGuestView TOKEN_EXPIRED', saves],
   ['listGuestViews TOKEN_EXPIRED', lists],
   ['deleteGuestView TOKEN_EXPIRED', drops],
-])('%s, before anything else', async (pair, write) => {
+])('%s, before any other check', async (pair, write) => {
   const bearer = await mint(house, 'acme', ann, { permissions: everything, expiryTime: 1 });
   const before = await state();
   setNow(new Date(noon.getTime() + 1));

@@ -1,4 +1,4 @@
-/** Whatever guests of one client write, in whatever order: no answer that another client, data app or user reads changes by it. */
+/** Whatever guests of one client write in any order, no answer to another client, data app or user changes. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { boardOf, create, embedOf, guest, openBoard, openSettings, revenueBy } from './guests.js';
@@ -7,7 +7,7 @@ import { call, type House, type Input, ok, openHouse } from './house.js';
 let house: House;
 let shared: string;
 let writers: readonly string[];
-/** Everything that somebody else reads, as one text. */
+/** Returns everything that the others read, as one text. */
 let read: () => Promise<string>;
 
 type Reader = { readonly bearer: string; readonly dashboardId: string; readonly metricIds: readonly string[] };
@@ -55,14 +55,14 @@ beforeAll(async () => {
   await openBoard(house, 'globex-board', 'globex');
   await openBoard(house, 'private-board', 'acme');
   shared = await embedOf(house, 'board');
-  // On `private-board` only ann writes, whose metrics, layouts and views are hers.
+  // On `private-board`, only ann writes. Her metrics, layouts and views are her own.
   writers = [await guest(house, 'acme', { userIdentifier: 'ann' }), await guest(house, 'acme')];
   const readers = await openReaders();
   read = async () => JSON.stringify(await Promise.all(readers.map(readAs)));
 });
 afterAll(() => house.close());
 
-/** One write by one of acme's guests, at whatever metric it sees or does not see. */
+/** One write by a guest of acme, to any metric, visible to it or not. */
 type Step = {
   readonly writer: number;
   readonly board: number;
@@ -85,7 +85,7 @@ const views: string[] = [];
 
 const run = async ({ writer, board, write, pick, column }: Step): Promise<number> => {
   const dashboardId = boards()[board] ?? '';
-  // What a token without user writes on the client's dashboard is for all of the client: ann alone writes there.
+  // A write of a token without a user changes the client's dashboard for all its users, so only ann writes there.
   const bearer = (dashboardId === 'private-board' ? writers[0] : writers[writer]) ?? '';
   const { metrics } = await boardOf(house, bearer, dashboardId);
   const isHers = dashboardId === 'private-board';

@@ -1,4 +1,4 @@
-/** "What a guest token reads" of the design, and what of it the interface's permissions and settings decide. */
+/** What a guest token can read, and how the permissions and settings of the interface decide it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { request } from '../product/guest.js';
@@ -111,7 +111,7 @@ describe('GET /api/v2/guest/dashboards/{dashboardId}', () => {
     expect(await board(token, 'derived')).toMatchObject({ dashboardId: 'derived', name: 'Dashboard derived' });
   });
 
-  test('a default holds until the guest sets another, and is shown; one that the token replaces is neither', async () => {
+  test('a default applies and is shown until the guest sets a value; a default that the token replaces is neither', async () => {
     await embed({ dashboardId: 'defaults' });
     const sized = async (params: Input, choice: Input = {}) => {
       const bearer = await mint(house, 'acme', params);
@@ -128,7 +128,7 @@ describe('GET /api/v2/guest/dashboards/{dashboardId}', () => {
     expect(await sized({ ...app, ...dash })).toEqual([20, null, null]);
   });
 
-  test("another client's metric on a dashboard of the organization's is not on it", async () => {
+  test("another client's metric on a dashboard of the organization is not listed", async () => {
     await embed({ dashboardId: 'held' });
     const seen = await board(token, 'held');
     expect([seen.metrics, seen.layout].map((items) => items.map(({ metricId }) => metricId))).toEqual([
@@ -163,12 +163,12 @@ describe('permissions', () => {
   };
   const plain = { isEnableDownloadMetrics: false, isShowSideBar: false, isShowDashboardName: true };
 
-  test("a permission that the token leaves out is the embed's access setting, and where that is absent too, false", async () => {
+  test("a missing permission has the embed's access setting, and false if that is missing too", async () => {
     expect(await effective(true, {})).toEqual({ ...all(true), ...plain, isDisableMetricCreation: false });
     expect(await effective(false, {})).toEqual({ ...all(false), ...plain, isDisableMetricCreation: true });
   });
 
-  test("the token takes away what the embed allows, and doesn't add to it", async () => {
+  test('the token can remove permissions of the embed, and never adds any', async () => {
     expect(await effective(true, { ...all(false), isDisableMetricCreation: true })).toEqual({
       ...all(false),
       isDisableMetricCreation: true,
@@ -182,7 +182,7 @@ describe('permissions', () => {
     });
   });
 
-  test('underlying rows and CSV are there where the permissions allow them', async () => {
+  test('underlying rows and CSV are available if the permissions allow them', async () => {
     const ways = ['listGuestUnderlying', 'downloadGuestCsv'] as const;
     const status = async (permissions: Input, accessSettings: Input = settings) => {
       const dashboardId = await embed({ dashboardId: 'acme-board', accessSettings });
@@ -199,7 +199,7 @@ describe('permissions', () => {
 });
 
 describe('GET /api/v2/guest/metrics/{metricId}', () => {
-  test('for a metric embed, by its own id or its metric’s', async () => {
+  test('returns a metric embed by its own id or its metric’s id', async () => {
     for (const metricId of [tile, revenue]) {
       const answer = await call(house, 'getGuestMetric', { metricId }, { bearer: token });
       expect([answer.status, answer.body]).toMatchObject([
@@ -209,16 +209,16 @@ describe('GET /api/v2/guest/metrics/{metricId}', () => {
     }
   });
 
-  test('a metric without an embed of its own is read through its dashboard alone', async () => {
+  test('a metric without an embed of its own is read only through its dashboard', async () => {
     await refused('getGuestMetric UNAUTHORIZED', house, { metricId: byRegion }, { bearer: token });
     await refused('queryGuestMetric UNAUTHORIZED', house, { metricId: byRegion }, { bearer: token });
   });
 
-  test('a metric embed is no dashboard', async () => {
+  test('a metric embed is not a dashboard', async () => {
     await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: tile }, { bearer: token });
   });
 
-  test('a token for the metric embed opens it, and not the dashboard that it is from', async () => {
+  test('a token for the metric embed opens it, but not its dashboard', async () => {
     const bearer = await mint(house, 'acme', { allowedEmbeds: [tile] });
     expect((await ok(house, 'getGuestMetric', { metricId: tile }, { bearer })).data.metricId).toBe(revenue);
     await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: 'acme-board' }, { bearer });
@@ -234,7 +234,7 @@ describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
     expect(own.data).toEqual([north, south, west]);
   });
 
-  test('dashboardId may be left out only for a metric embed; the filters of its dashboard hold there too', async () => {
+  test('dashboardId is optional only for a metric embed; the filters of its dashboard still apply', async () => {
     const revenueOf = async (params: Input) => {
       const bearer = await mint(house, 'acme', params);
       return (await ok(house, 'queryGuestMetric', { metricId: tile }, { bearer })).data[0]?.Revenue;
@@ -246,7 +246,7 @@ describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
     expect(await revenueOf({ appFilters: [{ metricId: 'revenue', values: { Amount: 50 } }] })).toBe(50);
   });
 
-  test('dashboardFilter and metricFilter narrow', async () => {
+  test('dashboardFilter and metricFilter narrow the rows', async () => {
     expect(await rows({ dashboardFilter: { region: ['north', 'west'] } })).toEqual([north, west]);
     expect(await rows({ metricId: revenue, metricFilter: { Product: 'Rope' } })).toEqual([{ Revenue: 80 }]);
   });
@@ -297,7 +297,7 @@ describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
     );
   });
 
-  test('sort takes columns of the answer only: METRIC_QUERY_ERROR', async () => {
+  test('sort accepts only columns of the answer: METRIC_QUERY_ERROR', async () => {
     const input = { dashboardId: 'acme-board', metricId: byRegion, sort: [{ name: 'client', direction: 'ASC' }] };
     await refused('queryGuestMetric METRIC_QUERY_ERROR', house, input, { bearer: token });
   });
@@ -306,7 +306,7 @@ describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
 describe('underlying and csv', () => {
   const narrowed = { dashboardId: 'acme-board', dashboardFilter: { Region: ['south', 'west'] } };
 
-  test('underlying: the rows behind the metric, under the same filters', async () => {
+  test('underlying: returns the rows behind the metric, with the same filters', async () => {
     const reply = await ok(house, 'listGuestUnderlying', { ...narrowed, metricId: byRegion }, { bearer: token });
     expect(reply.data.toSorted((a, b) => Number(a.amount) - Number(b.amount))).toEqual([
       { region: 'west', amount: 20 },
@@ -315,7 +315,7 @@ describe('underlying and csv', () => {
     expect([reply.totalRecords, reply.metricid]).toEqual([2, byRegion]);
   });
 
-  test('csv: the answer as RFC 4180, under the same filters', async () => {
+  test('csv: returns the answer as RFC 4180, with the same filters', async () => {
     const answer = await call(house, 'downloadGuestCsv', { ...narrowed, metricId: byRegion }, { bearer: token });
     expect([answer.status, answer.text]).toEqual([200, 'Region,Revenue,Sales\r\nsouth,50,1\r\nwest,20,1\r\n']);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -324,14 +324,14 @@ describe('underlying and csv', () => {
 });
 
 describe('GET .../filters/{filter}/options?search=', () => {
-  test('{data: [{label, value}], error: null}: what occurs in rows that this guest may see', async () => {
+  test('{data: [{label, value}], error: null}: values in rows that this guest may see', async () => {
     const input = { dashboardId: 'acme-board', filter: 'Region' };
     const answer = await call(house, 'listGuestFilterOptions', input, { bearer: token });
     const option = (value: string) => ({ label: value, value });
     expect([answer.status, answer.body]).toEqual([200, { data: ['north', 'south', 'west'].map(option), error: null }]);
   });
 
-  test('search: part of the value, without regard to case, wildcards as they are', async () => {
+  test('search: part of the value, ignoring case; wildcards have no special meaning', async () => {
     expect(await options('region', 'TH')).toEqual(['north', 'south']);
     expect([await options('Region', '%'), await options('Region', '_'), await options('Region', 'east')]).toEqual([
       [],
@@ -344,7 +344,7 @@ describe('GET .../filters/{filter}/options?search=', () => {
     expect(await options('Product')).toEqual(['Anvil', 'Rope']);
   });
 
-  test("under the token's own filters", async () => {
+  test("the token's own filters apply", async () => {
     const rls = { rlsSettings: [{ metricId: guarded, values: { region: 'west' } }] };
     const bearer = await mint(house, 'acme', {
       ...rls,
@@ -356,18 +356,19 @@ describe('GET .../filters/{filter}/options?search=', () => {
     ]);
   });
 
-  test('an unknown filter is not told apart from a hidden one', async () => {
+  test('an unknown filter and a hidden one get the same answer', async () => {
     const input = { dashboardId: 'acme-board', filter: 'Colour' };
     await refused('listGuestFilterOptions UNAUTHORIZED', house, input, { bearer: token });
   });
 });
 
-/** The same request of every way to rows. */
+/** One of the requests that return rows. */
 type Read = (dashboardId: string, metricId: string) => Input;
 const metricRead: Read = (dashboardId, metricId) => ({ dashboardId, metricId });
+const partRead: Read = (dashboardId, metricId) => ({ dashboardId, metrics: [{ metricId }] });
 const optionsRead: Read = (dashboardId) => ({ dashboardId, filter: 'Region' });
 
-describe('what every read refuses', () => {
+describe('refusals of all reads', () => {
   const everything = { isEnableUnderlyingData: true, isEnableDownloadMetrics: true };
   const grant = (params: Input = {}, parts: Input = {}) =>
     mint(house, 'acme', params, { permissions: everything, ...parts });
@@ -379,7 +380,7 @@ describe('what every read refuses', () => {
     ['listGuestUnderlying TOKEN_EXPIRED', { metricId: 'any' }],
     ['downloadGuestCsv TOKEN_EXPIRED', { metricId: 'any' }],
     ['listGuestFilterOptions TOKEN_EXPIRED', { dashboardId: 'acme-board', filter: 'Region' }],
-  ])('%s, before anything else', async (pair, input) => {
+  ])('%s, before any other check', async (pair, input) => {
     const bearer = await mint(house, 'acme', {}, { expiryTime: 1 });
     setNow(new Date(noon.getTime() + 1));
     await refused(pair, house, input, { bearer });
@@ -404,7 +405,7 @@ describe('what every read refuses', () => {
     ['listGuestUnderlying UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
     ['downloadGuestCsv UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
     ['listGuestFilterOptions UNAUTHORIZED', { dashboardId: 'board', filter: 'Region' }],
-  ])('%s, in the same words for what is not there and what is not open', async (pair, input) => {
+  ])('%s, with the same message for unknown and for closed ids', async (pair, input) => {
     const bearer = await grant({ allowedEmbeds: ['acme-board'] });
     const nowhere = Object.fromEntries(
       Object.entries(input).map(([name, value]) => [name, name === 'filter' ? value : 'nowhere']),
@@ -424,10 +425,11 @@ describe('what every read refuses', () => {
 
   test.each<[Pair, Read]>([
     ['queryGuestMetric METRIC_QUERY_ERROR', metricRead],
+    ['queryGuestDashboard METRIC_QUERY_ERROR', partRead],
     ['listGuestUnderlying METRIC_QUERY_ERROR', metricRead],
     ['downloadGuestCsv METRIC_QUERY_ERROR', metricRead],
     ['listGuestFilterOptions METRIC_QUERY_ERROR', optionsRead],
-  ])('%s, without the name of a file, where the datasource cannot be opened', async (pair, read) => {
+  ])('%s, without the name of a file, if the datasource cannot be opened', async (pair, read) => {
     const dashboardId = `lost-${pair.split(' ')[0]}`;
     const accessSettings = { ...settings, datamartName: 'lost' };
     await cloneBoard(house, dashboardId, 'acme', {
@@ -442,10 +444,11 @@ describe('what every read refuses', () => {
 
   test.each<[Pair, Read]>([
     ['queryGuestMetric CLIENT_ID_ERROR', metricRead],
+    ['queryGuestDashboard CLIENT_ID_ERROR', partRead],
     ['listGuestUnderlying CLIENT_ID_ERROR', metricRead],
     ['downloadGuestCsv CLIENT_ID_ERROR', metricRead],
     ['listGuestFilterOptions CLIENT_ID_ERROR', optionsRead],
-  ])('%s where the token’s client does not fit the datamart', async (pair, read) => {
+  ])('%s if the token’s client does not fit the datamart', async (pair, read) => {
     await embed({ dashboardId: 'board' });
     const { token: bearer } = await ok(house, 'createGuestToken', {
       clientId: 'None',
@@ -457,20 +460,22 @@ describe('what every read refuses', () => {
 
   test.each<[Pair, Read]>([
     ['queryGuestMetric RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['queryGuestDashboard RLS_SETTINGS_PARAM_ERROR', partRead],
     ['listGuestUnderlying RLS_SETTINGS_PARAM_ERROR', metricRead],
     ['downloadGuestCsv RLS_SETTINGS_PARAM_ERROR', metricRead],
     ['listGuestFilterOptions RLS_SETTINGS_PARAM_ERROR', optionsRead],
-  ])('%s where a declared variable has no value in the token', async (pair, read) => {
+  ])('%s if the token has no value for a declared variable', async (pair, read) => {
     const message = await refused(pair, house, read('acme-board', guarded), { bearer: await grant() });
     expect(message).not.toContain('region');
   });
 
   test.each<[Pair, Read]>([
     ['queryGuestMetric APP_FILTER_PARAM_ERROR', metricRead],
+    ['queryGuestDashboard APP_FILTER_PARAM_ERROR', partRead],
     ['listGuestUnderlying APP_FILTER_PARAM_ERROR', metricRead],
     ['downloadGuestCsv APP_FILTER_PARAM_ERROR', metricRead],
     ['listGuestFilterOptions APP_FILTER_PARAM_ERROR', optionsRead],
-  ])('%s where a copy has lost the filter that the token names: never "no filter"', async (pair, read) => {
+  ])('%s if a copy has lost the filter that the token names; it never means "no filter"', async (pair, read) => {
     await embed({ dashboardId: 'derived' });
     const bearer = await grant({ appFilters: [{ metricId: 'revenue', values: { Amount: { max: 10 } } }] });
     const message = await refused(pair, house, read('derived', 'revenue-copy'), { bearer });
@@ -478,7 +483,7 @@ describe('what every read refuses', () => {
   });
 });
 
-describe('what is not there yet', () => {
+describe('operations that do not exist yet', () => {
   test.each([
     ['DELETE', 'dashboards/acme-board/metrics/x'],
     ['POST', 'metrics/preview/again'],

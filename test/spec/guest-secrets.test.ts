@@ -1,4 +1,7 @@
-/** What no answer to a guest holds, whatever is asked: names and values of what is hidden, another tenant's values, a driver's words. */
+/**
+ * No answer to a guest contains names or values of what is hidden, another tenant's values, or a driver's text,
+ * whatever the guest requests.
+ */
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,9 +11,9 @@ import { embedOf, everything } from './guests.js';
 import { call, type House, type Input, mint, ok, openHouse } from './house.js';
 import { boardFilters, definition, insertBoard } from './organization.js';
 
-/** In every name and every value that is hidden, and in every value of the other tenant's. */
+/** This text is in every hidden name and value, and in every value of the other tenant. */
 const mark = 'zqx';
-/** Words of databases and their drivers, and of what our statements are made of. */
+/** Words of databases, drivers and our SQL. */
 const driverWords = /duckdb|conversion|could not convert|binder|catalog error|invalid input|gl_|syntax|SELECT|CAST\b/i;
 
 let house: House;
@@ -18,7 +21,7 @@ let dashboardId: string;
 let fragileId: string;
 
 const on = (path: string) => [{ ...columnRef(path), dataType: 'string' as const }];
-/** Every region there is, and one more: nothing is left out, and what is compared with is marked. */
+/** All existing regions and one more, so that no row is excluded; the additional one contains the mark. */
 const regions = ['north', 'south', 'west', 'east', `${mark}-region`];
 
 const revenue = definition({
@@ -38,7 +41,7 @@ const revenue = definition({
   rlsVariables: [{ name: `${mark}-variable`, column: columnRef('sales.region'), isOptional: false }],
 });
 
-/** Metrics that the database itself fails at, on values of the guest's own rows and of others'. */
+/** Metrics that fail in the database, on values of the guest's own rows or of other rows. */
 const broken = (parts: object = {}) =>
   definition({
     from: tableRef('broken'),
@@ -57,7 +60,7 @@ const metrics = {
   }),
 };
 
-/** On a board of their own: no restriction stops these before they reach the database. */
+/** These metrics have a board without restrictions, so that they reach the database. */
 const fragile = {
   broken: broken(),
   'broken-by': broken({ dimensions: [{ name: 'Number', column: columnRef('broken.number') }] }),
@@ -111,7 +114,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-/** A token whose restrictions are all marked, and leave every row in. */
+/** A token whose restrictions all contain the mark but exclude no row. */
 const restricted = (permissions: Input = everything): Promise<string> =>
   mint(
     house,
@@ -122,7 +125,7 @@ const restricted = (permissions: Input = everything): Promise<string> =>
       appFilters: [{ metricId: 'secret', values: { 'At least': { min: -77_177 } } }],
       rlsSettings: [
         { metricId: 'secret', values: { [`${mark}-variable`]: regions } },
-        // It is no number, as the column is: the query is refused.
+        // The value is text but the column is a number, so the query is refused.
         { metricId: 'unfit', values: { [`${mark}-number`]: [`${mark}-text`] } },
       ],
     },
@@ -154,7 +157,7 @@ const reads = ['queryGuestMetric', 'listGuestUnderlying', 'downloadGuestCsv'] as
 const probesOf = (): readonly Probe[] => {
   const of = (parts: Input, metricId = 'secret'): readonly Probe[] =>
     reads.map((read): Probe => [read, { dashboardId, metricId, ...parts }]);
-  /** By one of the reads, each in its turn: they ask the same question. */
+  /** Returns one of the reads for the same question, a different one each time. */
   const any = (parts: Input, index: number): readonly Probe[] => of(parts).slice(index % 3, (index % 3) + 1);
   const option = (filter: string, search?: string): Probe => [
     'listGuestFilterOptions',
@@ -169,7 +172,7 @@ const probesOf = (): readonly Probe[] => {
     ...texts.flatMap((text, index) => any({ dashboardFilter: { [text]: 'north' } }, index)),
     ...texts.flatMap((text, index) => any({ drill: [{ columnName: 'Region', value: text }] }, index)),
     ...texts.map((text) => option('Region', text)),
-    // Half a surrogate pair has no place in an address.
+    // An unpaired surrogate cannot be sent in a URL.
     ...texts.filter((text) => !/\p{Surrogate}/u.test(text)).map((text) => option(text)),
     ...dates.flatMap((date, index) => any({ dashboardFilter: { Sold: date } }, index)),
     ...numbers.flatMap((value, index) =>
@@ -205,7 +208,7 @@ type Seen = { readonly status: number; readonly text: string; readonly headers: 
 const askAll = async (): Promise<readonly Seen[]> => {
   const bearers = [await restricted(), await restricted(nothing)];
   const seen: Seen[] = [];
-  // Whom most is forbidden is told the same of most.
+  // The guest with the fewest permissions gets the same refusals for most requests.
   for (const [index, bearer] of bearers.entries())
     for (const [name, input] of probesOf().filter((_, probe) => index === 0 || probe % 5 === 0)) {
       const { status, text, headers } = await call(house, name, input, { bearer });
@@ -216,7 +219,7 @@ const askAll = async (): Promise<readonly Seen[]> => {
   return seen;
 };
 
-test('holds nothing of what is hidden, of another tenant, or of a driver; and is the same whether the other tenant is there', async () => {
+test("no answer contains hidden data, another tenant's data or a driver's text, and answers do not depend on the other tenant", async () => {
   const seen = await askAll();
   for (const [index, { status, text, headers }] of seen.entries()) {
     const probes = probesOf();
@@ -228,7 +231,8 @@ test('holds nothing of what is hidden, of another tenant, or of a driver; and is
   }
   const statuses = seen.map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200, 400, 403, 404]));
-  // Failures whose cause is secret: a driver that failed, and restrictions that do not fit. Their answers name no cause.
+  // The causes of these failures are secret: a driver's error, or restrictions that do not fit. The answers must name
+  // no cause.
   for (const code of ['METRIC_QUERY_ERROR', 'RLS_SETTINGS_PARAM_ERROR']) {
     const told = seen.filter(({ text }) => text.includes(code));
     expect(told, code).not.toEqual([]);
@@ -245,7 +249,7 @@ test('holds nothing of what is hidden, of another tenant, or of a driver; and is
   expect(changed).toEqual([]);
 }, 120_000);
 
-test('a guest without permission is refused before anything is asked', async () => {
+test('a guest without permission is refused before any query runs', async () => {
   const bearer = await restricted(nothing);
   const of = { dashboardId, metricId: 'secret' };
   for (const read of ['listGuestUnderlying', 'downloadGuestCsv'] as const)

@@ -1,4 +1,4 @@
-/** Guest tokens of the facts: listed and revoked by the data app's key. */
+/** Guest tokens are listed and revoked with the data app's key. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/platform/keys.js';
 import { call, cloneBoard, type House, type Input, mint, noon, ok, openHouse, refused, setNow } from './house.js';
@@ -46,7 +46,7 @@ describe('GET /guest-token', () => {
     expect(answer.text).not.toContain(hashToken(token));
   });
 
-  test('only live ones, of the key’s own data app', async () => {
+  test('lists only valid tokens of the key’s own data app', async () => {
     await mint(house, 'acme', {}, { expiryTime: 1000 });
     await mint(house, 'globex');
     await mintOther();
@@ -83,7 +83,7 @@ describe('GET /guest-token', () => {
     await refused('listGuestTokens INVALID_REQUEST_BODY', house, { isPagination: true, pageNumber: 'two' });
   });
 
-  test('lastUsedAt is kept over a restart', async () => {
+  test('lastUsedAt survives a restart', async () => {
     const token = await mint(house, 'acme');
     later(10);
     expect(await opens(token)).toBe(200);
@@ -93,7 +93,7 @@ describe('GET /guest-token', () => {
 });
 
 describe('POST /guest-token/revoke', () => {
-  test('{clientId}: {data: {revoked}, error: null}; from the next read on, and no other client’s', async () => {
+  test('{clientId}: {data: {revoked}, error: null}; applies from the next read, and only to this client', async () => {
     const tokens = [await mint(house, 'acme'), await mint(house, 'acme', { userIdentifier: 'ana' })];
     const globex = await mint(house, 'globex');
     const answer = await call(house, 'revokeGuestTokens', { clientId: 'acme' });
@@ -104,7 +104,7 @@ describe('POST /guest-token/revoke', () => {
     expect(await revoke({ clientId: 'acme' })).toBe(1);
   });
 
-  test('{clientId, userIdentifier}: that user’s alone', async () => {
+  test('{clientId, userIdentifier}: only this user’s tokens', async () => {
     const ana = await mint(house, 'acme', { userIdentifier: 'ana' });
     const bob = await mint(house, 'acme', { userIdentifier: 'bob' });
     const nobody = await mint(house, 'acme');
@@ -114,7 +114,7 @@ describe('POST /guest-token/revoke', () => {
     expect(await opens(elsewhere, 'globex-board')).toBe(200);
   });
 
-  test('{token} and {id}: that one alone', async () => {
+  test('{token} and {id}: only this token', async () => {
     const [first, second] = [await mint(house, 'acme'), await mint(house, 'acme')];
     expect(await revoke({ token: first })).toBe(1);
     expect([await opens(first), await opens(second)]).toEqual([401, 200]);
@@ -129,11 +129,11 @@ describe('POST /guest-token/revoke', () => {
     const other = await mintOther();
     expect(await revoke({ all: true })).toBe(2);
     expect(await Promise.all(tokens.map((token) => opens(token)))).toEqual([401, 401]);
-    // 403: the token is good, and the board is not of its data app.
+    // 403: the token is valid, but the board belongs to another data app.
     expect(await opens(other)).toBe(403);
   });
 
-  test('only tokens of the key’s own data app: another’s id, token or client revokes none', async () => {
+  test("another data app's id, token or client revokes nothing", async () => {
     const token = await mint(house, 'acme');
     const [{ id } = { id: '' }] = await listed();
     for (const input of [{ id }, { token }, { clientId: 'acme' }, { all: true }])
@@ -148,7 +148,7 @@ describe('POST /guest-token/revoke', () => {
     expect(await revoke({ clientId: 'acme' })).toBe(1);
   });
 
-  test('the answer says that a revoked token is to be made anew', async () => {
+  test("a revoked token's refusal asks for a new token", async () => {
     const token = await mint(house, 'acme');
     await revoke({ token });
     const message = await refused(
@@ -174,14 +174,14 @@ describe('POST /guest-token/revoke', () => {
     expect(await opens(token)).toBe(200);
   });
 
-  test('mints and revocations at once: what was answered before the revocation began is dead after it', async () => {
+  test('simultaneous mints and revocations: a token that was answered before a revocation began is invalid after it', async () => {
     const before = await Promise.all(Array.from({ length: 5 }, () => mint(house, 'acme')));
     const [, ...during] = await Promise.all([
       revoke({ clientId: 'acme' }),
       ...Array.from({ length: 10 }, () => mint(house, 'acme')),
     ]);
     expect(await Promise.all(before.map((token) => opens(token)))).toEqual(before.map(() => 401));
-    // Each of those made meanwhile is either dead for good, or listed.
+    // Each token that was created meanwhile is either invalid or listed.
     const alive = (await Promise.all(during.map((token) => opens(token)))).filter((status) => status === 200);
     expect(await listed()).toHaveLength(alive.length);
   });

@@ -1,4 +1,4 @@
-/** "Writes, by permission" of what a guest token reads: metrics, their publication, and what they are bound by. */
+/** Writes of guests by permission: metrics, their publication, and the restrictions that apply to them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guestLimits } from '../../src/domain/guest/metric.js';
 import { columnRef, tableRef } from '../engine/world.js';
@@ -36,7 +36,7 @@ const update = (metricId: string, parts: Input, bearer = acme) =>
   ok(house, 'updateGuestMetric', { metricId, ...parts }, { bearer });
 
 describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
-  test('makes a metric of the client, which answers with the client’s rows alone', async () => {
+  test('creates a metric of the client, which shows only the client’s rows', async () => {
     const made = await ok(
       house,
       'createGuestMetric',
@@ -56,7 +56,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     ]);
   });
 
-  test('on a dashboard of the organization’s, it is seen by its client only, and answers each with its own rows', async () => {
+  test("on a dashboard of the organization, only its client sees it, and only with the client's own rows", async () => {
     const shared = await embedOf(house, 'board');
     const ofAcme = await create(house, acme, shared, 'Of acme');
     const ofGlobex = await create(house, globex, shared, 'Of globex');
@@ -72,7 +72,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     );
   });
 
-  test('with a card it stands there; without one below everything; null: in the gallery', async () => {
+  test('with a card, it is placed there; without one, below all others; null: in the gallery', async () => {
     await openBoard(house, 'cards', 'acme');
     const at = { x: 6, y: 1, w: 6, h: 2 };
     const there = await create(house, acme, 'cards', 'There', { card: at });
@@ -127,7 +127,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
       { chart: { type: 'table' }, from: tableRef('sales') },
       'neither a dimension nor a measure',
     ],
-  ])('a definition with %s is refused, with what is wrong', async (_, definition, fault) => {
+  ])('a definition with %s is refused, with the reason', async (_, definition, fault) => {
     const input = { dashboardId: 'acme-board', name: 'Bad', definition };
     const message = await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
     expect(message).toContain(fault);
@@ -166,19 +166,19 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
         })),
       },
     ],
-  ])('the browser’s schema takes no %s', async (_, parts) => {
+  ])('the browser’s schema has no %s', async (_, parts) => {
     const input = { dashboardId: 'acme-board', name: 'Bad', definition: revenueBy(undefined, parts) };
     await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
   });
 
-  test('a card stands on the grid of 12 columns', async () => {
+  test('a card must be on the grid of 12 columns', async () => {
     for (const card of [{ x: 12, y: 0, w: 1, h: 1 }, { x: 0, y: -1, w: 1, h: 1 }, { x: 0, y: 0, w: 13, h: 1 }, {}]) {
       const input = { dashboardId: 'acme-board', name: 'Off', definition: revenueBy(), card };
       await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
     }
   });
 
-  test('an embed whose datamart is gone has nothing to make metrics of', async () => {
+  test('without its datamart, an embed cannot have new metrics', async () => {
     const accessSettings = { ...openSettings, datamartName: 'open' };
     const embedId = await embedOf(house, 'free', { workspaceName: 'all', accessSettings });
     const definition = {
@@ -197,7 +197,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     await refused('updateGuestMetric METRIC_QUERY_ERROR', house, { metricId, definition }, { bearer: acme });
   });
 
-  test('their number is bounded for each client and dashboard', async () => {
+  test('the number for each client and dashboard is limited', async () => {
     await openBoard(house, 'full', 'acme');
     const kept = await create(house, acme, 'full', 'First');
     await house.stored(async (store) => {
@@ -220,7 +220,7 @@ describe('private and published metrics', () => {
     bob: await guest(house, 'acme', { userIdentifier: 'bob' }),
   });
 
-  test('a user’s metric is private until it is published, and again when that is taken back', async () => {
+  test('a user’s metric is private until it is published, and again after that is revoked', async () => {
     const { ann, bob } = await users();
     const metricId = await create(house, ann, 'acme-board', 'Private');
     const seenBy = async () =>
@@ -243,7 +243,7 @@ describe('private and published metrics', () => {
     expect(await seenBy()).toEqual([true, false, false]);
   });
 
-  test('a published metric is still its maker’s alone to change', async () => {
+  test('only its maker can change a published metric', async () => {
     const { ann, bob } = await users();
     const metricId = await create(house, ann, 'acme-board', 'Published');
     await ok(house, 'publishMetric', { embedId: 'acme-board', metricId, isPublished: true });
@@ -254,7 +254,7 @@ describe('private and published metrics', () => {
     expect(await namesOn(house, bob, 'acme-board')).toContain('Mine still');
   });
 
-  test('without isAllowPrivateMetricsByDefault, or without userIdentifier, it is the client’s', async () => {
+  test('without isAllowPrivateMetricsByDefault or userIdentifier, it belongs to all users of the client', async () => {
     await openBoard(house, 'common', 'acme', { isAllowPrivateMetricsByDefault: false });
     const { ann, bob } = await users();
     await create(house, ann, 'common', 'By ann');
@@ -263,7 +263,7 @@ describe('private and published metrics', () => {
     expect(await namesOn(house, bob, 'acme-board')).toContain('By nobody');
   });
 
-  test('the host lists its client’s, private ones too, and no other client’s; it reads them', async () => {
+  test("the host lists and reads metrics of its clients' guests, including private ones, and none of others", async () => {
     const { ann } = await users();
     const shared = await embedOf(house, 'defaults');
     const metricId = await create(house, ann, 'acme-board', 'For the host');
@@ -281,7 +281,7 @@ describe('private and published metrics', () => {
     expect(all.map(({ name }) => name)).not.toContain('For the host');
   });
 
-  test('a clone of a dashboard holds nothing that guests made on it', async () => {
+  test('a clone of a dashboard contains nothing that guests made on it', async () => {
     const shared = await embedOf(house, 'held');
     await create(house, acme, shared, 'Kept home');
     await openBoard(house, 'of-held', 'globex', { templateDashboardId: 'held' });
@@ -290,7 +290,7 @@ describe('private and published metrics', () => {
     expect(await namesOn(house, acme, 'held-of-acme')).toEqual(['Metric of-acme']);
   });
 
-  test('publishing is the host’s: of its own data app, and of what guests made there', async () => {
+  test('only the host publishes, in its own data app, and only what guests made there', async () => {
     const metricId = await create(house, acme, 'acme-board', 'To publish');
     const input = { embedId: 'acme-board', metricId, isPublished: true };
     await refused('publishMetric AUTHENTICATION_ERROR', house, input, { bearer: acme });
@@ -304,8 +304,8 @@ describe('private and published metrics', () => {
   });
 });
 
-describe('what the host made', () => {
-  test('a clone keeps its lineage, filters and RLS variables through any change', async () => {
+describe('a metric that the host made', () => {
+  test('keeps lineage, filters and RLS variables in a clone through any change', async () => {
     await openBoard(house, 'kept', 'acme');
     const [revenue, guarded] = await Promise.all([
       metricOf(house, 'kept', 'acme', 'revenue'),
@@ -337,7 +337,7 @@ describe('what the host made', () => {
     await refused('updateGuestMetric UNAUTHORIZED', house, { metricId: revenue, name: 'X' }, { bearer: hiding });
   });
 
-  test('metrics of the organization are nobody’s to change, archive or delete', async () => {
+  test('of the organization cannot be changed, archived or deleted', async () => {
     const shared = await embedOf(house, 'derived');
     expect((await boardOf(house, acme, shared)).metrics.map(({ metricId }) => metricId)).toEqual(['revenue-copy']);
     const input = { metricId: 'revenue-copy' };
@@ -346,7 +346,7 @@ describe('what the host made', () => {
     await refused('deleteGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
   });
 
-  test('one that is deleted is archived: its embeds and the host’s listing stay', async () => {
+  test('is archived when it is deleted, so its embeds and the host’s list stay', async () => {
     await openBoard(house, 'pruned', 'acme');
     const metricId = await metricOf(house, 'pruned', 'acme', 'spare');
     expect(await ok(house, 'deleteGuestMetric', { metricId }, { bearer: acme })).toEqual({
@@ -359,7 +359,7 @@ describe('what the host made', () => {
 });
 
 describe('archive, restore and delete', () => {
-  test('what is archived is out of sight, in reads of every kind; isEnableManageMetrics brings it back', async () => {
+  test('an archived metric is invisible in every read; isEnableManageMetrics can restore it', async () => {
     const metricId = await create(house, acme, 'acme-board', 'Archived');
     const read = { dashboardId: 'acme-board', metricId };
     const archive = (parts: Input = {}) => ok(house, 'archiveGuestMetric', { metricId, ...parts }, { bearer: acme });
@@ -374,7 +374,7 @@ describe('archive, restore and delete', () => {
     expect(await revenueOf(house, acme, read)).toBe(200);
   });
 
-  test('what a guest made is gone when it is deleted', async () => {
+  test('a metric that a guest made is removed when it is deleted', async () => {
     const metricId = await create(house, acme, 'acme-board', 'Gone');
     await ok(house, 'deleteGuestMetric', { metricId }, { bearer: acme });
     await refused('deleteGuestMetric UNAUTHORIZED', house, { metricId }, { bearer: acme });
@@ -386,7 +386,7 @@ describe('POST /api/v2/guest/metrics/preview', () => {
   const preview = async (bearer: string, parts: Input = {}) =>
     ok(house, 'previewGuestMetric', { dashboardId: 'acme-board', definition: revenueBy(), ...parts }, { bearer });
 
-  test('answers the definition, under everything that binds the dashboard, and stores nothing', async () => {
+  test('answers the definition under all restrictions of the dashboard, and stores nothing', async () => {
     const before = await namesOn(house, acme, 'acme-board');
     expect(await preview(acme)).toMatchObject({ data: [{ Revenue: 200 }], metricid: 'preview', totalRecords: 1 });
     const south = await guest(house, 'acme', {
@@ -415,7 +415,7 @@ describe('POST /api/v2/guest/metrics/preview', () => {
     expect(await revenueOf(house, acme, { dashboardId: 'acme-board', metricId })).toBe(4);
   });
 
-  test('of a change, what is left out stays', async () => {
+  test('missing parts of a change keep their values', async () => {
     const guarded = await metricOf(house, 'acme-board', 'acme', 'revenue');
     const change = {
       metricId: guarded,
@@ -434,7 +434,7 @@ describe('POST /api/v2/guest/metrics/preview', () => {
     );
   });
 
-  test('errors of what binds the dashboard, in their own words', async () => {
+  test('errors from restrictions of the dashboard have their own messages', async () => {
     const embedId = await embedOf(house, 'board');
     const input = { dashboardId: embedId, definition: revenueBy() };
     const { token } = await ok(house, 'createGuestToken', {
@@ -470,7 +470,7 @@ describe('a token that restricts metrics by name', () => {
   test.each<[string, Input]>([
     ['rlsSettings', { rlsSettings: [{ metricId: 'guarded', values: { region: 'north' } }] }],
     ['appFilters', { appFilters: [{ metricId: 'revenue', values: { Amount: { min: 1 } } }] }],
-  ])('%s: neither creates, updates nor previews, nor sees what guests defined', async (_, params) => {
+  ])('%s: cannot create, update or preview, and does not see metrics that guests defined', async (_, params) => {
     const metricId = await create(house, acme, 'acme-board', 'Unrestricted');
     const bearer = await guest(house, 'acme', params);
     const reason = /rlsSettings or appFilters/;
@@ -486,7 +486,7 @@ describe('a token that restricts metrics by name', () => {
     await refused('queryGuestMetric UNAUTHORIZED', house, { dashboardId: 'acme-board', metricId }, { bearer });
   });
 
-  test('a clone that a guest rewrote is out of its sight too, unless one of its settings names it', async () => {
+  test('does not see a clone that a guest rewrote, unless one of its settings names it', async () => {
     await openBoard(house, 'rewritten', 'acme');
     const spare = await metricOf(house, 'rewritten', 'acme', 'spare');
     const read = { dashboardId: 'rewritten', metricId: spare };
@@ -500,7 +500,7 @@ describe('a token that restricts metrics by name', () => {
     expect((await boardOf(house, bearer, 'rewritten')).layout.map(({ metricId }) => metricId)).not.toContain(spare);
   });
 
-  test('settings that name what guests made are taken, and bind by hiding it', async () => {
+  test('may name metrics that guests made; these are then hidden', async () => {
     const metricId = await create(house, acme, 'acme-board', 'Named');
     const bearer = await guest(house, 'acme', { rlsSettings: [{ metricId, values: { region: 'north' } }] });
     expect(await namesOn(house, bearer, 'acme-board')).not.toContain('Named');
@@ -514,18 +514,20 @@ describe('a token that restricts metrics by name', () => {
   });
 });
 
-test('what one guest defines badly takes the filter options from nobody', async () => {
+test('a wrong definition of one guest does not remove filter options of others', async () => {
   await openBoard(house, 'robust', 'acme');
   const definition = revenueBy(undefined, {
     from: tableRef('clients'),
     dimensions: [{ name: 'Id', column: columnRef('clients.id') }],
-    measures: [{ name: 'Revenue', aggregate: 'SUM', column: columnRef('clients.id') }],
+    measures: [{ name: 'Revenue', aggregate: 'COUNT', column: columnRef('clients.id') }],
+    // Only the query finds that the pattern ends with an incomplete escape.
+    where: { column: columnRef('clients.id'), predicate: { kind: 'like', pattern: 'x\\' } },
   });
   const metricId = await create(house, acme, 'robust', 'Nonsense', { definition });
   const input = { dashboardId: 'robust', metricId };
   expect((await call(house, 'queryGuestMetric', input, { bearer: acme })).status).toBe(400);
   await house.stored(async (store) => {
-    // `guarded` needs a value that this token has not.
+    // `guarded` needs a value that this token does not have.
     const app = await store.dataApps.findByName('shop');
     const board = await store.dashboards.findByExternalId(app?.id ?? '', 'robust');
     const placed = await store.dashboards.listMetrics(board?.id ?? '');
@@ -541,7 +543,7 @@ test('what one guest defines badly takes the filter options from nobody', async 
   expect(data.map(({ value }) => value)).toEqual(['north', 'south', 'west']);
 });
 
-test('names of columns that JavaScript or a database might trip over come back as they are', async () => {
+test('column names that are special in JavaScript or SQL are returned unchanged', async () => {
   const names = ['__proto__', 'constructor', `"'; --`, 'x'.repeat(255), '🛩️'];
   const dimensions = names.map((name) => ({ name, column: columnRef('sales.region') }));
   const definition = revenueBy(undefined, { dimensions });
@@ -552,14 +554,14 @@ test('names of columns that JavaScript or a database might trip over come back a
   expect(metaData.groupbyColumnList).toEqual(names);
 });
 
-test('a metric embed is no dashboard to make metrics on', async () => {
+test('no metric can be created on a metric embed', async () => {
   const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
   const tile = await embedOf(house, 'acme-board', { embedType: 'metric', metricId: revenue });
   const input = { dashboardId: tile, name: 'X', definition: revenueBy() };
   await refused('createGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
 });
 
-test('a dashboard that permits nothing lets nothing be written, whatever the token says', async () => {
+test('a dashboard without permissions allows no writes, whatever the token says', async () => {
   await cloneBoard(house, 'closed', 'acme', { accessSettings: { ...openSettings, isAllowMetricCreation: false } });
   const input = { dashboardId: 'closed', name: 'X', definition: revenueBy() };
   await refused('createGuestMetric UNAUTHORIZED', house, input, { bearer: acme });

@@ -1,8 +1,11 @@
-/** What the tests of guest writes share: a house whose boards permit everything, and definitions as a browser sends them. */
+/**
+ * Shared by the tests of guest writes: an organization whose boards permit everything, and definitions as a browser
+ * sends them.
+ */
 import { columnRef, tableRef } from '../engine/world.js';
 import { cloneBoard, type House, type Input, mint, ok, settings } from './house.js';
 
-/** Every write is allowed. */
+/** Settings that permit every write. */
 export const openSettings = {
   ...settings,
   isAllowManageMetrics: true,
@@ -13,7 +16,7 @@ export const openSettings = {
   isAllowMetricUpdate: true,
 };
 
-/** A token that leaves nothing out, and nothing is denied. */
+/** The parameters of a token with every permission. */
 export const everything = {
   isEnableArchiveMetrics: true,
   isEnableManageMetrics: true,
@@ -25,7 +28,7 @@ export const everything = {
   isDisableMetricCreation: false,
 };
 
-/** Revenue, by this column where one is named. */
+/** A revenue metric, grouped by this column if one is given. */
 export const revenueBy = (path?: string, parts: Input = {}): Input => ({
   chart: { type: path === undefined ? 'singleValue' : 'bar' },
   from: tableRef('sales'),
@@ -37,7 +40,7 @@ export const revenueBy = (path?: string, parts: Input = {}): Input => ({
 export const guest = (house: House, clientId: string, params: Input = {}, permissions: Input = everything) =>
   mint(house, clientId, params, { permissions });
 
-/** A client's board, cloned from `board`; private metrics by default. */
+/** Creates a client's board, cloned from `board`, with private metrics by default. */
 export const openBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}) =>
   cloneBoard(house, dashboardId, clientId, {
     accessSettings: openSettings,
@@ -45,7 +48,7 @@ export const openBoard = (house: House, dashboardId: string, clientId: string, p
     ...parts,
   });
 
-/** The organization's board `dashboardId`, with everything allowed; answers the embed's id. */
+/** Embeds the organization's board `dashboardId` with every permission. Returns the embed's id. */
 export const embedOf = async (house: House, dashboardId: string, parts: Input = {}): Promise<string> =>
   (
     await ok(house, 'createEmbed', {
@@ -74,11 +77,11 @@ export const boardOf = async (house: House, bearer: string, dashboardId: string)
 export const namesOn = async (house: House, bearer: string, dashboardId: string): Promise<readonly string[]> =>
   (await boardOf(house, bearer, dashboardId)).metrics.map(({ name }) => name);
 
-/** The revenue in the first row of the metric's answer. */
+/** Returns the revenue in the first row of the metric's answer. */
 export const revenueOf = async (house: House, bearer: string, input: Input) =>
   (await ok(house, 'queryGuestMetric', input, { bearer })).data[0]?.Revenue;
 
-/** Hides of datamart `shop` the table `notes` and the column `clients.name`. */
+/** Hides the table `notes` and the column `clients.name` of the datamart `shop`. */
 export const hideSome = (house: House): Promise<void> =>
   house.stored(async (store) => {
     const mart = await store.datamarts.findByName('shop');

@@ -1,4 +1,4 @@
-/** What a token hides cannot be found out by a guest's own metric, through the interface. */
+/** A guest cannot discover rows that its token hides by creating its own metric through the interface. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { columnRef, tableRef } from '../engine/world.js';
 import { create, guest, openBoard } from './guests.js';
@@ -17,7 +17,9 @@ beforeAll(async () => {
 beforeEach(() => setNow(noon));
 afterAll(() => house.close());
 
-/** Products that have such a sale: the anvil was sold for 100 in the north, and for 20 in the west. */
+/**
+ * A metric of products that have a sale of this amount. The anvil was sold for 100 in the north and for 20 in the west.
+ */
 const productsWith = (amount: number): Input => ({
   chart: { type: 'table' },
   from: tableRef('products'),
@@ -30,7 +32,7 @@ const productsWith = (amount: number): Input => ({
   underlying: [columnRef('products.label')],
 });
 
-test('a preview, a metric of its own and the rows beneath it find no hidden sale', async () => {
+test("a preview, a guest's own metric and its underlying rows show no hidden sale", async () => {
   for (const [amount, found] of [
     [100, ['Anvil']],
     [20, []],
@@ -48,7 +50,7 @@ test('a preview, a metric of its own and the rows beneath it find no hidden sale
   }
 });
 
-test('a guest changes no where of a metric that the host made', async () => {
+test('a guest cannot change the where of a metric that the host made', async () => {
   const metricId = await metricOf(house, dashboardId, 'acme', 'revenue');
   const definition = { where: productsWith(100).where };
   for (const [operation, input] of [

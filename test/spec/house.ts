@@ -1,4 +1,4 @@
-/** The built product in this process, over HTTP, on an organization of its own and with a clock that the tests move. */
+/** The built product in this process, reached over HTTP, with its own organization and a clock that tests move. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,10 +25,10 @@ const built = new URL('../../dist/main.js', import.meta.url).href;
 
 type Main = Pick<typeof import('../../src/main.js'), 'start'>;
 
-/** When every test begins, unless it says otherwise. */
+/** The time at which every test starts, unless it sets another one. */
 export const noon = new Date('2024-04-20T12:00:00.000Z');
 
-/** The product reads this moment as now. Only dates are replaced: timers run on. */
+/** Sets the product's current time. It replaces only dates; timers run normally. */
 export const setNow = (now: Date): void => {
   vi.useFakeTimers({ toFake: ['Date'], now });
 };
@@ -36,9 +36,9 @@ export const setNow = (now: Date): void => {
 export type House = Keys & {
   readonly url: () => string;
   readonly serviceToken: string;
-  /** The folder of its DuckDB files; the organization's is `warehouse.duckdb`. */
+  /** The folder of its DuckDB files. The organization's file is `warehouse.duckdb`. */
   readonly sources: string;
-  /** Stops the product, works on what it stored, and starts it again. */
+  /** Stops the product, runs `work` on its store, and starts it again. */
   readonly stored: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
 };
@@ -55,13 +55,16 @@ const withStore = async <T>(folder: string, url: string | null, work: (store: St
 };
 
 /**
- * Its metadata is on PostgreSQL where a server is there, which is much quicker; else in PGlite. The whole product on PGlite is test/product's, and
- * the store's own suite runs on both.
+ * Opens the metadata on PostgreSQL if a server is available, since that is much faster, otherwise in PGlite.
+ * test/product tests the complete product on PGlite, and the suite of the store runs on both.
  */
 const openMetadata = async (): Promise<Pick<OwnDatabase, 'drop'> & { readonly url: string | null }> =>
   (await isPostgresThere()) ? createOwnDatabase() : { url: null, drop: async () => undefined };
 
-/** Starts it without gateway and demo. `settings` is the text of its configuration file. `close` ends it and removes its folder. */
+/**
+ * Starts the product without gateway and demo. `settings` is the text of its configuration file. `close` stops it and
+ * removes its folder.
+ */
 export const openHouse = async (settings: string | null = null): Promise<House> => {
   setNow(noon);
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-spec-'));
@@ -79,7 +82,7 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
     ...(metadata.url === null ? {} : { DATABASE_URL: metadata.url }),
     GUESTLIST_DEMO: '0',
     GUESTLIST_LOG_LEVEL: 'silent',
-    // Suites send wrong credentials by the hundred, and read by the thousand.
+    // Suites send hundreds of wrong credentials and thousands of reads, so the limits are raised.
     GUESTLIST_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     GUESTLIST_GUEST_TOKEN_PER_MINUTE: '1000000',
     GUESTLIST_GUEST_ADDRESS_PER_MINUTE: '1000000',
@@ -115,9 +118,9 @@ export type Input = Readonly<Record<string, unknown>>;
 export type Output<N extends Name> = z.output<(typeof operations)[N]['output']>;
 
 export type Sent = {
-  /** Left out: the data app's key, or the service token, as the operation takes it; null: none. */
+  /** Default: the data app's key or the service token, whichever the operation accepts. Null: none. */
   readonly bearer?: string | null;
-  /** Which of the operation's bindings; left out: the first. */
+  /** Path of the operation's binding to use. Default: the first binding. */
   readonly path?: string;
 };
 
@@ -144,7 +147,7 @@ const spread = ({ path, from }: Binding<unknown, unknown>, input: Input) => {
   return { address: `${address}${query}`, body: from === 'body' ? Object.fromEntries(rest) : undefined };
 };
 
-/** Sends the operation's request as its binding says; `input` need not be valid. */
+/** Sends the operation's request through its binding. `input` may be invalid. */
 export const call = (house: House, name: Name, input: Input, { bearer, path }: Sent = {}): Promise<Answer> => {
   const operation: Operation = operations[name];
   const binding = bindingOf(operation, path);
@@ -160,12 +163,12 @@ export const call = (house: House, name: Name, input: Input, { bearer, path }: S
   });
 };
 
-/** The answer's body, which is of the operation's declared shape. */
+/** Returns the answer's body, after checking that it has the operation's declared shape. */
 export const ok = async <N extends Name>(house: House, name: N, input: Input, sent: Sent = {}): Promise<Output<N>> => {
   const answer = await call(house, name, input, sent);
   if (answer.status !== 200) throw new Error(`${name} answered ${answer.status}: ${answer.text}`);
   const operation: Operation = operations[name];
-  const body = operation.contentType === 'text/csv' ? answer.text : answer.body;
+  const body = operation.contentType === 'application/json' ? answer.body : answer.text;
   expect(bindingOf(operation, sent.path).output ?? operation.output).toSatisfy(
     (schema: z.ZodType) => schema.safeParse(body).success,
     `${name} answered another shape: ${answer.text.slice(0, 500)}`,
@@ -173,14 +176,17 @@ export const ok = async <N extends Name>(house: House, name: N, input: Input, se
   return body as Output<N>;
 };
 
-/** `<operation> <code>`: what `test/conventions.test.ts` looks for, for each code that an operation declares. */
+/**
+ * `<operation> <code>`. `test/conventions.test.ts` searches for one of these for each code that an operation declares.
+ */
 export type Pair = `${Name} ${Code}`;
 
 const isName = (text: string | undefined): text is Name => text !== undefined && Object.hasOwn(operations, text);
 
 /**
- * Sends the request and expects this refusal, with the status that the operation declares; answers the message. A neutral message is
- * answered without its reference, which is another one for each request.
+ * Sends the request, expects this refusal with the status that the operation declares, and returns its message. The
+ * reference is removed from a neutral message, since it differs for each request.
+ * In newline-delimited JSON, the only line has the refusal.
  */
 export const refused = async (pair: Pair, house: House, input: Input, sent: Sent = {}): Promise<string> => {
   const [name, code] = pair.split(' ');
@@ -188,15 +194,16 @@ export const refused = async (pair: Pair, house: House, input: Input, sent: Sent
   const errors: Readonly<Record<string, number>> = operations[name].errors;
   const answer = await call(house, name, input, sent);
   const message = expect.any(String);
-  expect([answer.status, answer.body], pair).toEqual([
+  const isLine = operations[name].contentType === 'application/x-ndjson' && answer.status === 200;
+  const { error } = (isLine ? JSON.parse(answer.text) : answer.body) as { error: { message: string } };
+  expect([isLine ? errors[code] : answer.status, { error }], pair).toEqual([
     errors[code],
     { error: { code, message, status: errors[code] } },
   ]);
-  const { error } = answer.body as { error: { message: string } };
   return error.message.replace(/ Reference: [0-9a-f-]{36}\.$/, '');
 };
 
-/** The fields that access settings need; `datamartName` is `shop`. */
+/** Access settings with the required fields, for the datamart `shop`. */
 export const settings = {
   datamartName: 'shop',
   isAllowEmailReports: false,
@@ -210,7 +217,7 @@ export const settings = {
   metricCreationMode: 'DRAG_DROP',
 } as const;
 
-/** A client's dashboard from template `board` with all its metrics; `parts` replaces or adds. */
+/** Creates a client's dashboard from the template `board` with all its metrics; `parts` replaces or adds fields. */
 export const cloneBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}, sent: Sent = {}) =>
   ok(
     house,
@@ -227,7 +234,7 @@ export const cloneBoard = (house: House, dashboardId: string, clientId: string, 
     sent,
   );
 
-/** The id of a dashboard's metric by its template's id: clones keep the name. */
+/** Returns the id of the dashboard's metric that was cloned from this metric of the template; clones keep the name. */
 export const metricOf = async (
   house: House,
   embedId: string,
@@ -241,6 +248,9 @@ export const metricOf = async (
   return found.metricId;
 };
 
-/** A guest token of data app `shop`. */
+/** Returns a guest token of data app `shop`. */
 export const mint = async (house: House, clientId: string, params: Input = {}, parts: Input = {}): Promise<string> =>
   (await ok(house, 'createGuestToken', { clientId, dataAppName: 'shop', params, ...parts })).token;
+
+/** The known message of a refused credential, without the sentence that names a credential of another kind. */
+export const firstSentence = (message: string): string => message.split('. ', 1)[0] ?? '';

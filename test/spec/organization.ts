@@ -1,4 +1,4 @@
-/** An organization with everything that the specification's sentences need: small enough to count by hand. */
+/** An organization with everything that the specification mentions, small enough to count by hand. */
 import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
@@ -107,7 +107,7 @@ const shopParts: Partial<Datamart> = {
   sharedTables: ['main.products'],
 };
 
-/** A metric over `sales`, unless `parts` say otherwise. */
+/** A metric over `sales`; `parts` replaces fields. */
 export const definition = (parts: Partial<VisualDefinition> = {}): VisualDefinition => ({
   kind: 'visual',
   chart: { type: 'singleValue' },
@@ -128,7 +128,7 @@ const ownFilters: MetricDefinition['filters'] = [
   { name: 'kind', label: 'Product', column: columnRef('products.label'), dataType: 'string' },
 ];
 
-/** A metric's filter that holds until the guest sets another. */
+/** A filter of a metric with a default value, which applies until the guest sets another. */
 const ownDefault: MetricDefinition['filters'][number] = {
   name: 'least',
   label: 'At least',
@@ -169,7 +169,7 @@ type Board = {
   readonly id: string;
   readonly workspaceId: string;
   readonly filters?: readonly DashboardFilter[];
-  /** By id; those in `gallery` have no card. */
+  /** Metrics by id. Those in `gallery` have no card. */
   readonly metrics: Readonly<Record<string, MetricDefinition | Metric>>;
   readonly gallery?: readonly string[];
 };
@@ -264,7 +264,7 @@ const insertWorkspace = async (store: Store, name: string, datamartId: string | 
   return id;
 };
 
-/** `all` and `far` reach every datamart; `long` has more than a page of everything. */
+/** `all` and `far` reach every datamart; in `long`, every list has more than one page. */
 const insertBoards = async (store: Store, dataAppId: string, marts: Awaited<ReturnType<typeof insertSources>>) => {
   const shop = await insertWorkspace(store, 'shop', marts.shop.id);
   const orders = await insertWorkspace(store, 'orders', marts.orders.id);
@@ -354,7 +354,7 @@ const insertBoards = async (store: Store, dataAppId: string, marts: Awaited<Retu
   for (const board of boards) await insertBoard(store, board);
 };
 
-/** Writes it all: the warehouse as a DuckDB file, what describes it into the store. */
+/** Creates everything: the warehouse as a DuckDB file, and the metadata in the store. */
 export const insertOrganization = async (store: Store, warehouse: string, keys: Keys): Promise<void> => {
   await buildWarehouse(warehouse);
   await store.transaction(async (inner) => {

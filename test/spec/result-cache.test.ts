@@ -1,4 +1,7 @@
-/** The result cache, over HTTP: who may not ask is refused, whatever is kept; what was changed is asked anew. Ours. */
+/**
+ * The result cache over HTTP: it never answers a caller who may not read, and changes make it query again. It is a
+ * feature of this project.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../product/guest.js';
 import { embedOf, guest } from './guests.js';
@@ -13,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-/** How often rows came from there since the last time. */
+/** How often rows came from each source since the last call. */
 const seen = new Map<string, number>();
 const came = async (): Promise<Record<string, number>> => {
   const { text } = await request(`${house.url()}/metrics`);
@@ -24,20 +27,20 @@ const came = async (): Promise<Record<string, number>> => {
 };
 const query = (bearer: string, parts: Input = {}) =>
   ok(house, 'queryGuestMetric', { dashboardId: 'acme-board', metricId: revenue, ...parts }, { bearer });
-/** Twice the same: the second answer was kept, and is like the first. */
+/** Sends the query twice. The second answer must come from the cache and equal the first. */
 const keep = async (bearer: string): Promise<void> => {
   const [fresh, kept] = [await query(bearer), await query(bearer)];
   expect({ ...kept, timeTaken: 0 }).toEqual({ ...fresh, timeTaken: 0 });
   expect((await came()).hit).toBeGreaterThan(0);
 };
 
-test('known leak 8: a revoked token is refused while its rows are kept, and a new one does not find them', async () => {
+test('known leak 8: a revoked token is refused although its rows are cached, and a new token does not get them', async () => {
   const token = await guest(house, 'acme');
   await keep(token);
   const tokens = { clientId: 'acme', userIdentifier: 'somebody' };
   await ok(house, 'revokeGuestTokens', tokens);
   await query(token);
-  // One user's tokens were revoked: nothing that the client may see is another thing by that.
+  // One user's tokens were revoked. That does not change what the client may see, so the cached rows stay.
   expect(await came()).toEqual({ hit: 1 });
   await ok(house, 'revokeGuestTokens', { clientId: 'acme' });
   await refused(
@@ -60,7 +63,7 @@ test('known leak 8: a revoked token is refused while its rows are kept, and a ne
   expect(await came()).toEqual({ miss: 1 });
 });
 
-test('known leak 8: permissions and what a token opens are asked before each read, also of what is kept', async () => {
+test('known leak 8: permissions are checked before each read, also of cached rows', async () => {
   await keep(await guest(house, 'acme'));
   const asked = { dashboardId: 'acme-board', metricId: revenue };
   const without = await mint(house, 'acme', {}, { permissions: { isEnableDownloadMetrics: false } });
@@ -71,7 +74,7 @@ test('known leak 8: permissions and what a token opens are asked before each rea
   expect(await came()).toEqual({});
 });
 
-test('an erased client: nothing kept of it is found again, and of others everything', async () => {
+test("an erased client's cached rows are never found again, and other clients' still are", async () => {
   await ok(house, 'revokeGuestTokens', { all: true });
   const shared = await embedOf(house, 'board');
   const { data } = await ok(house, 'listEmbedMetrics', { embedId: shared, clientId: 'acme' });
@@ -88,7 +91,7 @@ test('an erased client: nothing kept of it is found again, and of others everyth
   revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
 });
 
-test('a datamart says how long its answers are kept; with each update of it, what was kept is asked anew', async () => {
+test('a datamart sets how long its answers are cached; each update of it makes them be computed again', async () => {
   const token = await guest(house, 'acme');
   await keep(token);
   const update = (parts: Input) => ok(house, 'updateDatamart', { datamartName: 'shop', ...parts });
@@ -110,11 +113,11 @@ test('a datamart says how long its answers are kept; with each update of it, wha
     await refused('updateDatamart INVALID_REQUEST_BODY', house, { datamartName: 'shop', cacheTtlSeconds });
 });
 
-test('a datasource that is looked at again: what was kept of it is asked anew', async () => {
+test('a sync of a datasource makes its answers be computed again', async () => {
   const token = await guest(house, 'acme');
   await keep(token);
   await ok(house, 'syncDatasource', { name: 'warehouse' });
   await query(token);
-  // At the same moment by its clock, and gone all the same.
+  // The clock did not move, yet the cached rows are gone.
   expect(await came()).toEqual({ miss: 1 });
 });

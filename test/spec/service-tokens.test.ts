@@ -1,4 +1,4 @@
-/** Keys of the facts: service tokens of the organization. Each test leaves the configured one in its place. */
+/** Service tokens of the organization. Each test leaves the configured token valid. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { call, type House, noon, ok, openHouse, refused, setNow } from './house.js';
 
@@ -31,7 +31,7 @@ test('POST /service-token {name} -> {key}; GET: {data: [{name, createdAt, lastUs
   expect(answer.text).not.toContain(key);
 });
 
-test('SERVICE_TOKEN_ALREADY_EXISTS: the name is taken; of ten simultaneous creates one succeeds', async () => {
+test('SERVICE_TOKEN_ALREADY_EXISTS: the name is taken; of ten simultaneous creates, exactly one succeeds', async () => {
   await make('taken');
   expect(await refused('createServiceToken SERVICE_TOKEN_ALREADY_EXISTS', house, { name: 'taken' })).toContain(
     '"taken"',
@@ -42,7 +42,7 @@ test('SERVICE_TOKEN_ALREADY_EXISTS: the name is taken; of ten simultaneous creat
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
 });
 
-test('DELETE /service-token: {name}; the token ends at once, with one in its grace that it replaced', async () => {
+test('DELETE /service-token: {name}; the token becomes invalid at once, and so does one that it replaced', async () => {
   const token = await make('gone');
   const { key } = await ok(house, 'rotateServiceToken', { expireAt: 3600 }, { bearer: token });
   const answer = await call(house, 'deleteServiceToken', { name: 'gone' });
@@ -51,7 +51,7 @@ test('DELETE /service-token: {name}; the token ends at once, with one in its gra
   expect(await refused('deleteServiceToken SERVICE_TOKEN_NOT_FOUND', house, { name: 'gone' })).toContain('"gone"');
 });
 
-test('POST /service-token/rotate {expireAt} -> {key} of the same name; the old one works for that many seconds', async () => {
+test('POST /service-token/rotate {expireAt} -> {key} of the same name; the old token stays valid for that many seconds', async () => {
   const token = await make('turned');
   const { key } = await ok(house, 'rotateServiceToken', { expireAt: 60 }, { bearer: token });
   later(59);
@@ -62,7 +62,7 @@ test('POST /service-token/rotate {expireAt} -> {key} of the same name; the old o
   expect(await named('turned')).toEqual([expect.objectContaining({ keyHint: key.slice(-4) })]);
 });
 
-test('of ten simultaneous rotations one makes a token', async () => {
+test('of ten simultaneous rotations, exactly one creates a token', async () => {
   const token = await make('spun');
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => call(house, 'rotateServiceToken', { expireAt: 60 }, { bearer: token })),
@@ -70,7 +70,7 @@ test('of ten simultaneous rotations one makes a token', async () => {
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
 });
 
-test('lastUsedAt is kept over a restart', async () => {
+test('lastUsedAt survives a restart', async () => {
   const token = await make('used');
   later(10);
   expect(await works(token)).toBe(true);
@@ -78,7 +78,7 @@ test('lastUsedAt is kept over a restart', async () => {
   expect((await named('used'))[0]?.lastUsedAt).toBe('2024-04-20T12:00:10.000Z');
 });
 
-test('by name, ten a page', async () => {
+test('ordered by name, ten per page', async () => {
   for (let index = 0; index < 11; index += 1) await make(`page-${String(index).padStart(2, '0')}`);
   const all = (await listed()).map(({ name }) => name);
   expect(all).toEqual(all.toSorted());
@@ -86,7 +86,7 @@ test('by name, ten a page', async () => {
   expect(data.map(({ name }) => name)).toEqual(all.slice(10, 20));
 });
 
-test('the last one stays: make another first; of two that end each other at once, one is left', async () => {
+test('the last token cannot be revoked; of two tokens that revoke each other at once, one is left', async () => {
   const fresh = await openHouse();
   try {
     const [{ name: first } = { name: '' }] = (await ok(fresh, 'listServiceTokens', {})).data;
@@ -107,7 +107,7 @@ test('the last one stays: make another first; of two that end each other at once
   }
 });
 
-test('input is strict', async () => {
+test('unknown fields are refused', async () => {
   await refused('createServiceToken INVALID_REQUEST_BODY', house, {});
   await refused('createServiceToken INVALID_REQUEST_BODY', house, { name: 'a', key: 'mine' });
   await refused('listServiceTokens INVALID_REQUEST_BODY', house, { isPagination: true, pageNumber: 'x' });

@@ -1,4 +1,4 @@
-/** How much of the content is kept. What may be kept at all is in the store's suite. */
+/** The size of the content cache. The store's suite tests what may be cached at all. */
 import { expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
 import type { ContentStore } from '../../src/domain/store/store.js';
@@ -6,7 +6,7 @@ import { createContent } from '../../src/store/content.js';
 
 const revision = '1' as ContentRevision;
 
-/** Dashboards as large as their id says, and what was asked of them. */
+/** A source with dashboards of the size in their ids. Records what was read. */
 const createSource = () => {
   const asked: string[] = [];
   const findById = async (id: string) => {

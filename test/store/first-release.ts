@@ -1,6 +1,6 @@
 /**
- * Rows as the first release writes them. Frozen: later versions must read them, so this file uses none of their types and stores.
- * `today` is what today's store must read from these rows.
+ * Rows as the first release writes them. This file must not change and uses no types or stores of later versions, since
+ * these must be able to read the rows. `today` is what the current store must read from them.
  */
 import { createHash } from 'node:crypto';
 
@@ -132,7 +132,7 @@ export const statements: readonly string[] = [
 
 const moment = new Date(at);
 
-/** In the names of today's types. A later version may have more fields. */
+/** The rows as current types. A later version may have more fields. */
 export const today = {
   dataApp: { id: 'app', name: 'flights', createdAt: moment, updatedAt: moment },
   datasource: { id: 'source', name: 'flights', datasourceType: 'DUCKDB', path: 'flights.duckdb' },

@@ -1,4 +1,4 @@
-/** Long lists are read in slices by their keys, and are what one statement would have answered. */
+/** Long lists are read in slices by key, with the same result as one statement. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type KyselyPlugin, sql } from 'kysely';
@@ -13,7 +13,7 @@ import { testSealer } from '../suites/sealer.js';
 import { dashboardSample, embedSample, insertOrganization } from '../suites/store-samples.js';
 
 const limits: unknown[] = [];
-/** Notes the LIMIT of each statement. */
+/** Records the LIMIT of each statement. */
 const noteLimits: KyselyPlugin = {
   transformQuery: ({ node }) => {
     const limit = 'limit' in node ? node.limit?.limit : undefined;
@@ -58,7 +58,7 @@ const listSuite = (open: () => Promise<Database>) => {
     const dashboard = dashboardSample(workspace.id);
     await store.dashboards.insert(dashboard);
     for (let row = 0; row < rows; row += 1) await store.embeds.insert(embedSample(dataAppId, dashboard.id));
-    // Few moments, which microseconds tell apart: JavaScript's dates would not.
+    // The times differ only in microseconds, which JavaScript dates would lose.
     await sql`update guestlist.embeds set created_at =
       '2026-03-29T01:59:59Z'::timestamptz + (ascii(embed_id) % 5) * interval '3 microseconds'`.execute(db);
   });
@@ -82,7 +82,7 @@ const listSuite = (open: () => Promise<Database>) => {
         limits.length = 0;
         const listed = await listRows(own(), ['created_at', 'embed_id'], null, limit);
         expect(listed.map(({ embed_id }) => embed_id)).toEqual(whole.map(({ embed_id }) => embed_id));
-        // The last slice is a short one, be it an empty one.
+        // The last slice is shorter than the limit, or empty.
         expect(limits).toEqual(Array.from({ length: Math.floor(rows / limit) + 1 }, () => limit));
       }),
       { numRuns: 12, examples: [[1], [rows]] },

@@ -18,7 +18,7 @@ const executed = async (database: Database): Promise<readonly string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** Does real work, then fails: all of it must be undone. */
+/** Changes data and then fails; all changes must be undone. */
 const failing: Migration = {
   up: async (db) => {
     await sql`create table guestlist.halfway (id text)`.execute(db);

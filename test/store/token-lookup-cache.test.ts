@@ -1,4 +1,4 @@
-/** Tokens that are remembered between writes, and no longer. */
+/** Tokens are cached only until the next write. */
 import { expect, it } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
 import type { GuestTokenStore } from '../../src/domain/store/credentials.js';
@@ -9,7 +9,7 @@ type Found = NonNullable<Awaited<ReturnType<Find>>>;
 
 const hash = 'hash' as HashedToken;
 
-/** A database whose finds end when they are told to. */
+/** A database whose look-ups end when the test says so. */
 const createDatabase = () => {
   const state = { writes: 0, token: { id: 'token' } as Found | undefined, finds: 0 };
   const ends: (() => void)[] = [];

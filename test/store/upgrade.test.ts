@@ -1,4 +1,4 @@
-/** From the tables of the first release, with data in them, to today's and to those of a later version. */
+/** Upgrades filled tables of the first release to the current version, and to a simulated later version. */
 import { type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
@@ -22,7 +22,7 @@ const fill = async (database: Database): Promise<void> => {
   for (const statement of statements) await sql.raw(statement).execute(database.connect());
 };
 
-/** Columns, constraints, indexes, triggers and rows of every table, as text. */
+/** Returns columns, constraints, indexes, triggers and rows of every table as text. */
 const dump = async (database: Database): Promise<string> => {
   const db = database.connect();
   const { rows: columns } = await sql<{ table_name: string }>`
@@ -38,14 +38,14 @@ const dump = async (database: Database): Promise<string> => {
   const rows: unknown[] = [];
   for (const name of [...new Set(columns.map(({ table_name }) => table_name))]) {
     const table = sql.table(`guestlist.${name}`);
-    // A failed migration of Kysely's takes its lock back: what it counts is no data of ours.
+    // Kysely's lock table is left out, since a failed migration changes it.
     const found = await sql<{ row: string }>`select t::text as row from ${table} as t order by 1`.execute(db);
     rows.push([name, found.rows.map(({ row }) => row)]);
   }
   return JSON.stringify({ columns, constraints, indexes, triggers, rows }, null, 1);
 };
 
-/** Does real work on filled tables, then fails. */
+/** Changes filled tables and then fails. */
 const failing: Migration = {
   up: async (db) => {
     await sql`update guestlist.datamarts set name = name || ' spoilt'`.execute(db);
@@ -55,7 +55,7 @@ const failing: Migration = {
   },
 };
 
-/** Tables as versions from before the first release made them, with their first migrations. */
+/** Creates tables of versions before the first release, with their first migrations. */
 const createUnreleased = async (database: Database): Promise<void> => {
   const metadata: Migration = {
     up: async (db) => {
@@ -82,7 +82,7 @@ const countRows = (database: Database): Promise<Counts> =>
     }),
   );
 
-/** Does real work on filled tables. */
+/** Changes filled tables. */
 const later: Migration = {
   up: async (db) => {
     await sql`alter table guestlist.embeds add column note text`.execute(db);
@@ -90,7 +90,7 @@ const later: Migration = {
   },
 };
 
-/** One database, in this order: migrations that fail, the upgrade, reads, deletions. */
+/** The tests share one database and run in this order: failing migrations, the upgrade, reads, deletions. */
 const upgradeTests = (open: () => Promise<Database>): void => {
   let database: Database;
   let before: string;

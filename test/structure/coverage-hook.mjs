@@ -1,4 +1,5 @@
-// Loaded into a product by path.mjs: at each SIGUSR2 it writes which functions ran since the one before, and counts anew.
+// Preloaded into a product by path.mjs. Each SIGUSR2 writes which functions ran since the previous one, and starts
+// counting again.
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 
@@ -12,7 +13,7 @@ process.on('SIGUSR2', async () => {
     .filter(({ url }) => url.includes('/dist/'))
     .map(({ url, functions }) => ({
       url,
-      // The function that is a whole module has no name and starts at 0: it ran when the module was loaded.
+      // A complete module appears as a function without a name at offset 0, which ran when the module was loaded.
       offsets: functions.flatMap(({ ranges: [{ startOffset, count }] }) => (count > 0 ? [startOffset] : [])),
     }));
   const file = process.env.COVERAGE_FILE;

@@ -1,4 +1,4 @@
-// The import graph of src, by TypeScript's own parser: which file imports which, types included.
+// The import graph of src by TypeScript's own parser: which file imports which, including types.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,10 @@ export const readSources = () =>
     .sort()
     .map(read);
 
-/** The strongly connected components of more than one node (Tarjan); `edges` maps each node to those that it leads to. */
+/**
+ * Returns the strongly connected components of more than one node (Tarjan). `edges` maps each node to the nodes that it
+ * leads to.
+ */
 const circlesOf = (edges) => {
   const state = new Map();
   const stack = [];
@@ -73,7 +76,7 @@ const circlesOf = (edges) => {
 /** Groups of files that import each other in a circle. */
 export const fileCircles = (sources) => circlesOf(new Map(sources.map(({ file, imports }) => [file, imports])));
 
-/** Which folders each folder imports, itself left out, with one import that shows it. */
+/** Returns which other folders each folder imports, with one import as an example. */
 const folderEdges = (sources) => {
   const edges = new Map();
   for (const { file, folder, imports } of sources) {
@@ -86,7 +89,10 @@ const folderEdges = (sources) => {
   return edges;
 };
 
-/** Pairs of folders that import each other: `{ folders, imports }`, the imports of the direction that has fewer. */
+/**
+ * Returns pairs of folders that import each other: `{ folders, imports }`, with the imports of the direction that has
+ * fewer.
+ */
 export const mutualFolders = (sources) => {
   const edges = folderEdges(sources);
   return [...edges].flatMap(([folder, targets]) =>
@@ -99,7 +105,7 @@ export const mutualFolders = (sources) => {
   );
 };
 
-/** The folders that form a circle over any number of steps. */
+/** Returns the folders that form a circle of any length. */
 export const folderCircles = (sources) => {
   const edges = folderEdges(sources);
   const folders = new Set(sources.map(({ folder }) => folder));

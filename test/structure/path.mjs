@@ -1,5 +1,5 @@
-// `npm run structure -- --path`: how many source files a cold `POST /embed-token` and a guest's query run through, by V8's coverage of
-// the built demo. What runs beside requests (timers) is counted where it falls in between.
+// `npm run structure -- --path`: the number of source files that a cold `POST /embed-token` and a guest's query run
+// through, by V8's coverage of the built demo. Timers that run at the same time are counted too.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ const assertOk = async (response) => {
   return response.json();
 };
 
-/** `{ embedToken, guestQuery }`: the source files of each, relative to src. */
+/** Returns `{ embedToken, guestQuery }`: the source files of each, relative to src. */
 export const measurePaths = () =>
   inTemporaryFolder(async (folder) => {
     const file = join(folder, 'coverage.json');

@@ -1,5 +1,5 @@
-// `npm run structure`: prints the figures of src's structure as a table. `-- --list` adds what goes in circles and what is small,
-// `-- --path` the files that two requests run through (path.mjs).
+// `npm run structure`: prints figures of src's structure as a table. `-- --list` adds circles and small files; `--
+// --path` adds the files of two requests (path.mjs).
 import { fileCircles, folderCircles, mutualFolders, readSources } from './graph.mjs';
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];

@@ -1,12 +1,12 @@
-/** What every cache must do. Run on each implementation. */
+/** What every cache must do. Runs on each implementation. */
 import { describe, expect, it } from 'vitest';
 import type { Cache } from '../../src/platform/cache.js';
 
 export type CacheUnderTest = {
   readonly cache: () => Cache;
-  /** A prefix of this run's own. */
+  /** Returns a key that only this run uses. */
   readonly key: (name: string) => string;
-  /** Makes at least `ms` pass for the cache. */
+  /** Advances the cache's time by at least `ms`. */
   readonly pass: (ms: number) => Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export const describeCache = (name: string, { cache, key, pass }: CacheUnderTest
       expect(await cache().get(key('short'))).toBeNull();
     });
 
-    it.each([0, -1])('holds nothing for a time to live of %i, not even what it held', async (ttlMs) => {
+    it.each([0, -1])('stores nothing for a time to live of %i, and removes an earlier value', async (ttlMs) => {
       await cache().set(key('none'), 'value', 60_000);
       await cache().set(key('none'), 'value', ttlMs);
       expect(await cache().get(key('none'))).toBeNull();

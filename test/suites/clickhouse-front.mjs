@@ -1,18 +1,19 @@
 /**
- * ClickHouse's HTTP interface in front of chdb, the real engine in this process: `node clickhouse-front.mjs <folder>` prints its port. A process of
- * its own, since a crash of the engine ends it. It shows what the engine does with the text, values and settings of a request. It cannot show what
- * the server itself adds: grants, the refusal of a second statement, TLS, an error halfway through a streamed answer.
+ * ClickHouse's HTTP interface in front of chdb, the real engine as a library: `node clickhouse-front.mjs <folder>`
+ * prints its port. It is a separate process, since a crash of the engine ends it. It handles text, values and settings
+ * of a request as the engine does. It cannot test what the server adds: grants, refusal of a second statement, TLS, and
+ * an error in the middle of a streamed answer.
  */
 import { createServer } from 'node:http';
 import { Session } from 'chdb';
 
 const [folder = ''] = process.argv.slice(2);
-/** By name, the `readonly` of the user's profile; they share a password. */
+/** The `readonly` setting of each user's profile, by user. All users have the same password. */
 const profiles = { default: 0, reader: 2, locked: 1 };
 const password = process.env.CLICKHOUSE_FRONT_PASSWORD ?? '';
-/** What is no setting among the parameters of a URL. */
+/** URL parameters that are not settings. */
 const reserved = new Set(['query', 'query_id', 'database', 'user', 'password', 'wait_end_of_query', 'default_format']);
-/** As the server has them by default. */
+/** The server's default limit. */
 const greatestField = 131_072;
 const greatestUrl = 1_048_576;
 
@@ -57,7 +58,7 @@ const set = async (session, pairs) => {
   await session.queryAsync(`SET ${pairs.map(([name, value]) => `${name} = ${literal(value)}`).join(', ')}`);
 };
 
-/** A session of its own for each request, as there is none by HTTP. */
+/** Runs each request in a new session, since HTTP requests have none. */
 const answer = async (request, onSession) => {
   const url = new URL(request.url ?? '/', 'http://front');
   const all = [...url.searchParams, ...fieldsOf(request, await readBody(request))];
@@ -66,7 +67,8 @@ const answer = async (request, onSession) => {
   const session = new Session(folder);
   try {
     const given = Object.entries(rest).filter(([name]) => !reserved.has(name));
-    // Values first: they are no settings, and a user who may set none may bind them. They are no part of the query's text either.
+    // Bound values come first: they are not settings, so a read-only user may send them, and they are not part of the
+    // query's text.
     const values = given.filter(([name]) => name.startsWith('param_'));
     if (values.length > 0) {
       await set(session, [['max_query_size', '1000000000']]);
@@ -108,5 +110,5 @@ const server = createServer({ maxHeaderSize: greatestUrl }, async (request, resp
 });
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 
-// Whoever started it is gone.
+// The parent process has ended.
 process.stdin.on('end', () => process.exit(0)).resume();

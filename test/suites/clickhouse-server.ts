@@ -1,4 +1,7 @@
-/** One ClickHouse for all files of a run: the one at TEST_CLICKHOUSE_URL, or chdb behind an HTTP interface, where it is installed. */
+/**
+ * One ClickHouse for all files of a run: the server at TEST_CLICKHOUSE_URL or, if it is installed, chdb with an HTTP
+ * interface.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

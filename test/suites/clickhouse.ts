@@ -1,4 +1,4 @@
-/** A database of its own on the run's ClickHouse (clickhouse-server.ts). */
+/** Creates databases on the run's ClickHouse (clickhouse-server.ts). */
 import { randomUUID } from 'node:crypto';
 
 const serverUrl = process.env.TEST_CLICKHOUSE_URL;
@@ -13,13 +13,13 @@ const addressOf = (address: string) => {
   } as const;
 };
 
-/** How the server is reached. */
+/** Connection settings of the server. */
 export const clickHouseServer = addressOf(serverUrl ?? 'http://default@127.0.0.1:8123');
 
-/** Whether it is chdb behind our own front, which knows users of three profiles. */
+/** Whether it is chdb with our HTTP interface, which has users with three profiles. */
 export const isFront = process.env.TEST_CLICKHOUSE_FRONT === '1';
 
-/** Asks as the tests' own user, and answers what the server does, row by row. */
+/** Runs a query as the tests' user. Returns the answer's rows. */
 export const onClickHouse = async (query: string, database?: string): Promise<readonly (readonly unknown[])[]> => {
   const { host, port, username, password } = clickHouseServer;
   const url = new URL(`http://${host}:${port}/?default_format=JSONCompactEachRow`);
@@ -34,7 +34,7 @@ export const onClickHouse = async (query: string, database?: string): Promise<re
     .map((line) => JSON.parse(line));
 };
 
-/** Whether there is one. Says so loudly where there is none; where CI is set, that is a failure. */
+/** Whether a server is available. Otherwise warns and skips the tests; fails under CI. */
 export const isClickHouseThere = async (): Promise<boolean> => {
   try {
     if (serverUrl === undefined) throw new Error('chdb is not installed, and TEST_CLICKHOUSE_URL is not set');
@@ -50,7 +50,7 @@ export const isClickHouseThere = async (): Promise<boolean> => {
 
 export type OwnClickHouseDatabase = { readonly name: string; readonly drop: () => Promise<void> };
 
-/** A new, empty database. */
+/** Creates a new, empty database. */
 export const createOwnClickHouseDatabase = async (): Promise<OwnClickHouseDatabase> => {
   const name = `guestlist_test_${randomUUID().replaceAll('-', '')}`;
   await onClickHouse(`CREATE DATABASE ${name}`);

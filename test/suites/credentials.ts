@@ -1,4 +1,7 @@
-/** What every database must do for keys and tokens. Two stores stand for two processes; nothing here knows which database it is. */
+/**
+ * What every metadata database must do for keys and tokens. Two stores simulate two processes. The suite does not know
+ * which database it runs on.
+ */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +15,7 @@ import type { Tables } from '../../src/store/tables.js';
 import { testSealer } from './sealer.js';
 import { dataAppSample, grantSample, insertOrganization, keySample, moment } from './store-samples.js';
 
-/** The databases of two processes on the same tables, with nothing in them yet; the embedded one has one process. */
+/** Opens the empty database for two processes; the embedded one has only one process. */
 export type OpenTwo = () => Promise<{
   readonly databases: readonly [Database, Database];
   readonly close: () => Promise<void>;
@@ -122,7 +125,7 @@ const keyTests = (store: (index?: 0 | 1) => Store): void => {
 
 const serviceTokenTests = (store: (index?: 0 | 1) => Store): void => {
   describe('service tokens', () => {
-    it('however many are revoked at once, one is left', async () => {
+    it('however many are revoked at the same time, one is left', async () => {
       const tokens = Array.from({ length: times }, () => keySample());
       for (const token of tokens) await store().serviceTokens.insert(token);
       const outcomes = await Promise.all(
@@ -235,7 +238,7 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
         expect(await isGood((await mint(subject)).hash, 1), `${name}, minted afterwards`).toBe(true);
       }
       expect({ before, during }).toEqual({ before: expected, during: expected });
-      // Those that were dead from their mint on are not counted: one of each was minted afterwards.
+      // Tokens that were invalid from their mint are not counted. One of each was minted later.
       expect(await store(1).guestTokens.revoke(dataAppId, which, at(0))).toBe(ended);
     });
 
@@ -248,7 +251,7 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
       }
     });
 
-    it('revocations of overlapping subjects at once all succeed', async () => {
+    it('simultaneous revocations of overlapping subjects all succeed', async () => {
       const all = await subjects();
       for (let count = 0; count < 30; count += 1) for (const subject of Object.values(all)) await mint(subject);
       const counts = await Promise.all(
@@ -294,7 +297,7 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
       expect(await list()).toEqual([second.grant.id]);
     });
 
-    it('is refused where its data app or datamart is gone', async () => {
+    it('is refused if its data app or datamart was deleted', async () => {
       const { ana } = await subjects();
       const epoch = await store().guestTokens.currentEpoch(ana);
       const insert = (parts: object) =>
@@ -308,7 +311,7 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
 
 const upkeepTests = (store: (index?: 0 | 1) => Store): void => {
   describe('upkeep', () => {
-    it('removes what expired before a moment, and nothing else', async () => {
+    it('removes tokens that expired before a time, and no others', async () => {
       const { dataApp } = await insertOrganization(store());
       const hashes = [at(0), at(1), null].map((expiresAt) => ({ hash: hashToken(createToken()), expiresAt }));
       for (const { hash, expiresAt } of hashes) {
@@ -350,7 +353,7 @@ const upkeepTests = (store: (index?: 0 | 1) => Store): void => {
       await store(1).lastUses.write([]);
     });
 
-    it('last uses wait for nobody, and two processes that write the same ones do not block each other', async () => {
+    it('writing last uses waits for no lock, and two processes that write the same ones do not block each other', async () => {
       const { dataApp } = await insertOrganization(store());
       const keys = Array.from({ length: 50 }, () => ({ ...keySample(), dataAppId: dataApp.id }));
       for (const key of keys) await store().apiKeys.insert(key);
@@ -368,7 +371,7 @@ const upkeepTests = (store: (index?: 0 | 1) => Store): void => {
 
 const dataAppTests = (store: (index?: 0 | 1) => Store, database: () => Database): void => {
   describe('data apps', () => {
-    it('of simultaneous renames to one name one succeeds; one that is gone is told', async () => {
+    it('of simultaneous renames to one name, one succeeds; a renamed item that was deleted is reported', async () => {
       const to = `race-${randomUUID()}`;
       const apps = Array.from({ length: times }, () => dataAppSample());
       for (const app of apps) await store().dataApps.insert(app);

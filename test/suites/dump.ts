@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Database } from '../../src/platform/database.js';
 import type { Tables } from '../../src/store/tables.js';
 
-/** Every row of every table of the schema, as text. */
+/** Returns every row of every table of the schema as text. */
 export const dump = async (database: Database): Promise<string> => {
   const db = database.connect<Tables>();
   const tables = await sql<{ table_name: string }>`

@@ -1,4 +1,4 @@
-/** What every database must do with what guests write. A part of the store's suite. */
+/** What every metadata database must do with content that guests create. Part of the store's suite. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
@@ -8,7 +8,7 @@ import type { Database } from '../../src/platform/database.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dashboardSample, insertOrganization, metricSample, moment } from './store-samples.js';
 
-/** Enough that writers who are not kept apart collide. */
+/** Enough repetitions for simultaneous writers to collide if nothing separates them. */
 const times = 12;
 
 export const guestMetricSample = (
@@ -54,7 +54,7 @@ const insertBoard = async (store: Store) => {
 };
 
 const metricTests = (store: () => Store): void => {
-  it('gives a metric back whole, and lists it for its client and dashboard alone, oldest first', async () => {
+  it('returns a metric completely, and lists it only for its client and dashboard, oldest first', async () => {
     const { workspace, board, owner, otherOwner } = await insertBoard(store());
     const metric = guestMetricSample(workspace.id, board.id, owner);
     const older = guestMetricSample(workspace.id, board.id, owner, {
@@ -80,7 +80,7 @@ const metricTests = (store: () => Store): void => {
     expect(await store().guestMetrics.findById(metric.metricId)).toEqual(metric);
   });
 
-  it('changes what is named and nothing else, also of two at once', async () => {
+  it('changes only what is named, also in two simultaneous changes', async () => {
     const { workspace, board, owner } = await insertBoard(store());
     const metric = guestMetricSample(workspace.id, board.id, owner);
     await store().guestMetrics.insert(metric);
@@ -102,7 +102,7 @@ const metricTests = (store: () => Store): void => {
     expect(await store().guestMetrics.change(metricId, { name: 'Late' })).toBe(false);
   });
 
-  it('changes a metric of the host’s for its owner alone, and marks a definition that a guest wrote', async () => {
+  it('changes a metric of the host only for its owner, and marks a definition that a guest wrote', async () => {
     const { workspace, owner, otherOwner } = await insertBoard(store());
     const metric = metricSample(workspace.id, { owner, lineage: ['copy', 'original'] });
     await store().metrics.insert(metric);
@@ -137,7 +137,7 @@ const layoutTests = (store: () => Store): void => {
     expect(await store().guestLayouts.find(board.id, ann)).toEqual(layout);
   });
 
-  it('sets a dashboard’s own, and nothing else of it', async () => {
+  it('sets a dashboard’s own layout, and nothing else of it', async () => {
     const { board } = await insertBoard(store());
     const layout = [{ metricId: 'm', x: 0, y: 0, w: 1, h: 1 }];
     await store().dashboards.setLayout(board.id, layout);
@@ -161,7 +161,7 @@ const layoutTests = (store: () => Store): void => {
 };
 
 const viewTests = (store: () => Store): void => {
-  it('gives views back whole, to their viewer alone, who alone deletes them', async () => {
+  it('returns views completely, only to their viewer, and only the viewer can delete them', async () => {
     const { board, ann, others } = await insertBoard(store());
     const view = viewSample();
     expect(await store().guestViews.insert(board.id, ann, view, moment)).toBe(true);
@@ -212,7 +212,7 @@ const deletionTests = (store: () => Store, database: () => Database): void => {
   });
 };
 
-/** Runs within the store's suite, on its database. */
+/** Runs as part of the store's suite, on its database. */
 export const guestTests = (store: () => Store, database: () => Database): void => {
   describe('what guests write', () => {
     metricTests(store);

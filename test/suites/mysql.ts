@@ -1,10 +1,10 @@
-/** A database of its own on a real MariaDB or MySQL server. */
+/** Creates databases on a real MariaDB or MySQL server. */
 import { randomUUID } from 'node:crypto';
 import { type Connection, createConnection } from 'mysql2/promise';
 
 const serverUrl = new URL(process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306');
 
-/** How the server is reached. */
+/** Connection settings of the server. */
 export const mysqlServer = {
   host: serverUrl.hostname,
   port: Number(serverUrl.port === '' ? '3306' : serverUrl.port),
@@ -12,7 +12,7 @@ export const mysqlServer = {
   password: decodeURIComponent(serverUrl.password),
 } as const;
 
-/** Asks as the tests' own user; `database` may be left out. */
+/** Runs statements as the tests' user, in `database` if it is given. */
 export const onMysql = async <T>(work: (connection: Connection) => Promise<T>, database?: string): Promise<T> => {
   const { host, port, username: user, password } = mysqlServer;
   const named = database === undefined ? {} : { database };
@@ -24,7 +24,7 @@ export const onMysql = async <T>(work: (connection: Connection) => Promise<T>, d
   }
 };
 
-/** Whether the server answers. Says so loudly where it does not; where CI is set, that is a failure. */
+/** Whether the server is available. Otherwise warns and skips the tests; fails under CI. */
 export const isMysqlThere = async (): Promise<boolean> => {
   try {
     await onMysql((connection) => connection.query('select 1'));
@@ -39,7 +39,7 @@ export const isMysqlThere = async (): Promise<boolean> => {
 
 export type OwnMysqlDatabase = { readonly name: string; readonly drop: () => Promise<void> };
 
-/** A new, empty database, whose text takes `a`, `A` and `á ` for one where nothing else is said. */
+/** Creates a new, empty database. Its default collation treats `a`, `A` and `á ` as equal. */
 export const createOwnMysqlDatabase = async (): Promise<OwnMysqlDatabase> => {
   const name = `guestlist_test_${randomUUID().replaceAll('-', '')}`;
   await onMysql((connection) =>

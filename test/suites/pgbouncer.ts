@@ -1,4 +1,7 @@
-/** PgBouncer before the tests' PostgreSQL, in transaction mode: each transaction gets any of few connections to the server. */
+/**
+ * PgBouncer in front of the tests' PostgreSQL, in transaction mode: each transaction uses any of a few connections to
+ * the server.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +12,7 @@ import { createInterface } from 'node:readline';
 const program = '/usr/sbin/pgbouncer';
 
 export type Pooler = {
-  /** The same database, by way of the pooler. */
+  /** Returns the URL of the same database through the pooler. */
   readonly at: (url: string) => string;
   readonly stop: () => Promise<void>;
 };
@@ -24,7 +27,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Whoever connects is the tests' own user: the pooler's own authentication is not what is tested. */
+/** Every client is the tests' user, since the pooler's own authentication is not tested. */
 const configOf = (target: URL, port: number, poolSize: number, databases: readonly string[]): string => {
   const host = `host=${target.hostname} port=${target.port === '' ? '5432' : target.port}`;
   const user = `user=${decodeURIComponent(target.username)}`;
@@ -41,7 +44,7 @@ const configOf = (target: URL, port: number, poolSize: number, databases: readon
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 200',
-    // It does not run as root.
+    // PgBouncer refuses to run as root.
     ...(process.getuid?.() === 0 ? ['user = postgres'] : []),
     '',
   ].join('\n');
@@ -60,7 +63,7 @@ const isUp = (child: ChildProcess): Promise<void> =>
     });
   });
 
-/** Whether it is installed. Says so loudly where it is not; where CI is set, that is a failure. */
+/** Whether PgBouncer is installed. Otherwise warns and skips the tests; fails under CI. */
 export const isPgBouncerThere = async (): Promise<boolean> => {
   const child = spawn(program, ['--version'], { stdio: 'ignore' });
   const isThere = await new Promise<boolean>((resolve) => {
@@ -74,7 +77,7 @@ export const isPgBouncerThere = async (): Promise<boolean> => {
   return false;
 };
 
-/** `databases`: lines such as `name = dbname=other`, for names that lead elsewhere. */
+/** Starts PgBouncer. `databases`: lines such as `name = dbname=other`, which map a name to another database. */
 export const startPgBouncer = async (
   url: string,
   poolSize: number,

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of one test's own, that it may restart, freeze and stop. */
+/** A PostgreSQL server for one test, which may restart, freeze and stop it. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const findPrograms = (): string | undefined =>
         .find((folder) => existsSync(join(folder, 'initdb')))
     : undefined;
 
-/** Whether a server can be made. Says so loudly where not; where CI is set, that is a failure. */
+/** Whether a server can be started. Otherwise warns and skips the tests; fails under CI. */
 export const isPostgresServerThere = (): boolean => {
   if (findPrograms() !== undefined) return true;
   const message = `NO initdb IN ${versionsFolder}/*/bin`;
@@ -48,14 +48,14 @@ export type OwnPostgres = {
   readonly start: () => Promise<void>;
   /** Kills every process of the server. */
   readonly kill: () => void;
-  /** Stops every process of the server where it is (SIGSTOP): it neither answers nor hangs up. */
+  /** Freezes every process of the server by SIGSTOP: it neither answers nor closes connections. */
   readonly freeze: () => void;
   readonly thaw: () => void;
-  /** Makes a primary of a standby. */
+  /** Promotes a standby to the primary. */
   readonly promote: () => Promise<void>;
-  /** Makes a database and answers its URL. */
+  /** Creates a database and returns its URL. */
   readonly createDatabase: (name: string) => Promise<string>;
-  /** Runs a statement in a session of its own. */
+  /** Runs a statement in a new session. */
   readonly execute: (statement: string) => Promise<string>;
   readonly remove: () => Promise<void>;
 };
@@ -69,7 +69,7 @@ const parentOf = (pid: string): string | undefined => {
   }
 };
 
-/** The postmaster first: it must not start another process meanwhile. */
+/** Returns the server's processes, the postmaster first, so that it is stopped before it can start another process. */
 const processesOf = (folder: string): readonly number[] => {
   const [postmaster = ''] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
@@ -107,7 +107,7 @@ const settingsOf = (port: number, folder: string): string =>
     '',
   ].join('\n');
 
-/** What makes the folder `data` within `home`, before the server is configured. */
+/** Creates the folder `data` in `home`, before the server is configured. */
 type Fill = (call: (program: string, args: readonly string[]) => Promise<string>, folder: string) => Promise<unknown>;
 
 const startCluster = async (home: string, fill: Fill): Promise<OwnPostgres> => {
@@ -158,13 +158,13 @@ const startCluster = async (home: string, fill: Fill): Promise<OwnPostgres> => {
 
 const makeHome = (parent: string): Promise<string> => mkdtemp(join(parent, 'guestlist-postgres-'));
 
-/** A new cluster in a folder of its own, which is made in `parent`; started. */
+/** Creates a cluster in a new folder in `parent`, and starts it. */
 export const startOwnPostgres = async (parent = tmpdir()): Promise<OwnPostgres> =>
   startCluster(await makeHome(parent), (call, folder) =>
     call('initdb', ['-D', folder, '-U', owner, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']),
   );
 
-/** A standby that follows `primary` by streaming. The primary answers a commit only when the standby has it. */
+/** Starts a standby that follows `primary` by streaming. The primary confirms a commit only when the standby has it. */
 export const startStandby = async (primary: OwnPostgres): Promise<OwnPostgres> => {
   const standby = await startCluster(await makeHome(tmpdir()), (call, folder) =>
     call('pg_basebackup', ['-d', primary.url, '-D', folder, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']),

@@ -1,4 +1,4 @@
-/** A database of its own on a real PostgreSQL server, for one test file. */
+/** Creates databases on a real PostgreSQL server, for one test file each. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
@@ -14,7 +14,7 @@ const onServer = async (statement: string): Promise<void> => {
   }
 };
 
-/** Whether the server answers. Says so loudly where it does not; where CI is set, that is a failure. */
+/** Whether the server is available. Otherwise warns and skips the tests; fails under CI. */
 export const isPostgresThere = async (): Promise<boolean> => {
   try {
     await onServer('select 1');
@@ -29,7 +29,7 @@ export const isPostgresThere = async (): Promise<boolean> => {
 
 export type OwnDatabase = { readonly url: string; readonly drop: () => Promise<void> };
 
-/** A new, empty database. */
+/** Creates a new, empty database. */
 export const createOwnDatabase = async (): Promise<OwnDatabase> => {
   const name = `guestlist_test_${randomUUID().replaceAll('-', '')}`;
   await onServer(`create database ${name}`);

@@ -1,9 +1,9 @@
-/** Makes a folder read-only under a process that has it open, root included. */
+/** Makes a folder read-only while a process has it open, even for root. */
 import { spawnSync } from 'node:child_process';
 
 const mount = (...args: readonly string[]): boolean => spawnSync('mount', [...args]).status === 0;
 
-/** Only root may. Says so loudly where it cannot, and answers undefined; otherwise what makes it writable again. */
+/** Returns a function that makes the folder writable again. Needs root; without it, warns and returns undefined. */
 export const makeReadOnly = (folder: string): (() => void) | undefined => {
   if (!mount('--bind', folder, folder)) {
     console.warn('NOTHING CAN BE MOUNTED HERE: THE TEST OF A READ-ONLY FOLDER IS SKIPPED');

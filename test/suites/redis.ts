@@ -1,9 +1,9 @@
-/** A Redis server of one test's own, that it may stop. */
+/** A Redis server for one test, which may stop it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Whether it can be started. Says so loudly where it cannot; where CI is set, that is a failure. */
+/** Whether Redis can be started. Otherwise warns and skips the tests; fails under CI. */
 export const isRedisServerThere = (): boolean => {
   if (spawnSync('redis-server', ['--version']).status === 0) return true;
   if (process.env.CI === 'true') throw new Error('NO redis-server ON PATH');
@@ -35,13 +35,13 @@ export type OwnRedis = {
   readonly port: number;
   readonly url: string;
   readonly child: () => ChildProcess;
-  /** At once; everything it held is gone. */
+  /** Stops it at once; all its data is lost. */
   readonly stop: () => Promise<void>;
-  /** Empty, at the same address. */
+  /** Starts it again, empty, at the same address. */
   readonly start: () => Promise<void>;
 };
 
-/** An empty one on a free port of loopback. */
+/** Starts an empty Redis on a free port of loopback. */
 export const startOwnRedis = async (extra: readonly string[] = []): Promise<OwnRedis> => {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];

@@ -1,4 +1,7 @@
-/** What the result cache promises, whatever keeps the rows. Two replicas, a clock that is moved, and work that the test lets go. */
+/**
+ * What the result cache must do with every kind of storage: two replicas, a clock that the test moves, and queries
+ * whose end the test decides.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Epoch } from '../../src/domain/brand.js';
 import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/datamart/tenant.js';
@@ -33,7 +36,7 @@ export type Asked = {
   readonly ttlSeconds?: number | null;
 };
 
-/** What a question comes to after `compile`. Only the cache's own tests make one by hand. */
+/** The parts of a question's cache key. Outside of the cache's tests, only `compile` creates them. */
 export const keyedOf = (asked: Asked): CacheKeyParts => {
   const { clientId = 'acme', sql = 'select 1', parameters = [], limit = null, version = 0 } = asked;
   const tenant: TenantScope =
@@ -63,7 +66,7 @@ export const rowsOf = (...cells: RunResult['rows'][number][number][]): RunResult
   total: 1,
 });
 
-/** Questions that differ in one thing that rows depend on. */
+/** Questions that differ in exactly one input of the rows. */
 export const different: Readonly<Record<string, Asked>> = {
   'the client': { clientId: 'Acme' },
   'the client by a blank': { clientId: 'acme ' },
@@ -89,7 +92,7 @@ export const different: Readonly<Record<string, Asked>> = {
 
 export const describeResultCache = (name: string, { replicas, advance }: ResultCacheUnderTest): void => {
   let run = 0;
-  /** A data app of this test's own: nothing is kept of it before. */
+  /** Returns a data app that only this test uses, so that nothing of it is cached. */
   const own = () => {
     run += 1;
     const dataAppId = `app-${run}`;
@@ -108,7 +111,7 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
       for (const { cache } of [first, second, first, second]) expect(await cache.load(keyed(), never)).toEqual(rows);
     });
 
-    it('known leak 1: rows of one client, or of any other state of things, are nobody else’s, where all the rest is the same', async () => {
+    it('known leak 1: cached rows are found only by the same client in the same state, even if all else is equal', async () => {
       const [first, second] = replicas();
       const base = `app-base-${name}`;
       await first.cache.load(keyedOf({ dataAppId: base }), async () => rowsOf('kept'));
@@ -162,14 +165,14 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
         });
       }
       const failed = state.begun;
-      // Once for each replica that did not hear of the failure in time.
+      // One query for each replica that was not notified of the failure in time.
       expect(failed).toBeLessThanOrEqual(2);
       state.failure = null;
       for (const { cache } of replicas()) expect(await cache.load(keyed(), make)).toEqual(rowsOf('made'));
       expect(state.begun).toBe(failed + 1);
     });
 
-    it('one who leaves does not end it for the others; once all have left, it is ended, and nothing of it kept', async () => {
+    it('one caller that leaves does not end the query for others; when all have left, it ends and nothing is cached', async () => {
       const { cache } = replicas()[0];
       const keyed = own();
       const latch = createLatch();
@@ -223,7 +226,7 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
       for (const answer of [after, elsewhere]) expect((await answer)?.rows ?? [['made']]).toEqual([['made']]);
     });
 
-    it('forgets a client in all replicas, whatever its epoch, and of the others nothing', async () => {
+    it('forgets a client in all replicas, for any epoch, and no other client', async () => {
       const [first, second] = replicas();
       const keyed = own();
       const [mine, others] = [{ clientId: 'acme' }, { clientId: 'globex' }];
@@ -242,7 +245,7 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
       expect(await first.cache.load(keyed(others), async () => rowsOf('newer'))).toEqual(rowsOf('newer'));
     });
 
-    it('keeps nothing that was under way when it was forgotten', async () => {
+    it('caches nothing that was being computed when it was forgotten', async () => {
       const [first, second] = replicas();
       const keyed = own();
       const latch = createLatch();

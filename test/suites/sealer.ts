@@ -1,4 +1,4 @@
 import { createSealer } from '../../src/platform/sealing.js';
 
-/** Seals with a key that every run makes anew. */
+/** Encrypts with a key that is new for every run. */
 export const testSealer = createSealer(crypto.getRandomValues(Buffer.alloc(32)));

@@ -1,15 +1,15 @@
-/** What sharing must do between replicas. Run on each implementation. */
+/** What single flight must do across replicas. Runs on each implementation. */
 import { describe, expect, it } from 'vitest';
 import type { SharedWork, Sharing } from '../../src/platform/sharing.js';
 
 export type SharingUnderTest = {
   /** Two replicas of one product. */
   readonly replicas: () => readonly [Sharing, Sharing];
-  /** A key of this run's own. */
+  /** Returns a key that only this run uses. */
   readonly key: (name: string) => string;
 };
 
-/** Work whose outcome a test decides, and that counts how often it was begun. */
+/** Work whose outcome the test decides. Counts how often it was started. */
 export const createWork = (name: string) => {
   const discarded: string[] = [];
   const state = { begun: 0, lifeMs: 60_000, until: Promise.resolve() as Promise<void>, failure: null as Error | null };
@@ -59,7 +59,7 @@ export const describeSharing = (name: string, { replicas, key }: SharingUnderTes
       expect(made.map(({ text }) => text)).toEqual(['good a 1', 'good b 1', 'good A 1']);
     });
 
-    it('does not take what it finds there where that will not do', async () => {
+    it('does not use a stored result that is not acceptable', async () => {
       const [first, second] = replicas();
       const spoilt = { ...createWork('spoilt').work, make: async () => ({ text: 'bad', lifeMs: 60_000 }) };
       await first.once(key('spoilt'), spoilt);
@@ -67,7 +67,7 @@ export const describeSharing = (name: string, { replicas, key }: SharingUnderTes
       expect((await first.once(key('spoilt'), createWork('again').work)).text).toBe('good mended 1');
     });
 
-    it('keeps nothing that may not be answered any more', async () => {
+    it('does not store a result that must not be answered any more', async () => {
       const { work, state } = createWork('short');
       state.lifeMs = 0;
       const [first, second] = replicas();
@@ -87,7 +87,7 @@ export const describeSharing = (name: string, { replicas, key }: SharingUnderTes
       for (const outcome of await ended) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'refused upstream' } });
       }
-      // Once for all, or where a replica did not hear of it, once more for that one.
+      // The work runs once for all, and once more if a replica was not notified of the failure.
       expect(state.begun).toBeLessThanOrEqual(2);
       state.failure = null;
       expect((await second.once(key('failing'), work)).text).toMatch(/^good failing/);
@@ -111,7 +111,7 @@ export const describeSharing = (name: string, { replicas, key }: SharingUnderTes
       const [first, second] = replicas();
       const heard: string[] = [];
       const ends = [first, second].map((each, index) => each.subscribe(key('news'), () => heard.push(`${index}`)));
-      // A replica that has just come may still miss one.
+      // A replica that has just connected may miss a message.
       await expect
         .poll(async () => {
           await first.publish(key('news'));

@@ -1,4 +1,4 @@
-/** A small file system of a test's own, that it may fill. */
+/** A small file system that a test can fill. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { join } from 'node:path';
 export type SmallDisk = {
   readonly folder: string;
   readonly fill: () => void;
-  /** Takes back what `fill` did. */
+  /** Removes what `fill` wrote. */
   readonly empty: () => Promise<void>;
   readonly remove: () => Promise<void>;
 };
 
-/** Only root may make one. Says so loudly where it cannot, and answers undefined. */
+/** Mounts a small disk. Needs root; without it, warns and returns undefined. */
 export const mountSmallDisk = async (megabytes: number): Promise<SmallDisk | undefined> => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-full-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
@@ -22,7 +22,7 @@ export const mountSmallDisk = async (megabytes: number): Promise<SmallDisk | und
     await removeFolder();
     return undefined;
   }
-  // Beside what is tested: a folder of its own stays whole.
+  // The filler is in another folder than the tested files.
   const filler = join(folder, 'filler');
   return {
     folder,

@@ -1,4 +1,7 @@
-/** What every database must do with the content's revision, and with what is kept between two of them. A part of the store's suite. */
+/**
+ * What every metadata database must do with the content's revision, and with content that is cached between two
+ * revisions. Part of the store's suite.
+ */
 import { describe, expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -37,7 +40,7 @@ const setUp = async (store: Store) => {
 
 type Made = Awaited<ReturnType<typeof setUp>>;
 
-/** In this order: each finds what the ones before it left. */
+/** The changes run in this order; each one needs the results of the earlier ones. */
 const changes: Readonly<Record<string, (store: Store, made: Made) => Promise<unknown>>> = {
   'a datasource': (store, { datasource }) => store.datasources.update({ ...datasource, name: `${datasource.name}-2` }),
   'the databases of clients': (store, { datasource }) =>
@@ -75,7 +78,7 @@ const revisionTests = (store: () => Store): void => {
     }
   });
 
-  it('one transaction is one, however much it changes, and none where it is rolled back', async () => {
+  it('a transaction increases it once, however much it changes, and not at all if it is rolled back', async () => {
     const made = await setUp(store());
     const before = BigInt(await made.revision());
     const insertTwo = async (inner: Store): Promise<void> => {
@@ -92,7 +95,7 @@ const revisionTests = (store: () => Store): void => {
     expect(BigInt(await made.revision())).toBe(before + 1n);
   });
 
-  it('of many that change it at once, none is lost and none waits for ever', async () => {
+  it('of many simultaneous changes, none is lost and none waits forever', async () => {
     const made = await setUp(store());
     const before = BigInt(await made.revision());
     const writes = Array.from({ length: 12 }, (_, index) =>
@@ -132,7 +135,7 @@ const keepingTests = (store: () => Store): void => {
     expect(await store().contentAt(null).dashboards.findById(board.id)).not.toBe(first);
   });
 
-  it('what was changed is read anew, also by whoever came with an earlier revision', async () => {
+  it('changed content is read again, also by a request with an earlier revision', async () => {
     const { board, revision } = await setUp(store());
     const before = await revision();
     await store().contentAt(before).dashboards.findById(board.id);
@@ -141,7 +144,7 @@ const keepingTests = (store: () => Store): void => {
     for (const read of [after, before]) {
       expect((await store().contentAt(read).dashboards.findById(board.id))?.name).toBe('another');
     }
-    // It may be that of a copy of the database from before, in which nothing is as it was kept.
+    // The revision may come from an older backup of the database, where the cached content does not exist.
     const kept = await store().contentAt(after).dashboards.findById(board.id);
     expect(await store().contentAt(before).dashboards.findById(board.id)).not.toBe(kept);
   });
@@ -155,7 +158,7 @@ const keepingTests = (store: () => Store): void => {
     }
   });
 
-  it('what failed is asked again', async () => {
+  it('a failed read is repeated', async () => {
     const { revision } = await setUp(store());
     const content = store().contentAt(await revision());
     await expect(content.dashboards.findById('\0')).rejects.toThrow();
@@ -172,7 +175,7 @@ const keepingTests = (store: () => Store): void => {
     });
   });
 
-  it('a token that was found is not found again once it is revoked, alone or with its client', async () => {
+  it('a token is not found any more once it is revoked, alone or with its client', async () => {
     for (const isAlone of [true, false]) {
       const { dataApp, hash } = await setUp(store());
       const found = await store().guestTokens.findByHash(hash);

@@ -1,4 +1,4 @@
-/** Datamarts, their semantic layers and what goes with them, on every database behind the store. */
+/** Datamarts, their semantic layers and everything that is deleted with them, on every metadata database. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -128,7 +128,7 @@ const lockTests = (store: () => Store): void => {
     expect(found?.sharedTables.toSorted()).toEqual([...datamart.sharedTables, ...names].toSorted());
   });
 
-  it('finds nothing to lock under another name', async () => {
+  it('locks nothing under another name', async () => {
     expect(await store().datamarts.lockByName(randomUUID())).toBeUndefined();
   });
 };
@@ -193,7 +193,7 @@ const layerTests = (store: () => Store): void => {
 };
 
 const embedTests = (store: () => Store): void => {
-  it('are removed in every data app, and taken from the tokens that name them', async () => {
+  it('are removed in every data app, and from the tokens that name them', async () => {
     const { dataApp, otherApp, workspace, datamart } = await insertOrganization(store());
     const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
     await store().dashboards.insert(dashboard);
@@ -204,7 +204,7 @@ const embedTests = (store: () => Store): void => {
     const foreign = embedSample(otherApp.id, dashboard.id, over);
     const kept = embedSample(dataApp.id, dashboard.id);
     const bare = embedSample(dataApp.id, dashboard.id, { accessSettings: null });
-    // The other data app has an embed of the same id that names another datamart.
+    // The other data app has an embed of the same id, which names another datamart.
     const namesake = embedSample(otherApp.id, dashboard.id, { embedId: gone.embedId });
     for (const embed of [gone, single, foreign, kept, bare, namesake]) {
       expect(await store().embeds.insert(embed)).toBe(true);

@@ -10,7 +10,7 @@ import type { StoredKey } from '../../src/domain/store/credentials.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 
-/** A moment whose milliseconds must survive. */
+/** A time whose milliseconds must be stored exactly. */
 export const moment = new Date('2026-03-29T01:59:59.987Z');
 
 export const dataAppSample = (fields: Partial<DataApp> = {}): DataApp => ({
@@ -164,7 +164,7 @@ export const embedSample = (dataAppId: string, dashboardId: string, fields: Part
   ...fields,
 });
 
-/** Of a subject that nothing was ever revoked of. */
+/** The epoch of a subject without revocations. */
 export const firstEpoch = '0/0' as Epoch;
 
 export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {}): GuestGrant => ({
@@ -198,7 +198,7 @@ export type Organization = {
   readonly otherOwner: Owner;
 };
 
-/** An organization of its own: two data apps, a datasource, a datamart and a workspace. */
+/** Creates an organization: two data apps, a datasource, a datamart and a workspace. */
 export const insertOrganization = async (store: Store): Promise<Organization> => {
   const [dataApp, otherApp, datasource] = [dataAppSample(), dataAppSample(), datasourceSample()];
   const datamart = datamartSample(datasource.id);

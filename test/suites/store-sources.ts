@@ -1,4 +1,4 @@
-/** What the store must do with datasources and workspaces, beyond what all named records have in common. */
+/** What the store must do with datasources and workspaces, in addition to what all named records have in common. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ClientLevel, SourceTable } from '../../src/domain/datamart/source-schema.js';
@@ -120,7 +120,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
     await expect(store().datasources.findById(sample.id)).rejects.toThrow(/changed, or moved/);
   });
 
-  it('with another key still lists, says which setting to mend, and takes the credentials anew', async () => {
+  it('with another key, still lists, names the setting to correct, and accepts the credentials again', async () => {
     const sample = serverSample();
     await store().datasources.insert(sample);
     const other = createStore(database().connect<Tables>(), createSealer(crypto.getRandomValues(Buffer.alloc(32))));

@@ -1,4 +1,4 @@
-/** What every database behind the store must do. Run on each of them; nothing here knows which one it is. */
+/** What every metadata database must do for the store. The suite does not know which database it runs on. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -96,13 +96,13 @@ const organizationTests = (store: () => Store): void => {
       expect(await store().workspaces.findById(workspace.name)).toBeUndefined();
     });
 
-    it('throws where a rename takes the name of another', async () => {
+    it("throws if a rename uses another item's name", async () => {
       const { dataApp, otherApp } = await insertOrganization(store());
       await expect(store().dataApps.update({ ...dataApp, name: otherApp.name })).rejects.toThrow();
       expect(await store().dataApps.findById(dataApp.id)).toEqual(dataApp);
     });
 
-    it('answers false for a taken name and keeps the first', async () => {
+    it('returns false for a taken name and keeps the first item', async () => {
       const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
       expect(await store().dataApps.insert(dataAppSample({ name: dataApp.name }))).toBe(false);
       expect(await store().datasources.insert(datasourceSample({ name: datasource.name }))).toBe(false);
@@ -131,7 +131,7 @@ const organizationTests = (store: () => Store): void => {
       expect(await store().workspaces.findById(workspace.id)).toEqual(unbound);
     });
 
-    it('throws where there is nothing to update', async () => {
+    it('throws if there is no row to update', async () => {
       const { datasource } = await insertOrganization(store());
       await expect(store().dataApps.update(dataAppSample())).rejects.toThrow(/does not exist/);
       await expect(store().datasources.update(datasourceSample())).rejects.toThrow(/does not exist/);
@@ -222,7 +222,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       }
     });
 
-    it('takes nothing for a hash but a hash', async () => {
+    it('accepts only a hash as a hash', async () => {
       const clear = createToken() as ReturnType<typeof hashToken>;
       await expect(store().serviceTokens.insert(keySample({ hash: clear }))).rejects.toThrow();
     });
@@ -250,7 +250,7 @@ const dashboardTests = (store: () => Store): void => {
       expect(await store().dashboards.findById(randomUUID())).toBeUndefined();
     });
 
-    it('keeps owner and external id whatever is updated', async () => {
+    it('keeps owner and external id in every update', async () => {
       const { workspace, owner, otherOwner } = await insertOrganization(store());
       const [board, metric] = [dashboardSample(workspace.id, { owner }), metricSample(workspace.id, { owner })];
       await store().dashboards.insert(board);
@@ -282,7 +282,7 @@ const dashboardTests = (store: () => Store): void => {
       expect(await store().dashboards.findTemplate(externalDashboardId)).toEqual(template);
     });
 
-    it('answers false for a taken external id: by data app, whichever client, and in the organization', async () => {
+    it('returns false for a taken external id: per data app, for any client, and in the organization', async () => {
       const { workspace, owner } = await insertOrganization(store());
       const externalDashboardId = `taken-${randomUUID()}`;
       const insert = (fields: object) =>
@@ -336,7 +336,7 @@ const dashboardTests = (store: () => Store): void => {
         { metric: metrics[1], placement: 'METRIC', placedAt: moment },
       ]);
       await place([2, 1, 0], later);
-      // What was there keeps its time: it is not new to a token that was minted in between.
+      // A metric that was already placed keeps its time, so a token that was minted in between still knows it.
       expect((await store().dashboards.listMetrics(dashboard.id)).map(({ placedAt }) => placedAt)).toEqual([
         later,
         moment,
@@ -351,7 +351,7 @@ const dashboardTests = (store: () => Store): void => {
       expect(await store().dashboards.listMetrics(dashboard.id)).toEqual([]);
     });
 
-    it('keeps the old metrics where the new ones cannot be placed', async () => {
+    it('keeps the old metrics if the new ones cannot be placed', async () => {
       const { workspace } = await insertOrganization(store());
       const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
       await store().dashboards.insert(dashboard);
@@ -371,7 +371,7 @@ const dashboardTests = (store: () => Store): void => {
 
 const metricTests = (store: () => Store): void => {
   describe('metrics', () => {
-    it('gives a metric back whole, updates it, and answers false for a taken id', async () => {
+    it('returns a metric completely, updates it, and returns false for a taken id', async () => {
       const { workspace, owner } = await insertOrganization(store());
       const metric = metricSample(workspace.id, { owner, lineage: ['copy', 'original'] });
       expect(await store().metrics.insert(metric)).toBe(true);
@@ -404,7 +404,7 @@ const metricTests = (store: () => Store): void => {
       expect(await list(dataApp.id, { number: 2, size: 2 })).toEqual(['b2']);
     });
 
-    it('names every dashboard that holds it, whoever owns it', async () => {
+    it('names every dashboard that holds it, of any owner', async () => {
       const { workspace, owner, otherOwner } = await insertOrganization(store());
       const metric = metricSample(workspace.id);
       await store().metrics.insert(metric);
@@ -423,7 +423,7 @@ const metricTests = (store: () => Store): void => {
 
 const embedTests = (store: () => Store): void => {
   describe('embeds', () => {
-    it('gives embeds back whole, to their own data app alone', async () => {
+    it('returns embeds completely, only to their own data app', async () => {
       const { workspace, dataApp, otherApp } = await insertOrganization(store());
       const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
       await store().dashboards.insert(dashboard);
@@ -464,7 +464,7 @@ const embedTests = (store: () => Store): void => {
       expect(await store().embeds.listByDataApp(dataApp.id, { number: 2, size: 2 })).toEqual([newer]);
     });
 
-    it('lets an embed and a dashboard bear one name only where it means the same dashboard', async () => {
+    it('an embed and a dashboard may have one name only if it means the same dashboard', async () => {
       const { workspace, dataApp, owner } = await insertOrganization(store());
       const [own, other] = [dashboardSample(workspace.id, { owner }), dashboardSample(workspace.id)];
       await store().dashboards.insert(own);
@@ -544,7 +544,7 @@ const raceTests = (store: () => Store): void => {
       expect([embed, board].filter((found) => found !== undefined)).toHaveLength(1);
     });
 
-    it('also where each is created in a transaction of its own', async () => {
+    it('also if each is created in its own transaction', async () => {
       const name = `race-${randomUUID()}`;
       const create = () => store().transaction((inner) => inner.dataApps.insert(dataAppSample({ name })));
       expect(await simultaneously(create)).toBe(1);
@@ -575,7 +575,7 @@ const raceTests = (store: () => Store): void => {
 
 const transactionTests = (store: () => Store, database: () => Database): void => {
   describe('transactions', () => {
-    it('keep everything, or nothing at all', async () => {
+    it('store everything or nothing', async () => {
       const [kept, first, second] = [dataAppSample(), dataAppSample(), dataAppSample()];
       const answer = await store().transaction(async (inner) => {
         await inner.dataApps.insert(kept);
@@ -617,7 +617,7 @@ const transactionTests = (store: () => Store, database: () => Database): void =>
       expect(await store().dataApps.insert(sample)).toBe(true);
     });
 
-    it('go on after a taken name', async () => {
+    it('continue after a taken name', async () => {
       const { workspace, owner, dataApp } = await insertOrganization(store());
       const board = dashboardSample(workspace.id, { owner });
       const clash = dashboardSample(workspace.id, { owner });
@@ -742,7 +742,7 @@ const embedDeletionTests = (store: () => Store): void => {
     return { ...made, own, shared, first, second, twin, tokenFor };
   };
 
-  it('a deleted embed leaves guest tokens: those that name nothing else go, others lose its id, no other data app is touched', async () => {
+  it('a deleted embed is removed from guest tokens: those that name only it are deleted, and no other data app is affected', async () => {
     const { dataApp, otherOwner, first, second, twin, tokenFor } = await setUp();
     const named = await tokenFor([first.embedId]);
     const both = await tokenFor([second.embedId, first.embedId]);
@@ -760,7 +760,7 @@ const embedDeletionTests = (store: () => Store): void => {
     expect(await store().embeds.findById(otherOwner.dataAppId, twin.embedId)).toEqual(twin);
   });
 
-  it('a grant that names an embed that is gone is not written', async () => {
+  it('a grant that names a deleted embed is not stored', async () => {
     const { dataApp, first, second } = await setUp();
     await store().embeds.delete(dataApp.id, first.embedId);
     const hash = hashToken(createToken());
@@ -837,7 +837,7 @@ const boardTests = (store: () => Store): void => {
     expect(await reached({ ...none, connectionType: 'MULTI_DATAMART' })).toEqual(
       expect.arrayContaining([datamart.id, beside.id, far.id]),
     );
-    // Its datamart was deleted: that is not every datamart.
+    // The workspace's datamart was deleted. It must reach no datamart, not all of them.
     expect(await reached({ ...none, connectionType: 'DATAMART' })).toEqual([]);
   });
 
@@ -881,7 +881,7 @@ const boardTests = (store: () => Store): void => {
     expect(await isShared()).toBe(true);
   });
 
-  it('says that another data app shows a dashboard where its clients have copies of it', async () => {
+  it('reports that another data app shows a dashboard if its clients have copies of it', async () => {
     const { dataApp, owner, otherOwner, workspace } = await insertOrganization(store());
     const board = dashboardSample(workspace.id);
     await store().dashboards.insert(board);
@@ -911,7 +911,7 @@ const boardTests = (store: () => Store): void => {
     expect(await store().dashboards.lock(randomUUID())).toBeUndefined();
   });
 
-  it('lists who has an external id, and lets two that take it at once see each other', async () => {
+  it('lists all owners of an external id, and of two simultaneous inserts, each sees the other', async () => {
     const { workspace, owner } = await insertOrganization(store());
     const externalDashboardId = randomUUID();
     const boards = [null, owner].map((whose) => dashboardSample(workspace.id, { owner: whose, externalDashboardId }));
@@ -931,7 +931,7 @@ const boardTests = (store: () => Store): void => {
 };
 
 const deletionTests = (store: () => Store, database: () => Database): void => {
-  it('a deleted data app takes along what belongs to it, and nothing else', async () => {
+  it('a deleted data app takes everything that belongs to it along, and nothing else', async () => {
     const { dataApp, otherOwner, owner, workspace, datamart } = await insertOrganization(store());
     const [own, shared] = [dashboardSample(workspace.id, { owner }), dashboardSample(workspace.id)];
     const [foreign, metric] = [

@@ -1,4 +1,4 @@
-/** What is under way while a client is erased: none of it may leave anything of the client behind. */
+/** Operations that run while a client is erased: none may leave anything of the client. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -66,7 +66,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       ['over its dashboard', 'DASHBOARD_PARAM_ERROR', () => ({ allowedEmbeds: ['own--board'] })],
       ["over the organization's", 'INVALID_REQUEST_BODY', () => ({ allowedEmbeds: [shared] })],
       ['over all', 'INVALID_REQUEST_BODY', () => ({})],
-    ])('a mint %s: refused, and nothing of it is kept, also where it was revoked before', async (_, code, paramsOf) => {
+    ])('a mint %s: refused, and nothing of it is stored, even if it was revoked before', async (_, code, paramsOf) => {
       await world.clone('board', 'own--board', clientId);
       const meanwhile = async () => {
         await revokeGuestTokens(world.deps)(world.api(), { clientId, userIdentifier });
@@ -118,7 +118,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectGone();
     });
 
-    test('everything at the same time, then a last erasure: nothing is left', async () => {
+    test('everything at the same time, then a last erasure: nothing remains', async () => {
       for (let round = 0; round < 6; round += 1) {
         const params = { userIdentifier, allowedEmbeds: [shared] };
         const guest = await world.mint(params, { clientId, permissions });

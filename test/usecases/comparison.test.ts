@@ -1,4 +1,4 @@
-/** The earlier value is read under everything that binds the present one. */
+/** The earlier value of a comparison is read under all restrictions of the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
@@ -37,12 +37,12 @@ const ask = async (params: Params, metricFilter: Record<string, string> = decemb
 
 describe('the earlier value', () => {
   test('is of the same client, over the whole of the earlier month', async () => {
-    // Client b has a visit of its own on 30 November.
+    // Client b also has a visit on 30 November.
     expect(await ask({})).toEqual([2, 3]);
     expect(await ask({}, { Day: '2023-11-01 - 2023-11-30' })).toEqual([3, 1]);
   });
 
-  test('is left out where nothing bounds the column', async () => {
+  test('is left out if no condition bounds the column', async () => {
     expect(await ask({}, {})).toEqual([6, undefined]);
   });
 
@@ -56,11 +56,11 @@ describe('the earlier value', () => {
     const since = (from: string) => ({ appFilters: [{ metricId, values: { Day: `${from} - 2023-12-31` } }] });
     expect(await ask(since('2023-11-15'))).toEqual([2, 2]);
     expect(await ask(since('2023-12-01'))).toEqual([2, 0]);
-    // Where only the token bounds the time, there is nothing to move.
+    // Only the token restricts the time, so no condition can be moved and there is no comparison.
     expect(await ask(since('2023-12-01'), {})).toEqual([2, undefined]);
   });
 
-  test('asks the engine for nothing but what the present value is asked for, earlier', async () => {
+  test('asks the engine the question of the present value, only earlier', async () => {
     const asked: MetricQuestion[] = [];
     const query: Engine['query'] = (question) => {
       asked.push(question);

@@ -1,4 +1,7 @@
-/** A dashboard's content replaced while others change it. On a real server: the embedded database takes one transaction at a time. */
+/**
+ * A dashboard's content is replaced while others change it. Needs a real server, since the embedded database runs one
+ * transaction at a time.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';

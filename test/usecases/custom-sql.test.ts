@@ -1,4 +1,4 @@
-/** SQL of the host's, from where it is saved to the guest that reads it. */
+/** The host's SQL, from saving it to a guest who reads it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMetric } from '../../src/contract/guest-reads.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
@@ -11,7 +11,7 @@ import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest/reads.
 import { columnRef, metric, refusalOf } from '../engine/world.js';
 import { createWorld, salesCount, stateFilter, type World } from './world.js';
 
-/** Of a caller who stays. */
+/** The signal of a caller that never disconnects. */
 const going = new AbortController().signal;
 
 let world: World;
@@ -48,7 +48,7 @@ describe('RLS variables of custom SQL', () => {
     });
   });
 
-  test('with a value that the SQL compares nothing with are refused, and not passed over', async () => {
+  test('with a value that the SQL does not compare with are refused, not ignored', async () => {
     const texts = [
       'select count(*) as "Sales" from sales -- region_variable',
       'select count(*) as "Sales" from sales s left join shops on code = shop where state in (sub_region_variable)',
@@ -137,7 +137,7 @@ describe('filters', () => {
     expect(shown).not.toMatch(/select|CA|code/);
   });
 
-  test('take no options from a metric in SQL, and its rows are not asked for', async () => {
+  test('take no options from a metric in SQL, and its rows are not queried', async () => {
     const board = await world.template('options', {}, plain);
     await world.embed('options');
     const guest = await world.mint({ permissions: { isEnableUnderlyingData: true } } as object);
@@ -158,7 +158,7 @@ describe('filters', () => {
   });
 });
 
-describe('where it is saved', () => {
+describe('when it is saved', () => {
   const service = { kind: 'serviceToken', tokenId: 't' } as const;
   let made = 0;
   const save = (definition: MetricDefinition) => {
@@ -187,7 +187,7 @@ describe('where it is saved', () => {
     expect(refusal.message).not.toContain('of-a-tenant');
   });
 
-  test('an expression is, too, and sound SQL is taken', async () => {
+  test('a wrong expression is refused too, and correct SQL is accepted', async () => {
     const measure = (expression: string) => metric('sales', { measures: [{ name: 'n', expression }] });
     expect((await refusalOf(() => save(measure('1=1) or (1=1')))).message).toContain(
       'metrics[0].definition.measures[0].expression: The SQL does not parse',

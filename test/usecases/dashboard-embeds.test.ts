@@ -1,4 +1,4 @@
-/** Operation 4 is all or nothing: what no request can bring about from outside, a store that fails at one step. */
+/** Operation 4 stores everything or nothing. The store fails at one step, which no request could cause. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
@@ -15,7 +15,7 @@ const failure = 'createDashboardEmbed DASHBOARD_CREATE_ERROR';
 
 const broken = () => Promise.reject(new Error('the disk is full'));
 
-/** Every write of the operation, failing after those before it were made. */
+/** Each write of the operation, made to fail after the earlier ones have run. */
 const failures: Readonly<Record<string, (store: Store) => Partial<Store>>> = {
   'the dashboard': ({ dashboards }) => ({ dashboards: { ...dashboards, insert: broken } }),
   'a metric': ({ metrics }) => ({ metrics: { ...metrics, insertAll: broken } }),
@@ -34,7 +34,7 @@ const inventory = async ({ store, api }: World) => {
   };
 };
 
-test.each(Object.keys(failures))('when %s cannot be written, nothing is left and the id is free', async (step) => {
+test.each(Object.keys(failures))('if %s cannot be written, nothing is stored and the id is free', async (step) => {
   const { deps, store, api, clone } = world;
   const before = await inventory(world);
   const failing: Store = {

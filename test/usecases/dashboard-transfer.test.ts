@@ -1,4 +1,4 @@
-/** Dashboards taken out and brought in: nothing is lost on the way, however often they travel. */
+/** Dashboards are exported and imported repeatedly without any loss. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dashboardExport, encodeExport } from '../../src/contract/dashboard-export.js';
@@ -92,10 +92,10 @@ const content: fc.Arbitrary<DashboardContent> = fc
       .filter(({ placement }) => placement === 'METRIC')
       .map(({ metricId }, index) => ({ metricId, x: 0, y: index * 4, w: 12, h: 4 })),
   }))
-  // What no database keeps is refused at the door; that has tests of its own.
+  // Text that no database can store is refused earlier; other tests check that.
   .filter((made) => !/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(made)));
 
-/** Equal but for ids: metrics are known by where they stand, and lineages are looked at on their own. */
+/** Removes ids, so that metrics are compared by position. Lineages are checked separately. */
 const withoutIds = (given: DashboardContent) => {
   const at = (metricId: string) => given.metrics.findIndex((one) => one.metricId === metricId);
   return JSON.parse(
@@ -106,7 +106,7 @@ const withoutIds = (given: DashboardContent) => {
     }),
   );
 };
-/** Through the wire, as a file goes. */
+/** Encodes and decodes an export, as when it is saved as a file. */
 const wired = (exported: Parameters<typeof encodeExport>[0]): DashboardContent =>
   importedData.parse(JSON.parse(JSON.stringify(dashboardExport.parse(encodeExport(exported)))));
 
@@ -132,7 +132,7 @@ describe('export, import elsewhere, export', () => {
         expect(withoutIds(first)).toEqual(withoutIds(original));
         expect(withoutIds(third)).toEqual(withoutIds(original));
         expect(JSON.stringify(second)).not.toMatch(/"schemaName":"main"|FROM main\./);
-        // Each metric still knows where it came from, nearest first.
+        // Each metric still has its origins, nearest first.
         for (const [index, { lineage }] of third.metrics.entries()) {
           const came = [second, first, original].flatMap((one) => one.metrics[index]?.metricId ?? []);
           expect(lineage).toEqual([...came, ...(original.metrics[index]?.lineage ?? [])]);

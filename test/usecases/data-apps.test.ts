@@ -1,4 +1,4 @@
-/** Another data app's key and tokens, for the same client of the same organization, reach nothing of this one's. */
+/** A key or token of another data app, for the same client and organization, reaches nothing of this data app. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds/embeds.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';

@@ -1,4 +1,7 @@
-/** Tables that every query is refused: named when a datamart is written, when it is asked about, and when the service starts. */
+/**
+ * Tables on which every query is refused are reported: when a datamart is written, on request, and when the service
+ * starts.
+ */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TableDraft } from '../../src/domain/datamart/tables.js';
@@ -90,11 +93,11 @@ const tenancyOf = async (datamartName: string) => {
 describe('warnings of a write', () => {
   test('name each table that has no way to a client, over the keys of the datasource', async () => {
     const { warnings } = await createDatamart(world.deps)(caller, shop('warned'));
-    // No cardinality is declared: the primary key of orders says that a line has one order.
+    // No cardinality is declared. The primary key of orders proves that a line has one order.
     expect(warnings).toEqual([productsUnreadable]);
   });
 
-  test('there are none where every table is declared', async () => {
+  test('there are none if every table is declared', async () => {
     const made = await createDatamart(world.deps)(caller, shop('declared', { sharedTables: ['products'] }));
     expect(made.warnings).toEqual([]);
   });
@@ -148,7 +151,7 @@ describe('warnings of a write', () => {
     expect(await tenancyOf('several')).toMatchObject({ rates: { kind: 'unreadable' }, sales: { kind: 'database' } });
   });
 
-  test('without tenancy there is nothing to warn of', async () => {
+  test('there are none without tenancy', async () => {
     const { tenancySettings: _, ...untenanted } = shop('untenanted');
     expect((await createDatamart(world.deps)(caller, untenanted)).warnings).toEqual([]);
     expect(await tenancyOf('untenanted')).toMatchObject({ orders: { kind: 'none' }, products: { kind: 'none' } });

@@ -1,4 +1,7 @@
-/** Datasources beneath HTTP: what becomes of a failure half way, and of two at once. The engine is a script, the store is real. */
+/**
+ * Use cases of datasources without HTTP: failures midway, and two simultaneous calls. The engine is scripted, the store
+ * is real.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
@@ -127,14 +130,14 @@ it('one that cannot be reached is not stored, and the engine forgets it', async 
   expect(forgotten).toEqual(seen.map(({ id }) => id));
 });
 
-it('a taken name is refused before anything is connected to', async () => {
+it('a taken name is refused before any connection', async () => {
   await createDatasource(deps())(caller, server('taken'));
   seen = [];
   const failed = await refusalOf(() => createDatasource(deps())(caller, server('taken', { host: 'other' })));
   expect([failed.code, seen]).toEqual(['DATASOURCE_ALREADY_EXISTS', []]);
 });
 
-it('of two at once the second is refused, forgotten, and leaves the first as it is', async () => {
+it('of two simultaneous creates, the second is refused and leaves the first unchanged', async () => {
   const all = await Promise.allSettled(
     ['one', 'two'].map((host) => createDatasource(deps())(caller, server('raced', { host }))),
   );
@@ -157,7 +160,7 @@ it('an update looks under another id, replaces all credentials and forgets both'
   expect(forgotten).toEqual([trial?.id, made.id]);
 });
 
-it('an update that reaches nothing leaves it as it was, and does not end its connections', async () => {
+it('an update to an unreachable server changes nothing and keeps the connections open', async () => {
   const made = await createDatasource(deps())(caller, server('stays'));
   look = unreachable;
   const failed = await refusalOf(() => updateDatasource(deps())(caller, server('stays', { host: 'gone' })));
@@ -205,7 +208,7 @@ it('a sync forgets what the engine knew', async () => {
   expect(forgotten).toContain(made.id);
 });
 
-it('with a lost key they are listed, a sync says nothing of the credentials, and an update mends them', async () => {
+it('with a lost key, datasources are listed, a sync does not reveal credentials, and an update repairs them', async () => {
   const made = await createDatasource(deps())(caller, server('locked'));
   const other = createStore(database.connect<Tables>(), createSealer(crypto.getRandomValues(Buffer.alloc(32))));
   const later = { ...deps(), store: other };

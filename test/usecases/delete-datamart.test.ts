@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 const caller: ServiceCaller = { kind: 'serviceToken', tokenId: 't' };
 
-/** The store, whose datamarts cannot be removed: everything before that has happened by then. */
+/** A store that cannot remove datamarts. All earlier steps have run when it fails. */
 const failing = (store: Store): Store => ({
   ...store,
   transaction: (work) =>
@@ -29,7 +29,7 @@ const failing = (store: Store): Store => ({
     ),
 });
 
-test('a deletion that fails takes nothing: the embeds and the tokens over the datamart still work', async () => {
+test('a failed deletion changes nothing: embeds and tokens of the datamart still work', async () => {
   await world.template('board');
   const metricId = await world.clone('board', 'a-board');
   const token = await world.mint({ allowedEmbeds: ['a-board'] });

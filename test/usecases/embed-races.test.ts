@@ -1,4 +1,7 @@
-/** Two who work on the same embed, dashboard or data app at once. On a real server: the embedded database takes one transaction at a time. */
+/**
+ * Two simultaneous changes of one embed, dashboard or data app. Needs a real server, since the embedded database runs
+ * one transaction at a time.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
@@ -46,7 +49,7 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
     }
   });
 
-  test('a new name and a change of access settings: the name gives nothing back', async () => {
+  test('a rename and a change of access settings do not undo each other', async () => {
     const { deps, api } = world;
     const embedId = await world.embed('board');
     const names = ['a', 'b', 'c'];

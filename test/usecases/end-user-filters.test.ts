@@ -1,4 +1,7 @@
-/** Filters of the guest's own, on columns: allowed by embed or token, the token's word first, and never more rows than without. */
+/**
+ * Guests' own filters on columns: the embed or the token allows them, the token takes precedence, and they never add
+ * rows.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
@@ -8,7 +11,10 @@ import { refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
-/** Embeds of one board: `open` allows both kinds, `listed` some columns, `closed` says no, `silent` nothing. */
+/**
+ * Embeds of one board: `open` allows both kinds of filter, `listed` allows some columns, `closed` allows none, `silent`
+ * has no settings.
+ */
 const embeds = { open: '', listed: '', closed: '', silent: '', metric: '' };
 const allow: Partial<AccessSettings> = { isAllowEndUserDashboardFilter: true, isAllowEndUserMetricFilter: true };
 const deny: Partial<AccessSettings> = { isAllowEndUserDashboardFilter: false, isAllowEndUserMetricFilter: false };
@@ -37,7 +43,7 @@ const unknown = (key: string) => ({
   message: expect.stringContaining(`no filter ${JSON.stringify(key)}`),
 });
 
-describe('where it is allowed', () => {
+describe('if they are allowed', () => {
   test.each(['dashboardFilter', 'metricFilter'] as const)('%s takes any column of the datamart', async (kind) => {
     expect(await count('open', {})).toBe(5);
     expect(await count('open', { [kind]: { 'main.sales.shop': 's1' } })).toBe(2);
@@ -84,7 +90,7 @@ describe('where it is allowed', () => {
   });
 });
 
-describe('where it is not', () => {
+describe('if they are not allowed', () => {
   test.each(['closed', 'silent'] as const)('%s: a column is an unknown filter', async (on) => {
     for (const kind of ['dashboardFilter', 'metricFilter'])
       expect(await refusal(on, { [kind]: { 'main.sales.shop': 's1' } })).toMatchObject(unknown('main.sales.shop'));
@@ -102,7 +108,7 @@ describe('where it is not', () => {
 describe('a permission given in the token takes precedence over the data app’s access setting', () => {
   const choice = { dashboardFilter: { 'main.sales.shop': 's1' } };
 
-  test('it allows where the embed denies or is silent, and denies where the embed allows', async () => {
+  test('the token allows if the embed denies or says nothing, and denies if the embed allows', async () => {
     const yes = { accessPermissions: { isAllowEndUserDashboardFilter: true } };
     const no = { accessPermissions: { isAllowEndUserDashboardFilter: false } };
     expect([await count('closed', choice, yes), await count('silent', choice, yes)]).toEqual([2, 2]);
@@ -118,7 +124,7 @@ describe('a permission given in the token takes precedence over the data app’s
     expect(await count('listed', { dashboardFilter: { 'shops.state': 'CA' } }, columns)).toBe(2);
     expect(await count('listed', { dashboardFilter: { 'main.shops.state': 'CA' } }, columns)).toBe(2);
     expect(await refusal('listed', choice, columns)).toMatchObject(unknown('main.sales.shop'));
-    // A list alone allows nothing.
+    // A list without the permission allows nothing.
     expect(await refusal('closed', { dashboardFilter: { 'shops.state': 'CA' } }, columns)).toMatchObject(
       unknown('shops.state'),
     );
@@ -140,7 +146,7 @@ describe('it only narrows', () => {
     expect(await count('open', { dashboardFilter: { 'main.sales.id': 6 } }, {}, 'b')).toBe(1);
   });
 
-  test('whatever is chosen, there are never more rows than without', async () => {
+  test('no filter ever adds rows', async () => {
     const value = fc.constantFrom<string | readonly string[]>('CA', 's1', ['CA', 'NV', 'NY'], ['s1', 's2', 's3'], '');
     const key = fc.constantFrom('main.shops.state', 'main.sales.shop', 'main.shops.code');
     const choices = fc.record({ dashboardFilter: fc.dictionary(key, value), metricFilter: fc.dictionary(key, value) });

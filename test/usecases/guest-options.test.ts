@@ -1,4 +1,4 @@
-/** The options of a filter are asked once of metrics that read the same rows, and apart of those that do not. */
+/** Options of a filter: metrics with the same rows share one query; metrics with other rows get their own. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The engine's questions, and what became of them. */
+/** Records the engine's questions and their outcomes. */
 const watched = (options: Engine['options']) => {
   const asked: OptionsQuestion[] = [];
   const signals: AbortSignal[] = [];
@@ -45,14 +45,14 @@ const watched = (options: Engine['options']) => {
 };
 const query = { dashboardId: 'many', filter: 'State' };
 
-test('once, where nothing that decides the rows differs', async () => {
+test('metrics with the same rows share one query', async () => {
   const { asked, deps } = watched(world.deps.engine.options);
   const options = await listGuestFilterOptions(deps)(await world.mint({}), query, stays);
   expect(options.map(({ value }) => value)).toEqual(['CA', 'NV', 'NY']);
   expect(asked).toHaveLength(1);
 });
 
-test('apart, where a restriction differs; and nothing is shown that no metric shows', async () => {
+test('metrics with other restrictions get their own query, and no value is shown that no metric shows', async () => {
   const { asked, deps } = watched(world.deps.engine.options);
   const guest = await world.mint({ rlsSettings: [{ metricId: 'guarded', values: { shop: ['s2'] } }] });
   const options = await listGuestFilterOptions(deps)(guest, query, stays);
@@ -60,7 +60,7 @@ test('apart, where a restriction differs; and nothing is shown that no metric sh
   expect(asked.map(({ conditions }) => conditions.length).sort()).toEqual([0, 1]);
 });
 
-/** The question's metric by what it is named after in these tests: the guarded one has a condition more. */
+/** Answers a question by its metric: the guarded metric has one more condition. */
 const answering = (guarded: () => Promise<readonly string[]>, others: () => Promise<readonly string[]>) =>
   watched((question) => (question.conditions.length > 0 ? guarded() : others()));
 const failing = (reason: Reason) => async () => {
@@ -69,7 +69,7 @@ const failing = (reason: Reason) => async () => {
 const mintGuarded = () => world.mint({ rlsSettings: [{ metricId: 'guarded', values: { shop: ['s2'] } }] });
 
 test.each(['path-missing', 'path-ambiguous', 'restriction-path-missing', 'restriction-path-ambiguous'] as const)(
-  'a metric that the filter cannot be asked of (%s) adds none, and takes none from the others',
+  'a metric to which the filter cannot be applied (%s) adds no options, and removes none of the others',
   async (reason) => {
     const { signals, deps } = answering(failing(reason), async () => ['CA', 'NV']);
     const options = await listGuestFilterOptions(deps)(await mintGuarded(), query, stays);
@@ -78,7 +78,7 @@ test.each(['path-missing', 'path-ambiguous', 'restriction-path-missing', 'restri
   },
 );
 
-test('where no metric answers, the error says why', async () => {
+test('if no metric answers, the error says why', async () => {
   const { deps } = answering(failing('path-missing'), failing('path-ambiguous'));
   const guest = await mintGuarded();
   expect(await refusalOf(() => listGuestFilterOptions(deps)(guest, query, stays))).toMatchObject({
@@ -107,7 +107,7 @@ test('a path that is missing under another code still fails', async () => {
   });
 });
 
-test('a metric of a table that nothing joins leaves the others their options, under their own restrictions', async () => {
+test('a metric of an unrelated table leaves the others their options, under their own restrictions', async () => {
   const island = metric('clients', { measures: [{ name: 'Count', aggregate: 'COUNT' }] });
   const { id } = await world.template('islands');
   const parts = { workspaceId: 'w', name: 'island', lineage: [], owner: null, ...hostMade };

@@ -1,4 +1,4 @@
-/** A change of a metric is tried out where that metric is read, and nowhere else. */
+/** A change of a metric can be previewed only where the guest may read that metric. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { archiveGuestMetric } from '../../src/usecases/guest/metrics.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Restricted to California on the one board, and not on the other. */
+/** Mints a token that is restricted to California on one board and unrestricted on the other. */
 const mint = () =>
   world.mint({ dashboardAppFilters: [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }] });
 

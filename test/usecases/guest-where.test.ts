@@ -1,4 +1,4 @@
-/** The conditions that the host application wrote into a metric stay, whatever its guests change of it. */
+/** Conditions that the host wrote into a metric stay, whatever a guest changes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FilterValues } from '../../src/domain/guest/grant.js';
 import type { GuestDefinition } from '../../src/domain/guest/metric.js';
@@ -31,7 +31,7 @@ const change = async (definition: GuestDefinition) =>
   updateGuestMetric(world.deps)(await world.mint(), { metricId, definition });
 const stored = async () => (await world.store.metrics.findById(metricId))?.definition;
 
-test('they hold whatever else is changed, a second time too', async () => {
+test('they stay through any other change, also through a second one', async () => {
   expect(await preview({})).toBe(3);
   expect(await preview({ from: tableRef('shops') })).toBe(2);
   await change({ from: tableRef('shops') });
@@ -40,7 +40,7 @@ test('they hold whatever else is changed, a second time too', async () => {
   expect(await world.count(await world.mint(), metricId, 'one')).toBe(3);
 });
 
-test('another where is refused, by preview and by change, also after an earlier change', async () => {
+test('another `where` is refused, by preview and by change, also after an earlier change', async () => {
   const loose = { any: [where, condition('visits.day', { kind: 'isNotNull' })] };
   const refusal = { code: 'INVALID_REQUEST_BODY', reason: 'where-of-the-host' };
   await expect(preview({ where: loose })).rejects.toMatchObject(refusal);
@@ -74,7 +74,7 @@ test("the host's own comparison does not begin to apply by a change", async () =
   await expect(updateGuestMetric(world.deps)(token, change)).rejects.toMatchObject(refusal);
 });
 
-test('a row that they leave out answers no filter of the guest, whatever table the metric starts from', async () => {
+test('a row that they exclude matches no filter of the guest, whatever table the metric starts from', async () => {
   const tables = [{ ...columnRef('visits.day'), dataType: 'date' as const }];
   const filters = [{ name: 'Day', dataType: 'date' as const, applyOnTables: tables }];
   const perShop: GuestDefinition = {
@@ -96,7 +96,7 @@ test('a row that they leave out answers no filter of the guest, whatever table t
       return answer.rows.map(({ k }) => k);
     };
     expect(await shops({})).toEqual(['s1', 's2']);
-    // The October visit is there, and was left out.
+    // The visit in October exists, but the condition excludes it.
     expect(await shops({ Day: '2023-10-31' })).toEqual([]);
     expect(await shops({ Day: '2023-11-30' })).toEqual(['s2']);
     await updateGuestMetric(world.deps)(token, { metricId: own, definition: perShop });
@@ -105,7 +105,7 @@ test('a row that they leave out answers no filter of the guest, whatever table t
   }
 });
 
-test("the host's own comparison goes on after a change", async () => {
+test("the host's own comparison still works after a change", async () => {
   const comparison = { column: columnRef('visits.day'), grain: 'month', periods: 1 } as const;
   await world.template('single', {}, metric('visits', { measures: count, where, comparison }));
   const id = await world.clone('single', 'three');

@@ -4,7 +4,7 @@ import { createLastUses } from '../../src/usecases/credentials/last-use.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 
-/** Writes into `written`, each call as one; fails while `isDown`. */
+/** A store that appends each call to `written`, and fails while `isDown`. */
 const world = () => {
   const state = { now: start, isDown: false, written: [] as (readonly LastUse[])[], warnings: [] as string[] };
   const lastUses = createLastUses({

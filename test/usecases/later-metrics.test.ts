@@ -1,4 +1,4 @@
-/** Metrics that come to a board which a token or a clone knew without them. */
+/** Metrics that were placed on a board after a token was minted or the board was cloned. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostMade, type Owner } from '../../src/domain/dashboard/metric.js';
 import { createWorld, salesCount, type World } from './world.js';
@@ -26,7 +26,7 @@ const place = async (board: string, metricId: string, owner: Owner | null, defin
   await store.dashboards.placeMetrics(`board-${board}`, all, later);
 };
 
-test('a metric that was placed after a token with restrictions was made is not open to it: nothing binds it', async () => {
+test('a token with restrictions does not open a metric that was placed later, since nothing restricts it', async () => {
   await world.template('growing');
   await world.embed('growing');
   const restricted = await world.mint({ appFilters: [{ metricId: 'growing-count', values: { shop: 's1' } }] });

@@ -1,4 +1,4 @@
-/** What happens to a mint while something else happens: revocations, deletions, and boards made anew under an old name. */
+/** Mints that run at the same time as revocations, deletions, and the creation of boards under an old name. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
 import { hashToken, isSameHash } from '../../src/platform/keys.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Mints while `meanwhile` happens between the mint's first read and all the others. */
+/** Mints a token. `meanwhile` runs after the mint's first read and before all others. */
 const mintDuring = async (meanwhile: () => Promise<unknown>, params: object = {}): Promise<string> => {
   const { store, deps, api } = world;
   const delayed: Store = {
@@ -71,7 +71,7 @@ test('a data app that is deleted during a mint: refused, with what to do', async
   }
 });
 
-test('a mint that is refused asks nothing more on a connection that is somebody else’s by then', async () => {
+test('a refused mint sends nothing more on a connection that another request may use', async () => {
   const { store, deps, api } = world;
   let isOver = false;
   const late: string[] = [];
@@ -93,7 +93,7 @@ test('a mint that is refused asks nothing more on a connection that is somebody 
   const params = { allowedEmbeds: ['absent', 'board--a'] };
   const mint = createGuestToken({ ...deps, store: watched })(api(), { clientId: 'a', dataAppName: 'app', params });
   await expect(mint).rejects.toMatchObject({ code: 'DASHBOARD_PARAM_ERROR' });
-  // Whatever was under way is answered before this is.
+  // Lets operations that are already running finish first.
   for (let turn = 0; turn < 5; turn++) await store.dataApps.findByName('app');
   expect(late).toEqual([]);
 });
@@ -104,7 +104,7 @@ describe('a credential that is found', () => {
     const { store, deps } = world;
     const found = await store.guestTokens.findByHash(hashToken(token));
     if (found === undefined) throw new Error('the token was not stored');
-    // An index that answers another row: what it finds is not believed.
+    // An index that returns a wrong row: its hash is compared again, so the row is not accepted.
     const broken = { ...store, guestTokens: { ...store.guestTokens, findByHash: async () => found } };
     const ask = createAuthenticate({
       store: broken,
@@ -117,7 +117,7 @@ describe('a credential that is found', () => {
     await expect(ask(['guestToken'], token.toUpperCase())).rejects.toMatchObject({ code: 'AUTHENTICATION_ERROR' });
   });
 
-  test('hashes are the same only where every character is', () => {
+  test('hashes are equal only if every character is', () => {
     const hash = hashToken('a');
     expect([isSameHash(hash, hashToken('a')), isSameHash(hash, hashToken('b'))]).toEqual([true, false]);
     expect(isSameHash(hash, hash.slice(1) as typeof hash)).toBe(false);
@@ -125,7 +125,7 @@ describe('a credential that is found', () => {
   });
 });
 
-describe('a dashboard that is deleted and made anew under its name', () => {
+describe('a dashboard that is deleted and created again under its name', () => {
   const california = { values: { State: 'CA' }, isShowOnUrl: true };
   const remove = async (): Promise<void> => {
     const dashboard = await world.store.dashboards.findByExternalId('id-app', 'anew');

@@ -1,4 +1,4 @@
-/** Which datamart an embed reads that names none, and how its metrics join. */
+/** The datamart of an embed that names none, and the joins of its metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The engine's question behind a guest's. */
+/** Returns the engine's question for a guest's query. */
 const asked = async (
   fields: Parameters<World['mint']>[1],
   embedId = bare,

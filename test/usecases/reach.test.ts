@@ -1,11 +1,11 @@
-/** What a token does not reach, by whatever way it asks. */
+/** What a token cannot reach, whichever request it sends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
 import { createWorld, salesCount, type World } from './world.js';
 
-/** Of a caller who stays. */
+/** The signal of a caller that never disconnects. */
 const going = new AbortController().signal;
 
 let world: World;

@@ -1,4 +1,4 @@
-/** A restriction that a token names holds on every way to the rows that it was meant for. */
+/** A restriction in a token applies to every read of the rows it is for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
 import type { Click } from '../../src/domain/query/drill.js';
@@ -59,7 +59,7 @@ describe('a filter of one dashboard', () => {
 });
 
 describe('a setting that names a template', () => {
-  test('binds every copy of it: a copy that nobody listed is not shown without the filter', async () => {
+  test('applies to every copy of it: an unlisted copy is not shown without the filter', async () => {
     await world.template('source');
     const metricId = await world.clone('source', 'source--a');
     const guest = await world.mint(state('source', 'CA'));

@@ -1,4 +1,4 @@
-/** What a token is scoped to, and what an embed adds to a datamart: nothing that was named is ignored. */
+/** The scope of a token, and what an embed adds to a datamart: nothing that was named is ignored. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
@@ -42,7 +42,7 @@ describe('a token scoped to', () => {
 describe('tableTenancySettings', () => {
   const withTable = (name: string) => ({ ...settings, tableTenancySettings: [{ name, clientColumn: 'state' }] });
 
-  test('that name no table of the datamart are refused: they would separate nobody', async () => {
+  test('that name no table of the datamart are refused, since they would separate no rows', async () => {
     for (const name of ['public.shops', 'Shops', 'main.nothing']) {
       expect(await refusalOf(() => world.embed('scoped', undefined, withTable(name))), name).toMatchObject({
         code: 'INVALID_REQUEST_BODY',
@@ -55,12 +55,12 @@ describe('tableTenancySettings', () => {
     });
   });
 
-  test('that name one are taken', async () => {
+  test('that name a table are accepted', async () => {
     for (const name of ['shops', 'main.shops'])
       expect(await world.embed('scoped', undefined, withTable(name))).toBeTruthy();
   });
 
-  test('leave the client master table to its primary key: a client named as another one is called reads nothing of it', async () => {
+  test("do not change the client master table: a client whose id equals another client's name reads nothing of it", async () => {
     const clients = metric('clients', { measures: [{ name: 'Sales', aggregate: 'COUNT' }] });
     await world.template('masters', { filters: [] }, clients);
     const tableTenancySettings = [{ name: 'clients', clientColumn: 'name' }];

@@ -1,4 +1,4 @@
-/** What a start writes, at every start anew. */
+/** What every start writes. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';

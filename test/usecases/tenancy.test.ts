@@ -1,4 +1,4 @@
-/** The levels of tenancy from the sync to the rows: whose database a token reads, and what an embed may add. */
+/** The tenancy levels, from the sync to the rows: which database a token reads, and what an embed may add. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -22,7 +22,7 @@ import {
 } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
-/** Of a caller who stays. */
+/** The signal of a caller that never disconnects. */
 const going = new AbortController().signal;
 const caller: ServiceCaller = { kind: 'serviceToken', tokenId: 't' };
 const sales = (rows: number): readonly string[] => [
@@ -71,7 +71,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
     embed = await world.embed('board', undefined, { ...settings, datamartName: 'files' });
   });
 
-  test('a guest reads its client’s file alone, also while the other one asks', async () => {
+  test('a guest reads only its client’s file, also while another client queries', async () => {
     expect(await Promise.all(['acme', 'globex', 'acme'].map(countOf))).toEqual([3, 5, 3]);
   });
 
@@ -83,7 +83,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
       const refusal = await refusalOf(() => world.mint({}, { clientId, ...scoped }));
       expect(refusal.code, clientId).toBe('CLIENT_ID_ERROR');
       messages.add(refusal.message);
-      // The embed says by itself where it reads, so a token need not: then it is the question that is refused.
+      // The embed names its source, so the token need not. The query is refused, not the mint.
       const byEmbed = refusalOf(() => world.mint({ allowedEmbeds: [embed] }, { clientId }));
       expect((await byEmbed).code, clientId).toBe('CLIENT_ID_ERROR');
       const unscoped = await world.mint({}, { clientId });
@@ -93,7 +93,8 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
       const byHost = await refusalOf(() => queryMetric(world.deps)(world.api(), { ...asked, clientId }, going));
       expect(byHost.code, clientId).toBe('CLIENT_ID_ERROR');
     }
-    // None of them tells what there is: beside what was said wrongly in itself, one message for all.
+    // No message reveals what exists: there is one message for all cases, and one for each value that is invalid in
+    // itself.
     expect(messages.size).toBe(3);
   });
 
@@ -109,7 +110,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
     expect(await countOf('acme')).toBe(3);
   });
 
-  test('the primary database of the datamart is nobody’s', async () => {
+  test('the primary database belongs to no client', async () => {
     const primary = (primaryDatabase: string | null) =>
       updateDatamart(world.deps)(caller, {
         datamartName: 'files',
@@ -121,7 +122,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
     expect(await countOf('acme')).toBe(3);
   });
 
-  test('a datasource that was not synced since it keeps a list has clients for nobody', async () => {
+  test('a datasource that was not synced since lists exist has no client databases', async () => {
     const files = await world.store.datasources.findByName('files');
     if (files?.datasourceType !== 'DUCKDB') throw new Error('there is no datasource');
     await world.store.datasources.insert({ ...files, id: 'older', name: 'older' });
@@ -134,7 +135,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
 });
 
 describe('MULTI_DATABASE: a schema for each client, and shared tables beside', () => {
-  test('the datamart is written by one schema, and each client reads its own', async () => {
+  test('the datamart names the tables of one schema, and each client reads the same tables in its own schema', async () => {
     const own = (schema: string, rows: number): readonly string[] => [
       `CREATE SCHEMA ${schema}`,
       `CREATE TABLE ${schema}.sales AS SELECT range AS id, 'x' AS client, 's1' AS shop FROM range(${rows})`,
@@ -189,7 +190,7 @@ describe('a datasource for each client', () => {
     const mint = (datasourceName?: string, clientId = 'None') => world.mint({}, { clientId, datasourceName });
     const [a, b] = [await mint('of-a'), await mint('of-b')];
     expect([await world.count(a, embed), await world.count(b, embed)]).toEqual([3, 7]);
-    // What the browser sends is no way to another one.
+    // The browser cannot select another source.
     for (const more of [{ datasourceName: 'of-a' }, { datamartName: 'of-a' }, { clientId: 'a' }])
       expect(await world.count(b, embed, undefined, more)).toBe(7);
     const fixed = await world.embed('each', undefined, { ...settings, datamartName: 'of-a' });
@@ -199,7 +200,7 @@ describe('a datasource for each client', () => {
     await world.store.workspaces.update(workspace);
   });
 
-  test('a client by name is refused where no tenancy would hold it to its rows', async () => {
+  test('a client id is refused if no tenancy would limit it to its rows', async () => {
     const fixed = await world.embed('each', undefined, { ...settings, datamartName: 'of-a' });
     const refusal = await refusalOf(() => world.mint({}, { clientId: 'a', datamartName: 'of-a' }));
     expect(refusal).toMatchObject({ code: 'CLIENT_ID_ERROR', reason: 'untenanted-datamart' });
@@ -261,7 +262,7 @@ describe('tableTenancySettings of an embed', () => {
   test.each([
     ['on a shared table', {}],
     ['on a table that is not declared', { sharedTables: [] }],
-  ])('%s: each client’s answers are those of a database that holds its rows alone', async (_, parts) => {
+  ])('%s: each client’s answers equal those of a database with only its rows', async (_, parts) => {
     const { engine } = createLoggedEngine();
     const together = await build(`together-${Object.keys(parts).length}`, null);
     const mart = withTenancySettings(martOf(parts), added);
@@ -299,7 +300,7 @@ describe('tableTenancySettings of an embed', () => {
     expect(columnsOf([{ name: 'shops', clientColumn: 'holder' }])).toEqual(['client', 'holder', 'holder']);
   });
 
-  test('of a column that is not there, the table is refused and not shared', async () => {
+  test('a table whose client column does not exist is refused, and not treated as shared', async () => {
     const { engine } = createLoggedEngine();
     const together = await build('missing', null);
     const mart = withTenancySettings(martOf(), [{ name: 'shops', clientColumn: 'nobody' }]);

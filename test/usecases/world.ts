@@ -54,7 +54,7 @@ const relationships = [
   relationship('visits.shop', 'shops.code', 'LEFT JOIN'),
 ];
 
-/** One row with the number of sales. */
+/** A metric with one row: the number of sales. */
 export const salesCount: MetricDefinition = metric('sales', {
   measures: [{ name: 'Sales', aggregate: 'COUNT' }],
   filters: [{ name: 'shop', label: 'Shop', column: columnRef('sales.shop'), dataType: 'string' }],
@@ -83,7 +83,7 @@ export const settings: AccessSettings & { readonly datamartName: string } = {
 const now = new Date(Date.UTC(2024, 0, 1));
 const workspaceName = 'space';
 
-/** Two data apps over two datamarts of two datasources, which hold the same rows. */
+/** Two data apps with two datamarts over two datasources, which have equal rows. */
 const seed = async (store: Store, path: string): Promise<void> => {
   for (const name of ['app', 'other'])
     await store.dataApps.insert({ id: `id-${name}`, name, createdAt: now, updatedAt: now });
@@ -103,7 +103,7 @@ const seed = async (store: Store, path: string): Promise<void> => {
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** The use cases on a real store and a real engine. */
+/** The use cases with a real store and a real engine. */
 export const createWorld = async (databaseUrl: string | null = null) => {
   const folder = await createFolder();
   const path = await folder.build('sales', statements);
@@ -198,10 +198,10 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     const { token } = await createGuestToken(deps)(api(app), request);
     const grant = await store.guestTokens.findByHash(hashToken(token));
     if (grant === undefined) throw new Error('the token was not stored');
-    // A test's caller lives on while the content is changed; a request's does not.
+    // In a test, the content changes while a caller exists; the caller of a request is newer than the content.
     return { kind: 'guest', grant: { ...grant, revision: null } };
   };
-  /** How many sales the guest counts. */
+  /** Returns the number of sales that the guest sees. */
   const count = async (guest: GuestCaller, metricId: string, dashboardId?: string, more: object = {}) =>
     (await queryGuestMetric(deps)(guest, { metricId, dashboardId, ...more }, stays)).answer.rows[0]?.Sales;
   const close = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/* What a test says to the page, and what the page saw. */
+/* The functions that a test calls on the page, and what the page recorded. */
 window.host = {
   events: [],
   violations: [],

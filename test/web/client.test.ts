@@ -49,6 +49,116 @@ describe('the guest client', () => {
   });
 });
 
+describe('the queries of a dashboard', () => {
+  type Call = { readonly url: string; readonly body: unknown; readonly signal: AbortSignal | null | undefined };
+  const answerOf = (metricId: string) => ({
+    ...{ data: [{ n: metricId }], totalRecords: 1, metricid: metricId, error: null },
+    metaData: { columns: [{ name: 'n', dataType: 'string' }], groupbyColumnList: [] },
+  });
+  const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+  const serving = (respond: (call: Call) => Response | Promise<Response>) => {
+    const calls: Call[] = [];
+    const client = createGuestClient({
+      ...{ baseUrl: 'https://service.example', token: 'secret' },
+      fetch: async (url, init) => {
+        const call = { url: String(url), body: JSON.parse(String(init?.body)), signal: init?.signal };
+        calls.push(call);
+        return respond(call);
+      },
+    });
+    return { client, calls };
+  };
+  const ask = (client: ReturnType<typeof serving>['client'], metricId: string, parts: object = {}, given = signal) =>
+    client.query(metricId, { dashboardId: 'd', ...parts }, given);
+  const rowsOf = async (answer: ReturnType<typeof ask>) => (await answer).rows;
+
+  it('go in one request, and each gets its answer when its line arrives', async () => {
+    let send: (text: string) => void = () => undefined;
+    let end: () => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        send = (text) => controller.enqueue(new TextEncoder().encode(text));
+        end = () => controller.close();
+      },
+    });
+    const { client, calls } = serving(() => new Response(body));
+    const filter = { dashboardFilter: { State: 'CA' } };
+    const [first, second] = [ask(client, 'a', filter), ask(client, 'b', { ...filter, limit: 5 })];
+    const text = line({ metricId: 'b', digest: 'x', answer: answerOf('b') });
+    send(text.slice(0, 30));
+    send(text.slice(30));
+    expect(await rowsOf(second)).toEqual([{ n: 'b' }]);
+    send(line({ metricId: 'a', digest: 'y', answer: answerOf('a') }));
+    end();
+    expect(await rowsOf(first)).toEqual([{ n: 'a' }]);
+    expect(calls.map(({ url, body: sent }) => [url, sent])).toEqual([
+      [
+        'https://service.example/api/v2/guest/dashboards/d/query',
+        { ...filter, metrics: [{ metricId: 'a' }, { metricId: 'b', limit: 5 }] },
+      ],
+    ]);
+  });
+
+  it('fail alone by their own line, and all together with the request', async () => {
+    const refused = { code: 'METRIC_QUERY_ERROR', message: 'no', status: 400 };
+    const text = line({ metricId: 'a', error: refused }) + line({ metricId: 'b', digest: 'x', answer: answerOf('b') });
+    const { client } = serving(() => new Response(text));
+    const [first, second, third] = [ask(client, 'a'), ask(client, 'b'), ask(client, 'c')];
+    await expect(first).rejects.toMatchObject(refused);
+    expect(await rowsOf(second)).toEqual([{ n: 'b' }]);
+    await expect(third).rejects.toMatchObject({ code: 'UNREADABLE_ANSWER' });
+    const expired = serving(() =>
+      Response.json({ error: { code: 'TOKEN_EXPIRED', message: 'over' } }, { status: 401 }),
+    );
+    for (const answer of await Promise.allSettled([ask(expired.client, 'a'), ask(expired.client, 'b')])) {
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'TOKEN_EXPIRED' } });
+    }
+    expect(expired.calls).toHaveLength(1);
+  });
+
+  it('go one by one to a service that does not know the request', async () => {
+    const { client, calls } = serving(({ url }) =>
+      url.includes('/metrics/')
+        ? Response.json(answerOf(url.split('/').at(-2) ?? ''))
+        : Response.json({ error: { code: 'NOT_FOUND', message: 'nothing' } }, { status: 404 }),
+    );
+    expect(await Promise.all(['a', 'b'].map((id) => rowsOf(ask(client, id))))).toEqual([[{ n: 'a' }], [{ n: 'b' }]]);
+    expect(await Promise.all(['c', 'd'].map((id) => rowsOf(ask(client, id))))).toEqual([[{ n: 'c' }], [{ n: 'd' }]]);
+    expect(calls.filter(({ url }) => url.includes('/dashboards/'))).toHaveLength(1);
+  });
+
+  it('with other filters go in a request of their own, and a metric asked twice is answered twice', async () => {
+    const { client, calls } = serving(({ url, body: sent }) => {
+      if (url.includes('/metrics/')) return Response.json(answerOf(url.split('/').at(-2) ?? ''));
+      const { metrics } = sent as { metrics: readonly { metricId: string }[] };
+      return new Response(metrics.map(({ metricId }) => line({ metricId, answer: answerOf(metricId) })).join(''));
+    });
+    const other = { dashboardFilter: { State: 'NV' } };
+    const asked = [
+      ask(client, 'a'),
+      ask(client, 'b'),
+      ask(client, 'a'),
+      ask(client, 'a', other),
+      ask(client, 'b', other),
+    ];
+    expect(await Promise.all(asked.map(rowsOf))).toEqual(['a', 'b', 'a', 'a', 'b'].map((n) => [{ n }]));
+    expect(calls).toHaveLength(3);
+  });
+
+  it('are ended when nobody waits for any of them', async () => {
+    const { client, calls } = serving(() => new Promise(() => undefined));
+    const [one, two] = [new AbortController(), new AbortController()];
+    const asked = [ask(client, 'a', {}, one.signal), ask(client, 'b', {}, two.signal)];
+    const outcomes = Promise.allSettled(asked);
+    await new Promise((resolve) => setTimeout(resolve));
+    one.abort();
+    expect(calls[0]?.signal?.aborted).toBe(false);
+    two.abort();
+    expect(calls[0]?.signal?.aborted).toBe(true);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+});
+
 describe('the latest job', () => {
   it('reports only the newest job, even if an older one ends later', async () => {
     const latest = createLatest();

@@ -59,8 +59,18 @@ export const startFakeService = async (flights: Flights) => {
       authorization: request.headers.authorization ?? '',
       body: text === '' ? null : JSON.parse(text),
     };
-    control.requests.push(recorded);
-    const reply = (await control.override(recorded)) ?? (await answer(recorded, request, flights));
+    const replyTo = async (each: Recorded): Promise<Reply> => {
+      control.requests.push(each);
+      return (await control.override(each)) ?? (await answer(each, request, flights));
+    };
+    const parts = partsOf(recorded);
+    if (parts.length > 0) {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+      await Promise.all(parts.map(async (part) => response.write(lineOf(part, await replyTo(part)))));
+      response.end();
+      return;
+    }
+    const reply = await replyTo(recorded);
     response.writeHead(reply.status ?? 200, {
       'content-type': 'application/json',
       'cache-control': 'no-store',
@@ -93,6 +103,23 @@ export const refusal = (code: string, message: string, status = 400): Reply => (
   status,
   body: { error: { code, message, status } },
 });
+
+/** The metrics of a dashboard query, each as the query of its own that it stands for. They are recorded as such. */
+const partsOf = ({ method, path, authorization, body }: Recorded): readonly Recorded[] => {
+  const id = /^\/api\/v2\/guest\/dashboards\/([^/]+)\/query$/.exec(path)?.[1];
+  const { metrics, ...common } = record(body);
+  if (id === undefined || !Array.isArray(metrics)) return [];
+  return metrics.map(record).map(({ metricId, ...rest }) => ({
+    ...{ method, authorization, path: `/api/v2/guest/metrics/${metricId}/query` },
+    body: { dashboardId: decodeURIComponent(id), ...common, ...rest },
+  }));
+};
+
+const lineOf = ({ path }: Recorded, { status = 200, body }: Reply): string => {
+  const metricId = path.split('/').at(-2);
+  const part = status === 200 ? { metricId, digest: '', answer: body } : { metricId, error: record(body).error };
+  return `${JSON.stringify(part)}\n`;
+};
 
 const notFound = refusal('NOT_FOUND', 'There is nothing here.', 404);
 

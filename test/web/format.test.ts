@@ -41,6 +41,28 @@ describe('format', () => {
     expect(english.timeTick(Date.UTC(2001, 1, 8))).toBe('Feb 8');
   });
 
+  it('keeps small numbers apart from zero, and reads large ones', () => {
+    expect(english.measure(0.000012, {})).toBe('0.000012');
+    expect(english.measure('1.2e14', {})).toBe('120,000,000,000,000');
+    expect(english.measure(0.00001, { format: 'percent' })).toBe('0.001%');
+    expect(english.tick(0.00002, {})).toBe('0.00002');
+  });
+
+  it('writes amounts of a currency, and compact numbers', () => {
+    expect(english.measure(1234.5, { currency: 'EUR' })).toBe('€1,235');
+    expect(createFormat('de').measure(12.5, { currency: 'EUR' })).toBe('12,50\u00a0€');
+    expect(english.measure(1_234_567, { notation: 'compact' })).toBe('1.2M');
+  });
+
+  it('writes a date by its grain', () => {
+    expect(english.dimension('2001-01-01', 'date', 'month')).toBe('January 2001');
+    expect(english.dimension('2001-04-01', 'date', 'quarter')).toBe('Q2 2001');
+    expect(english.dimension('2001-01-01', 'date', 'year')).toBe('2001');
+    expect(english.dimension(1, 'number', 'dayOfWeek')).toBe('Monday');
+    expect(english.dimension(15, 'number', 'hourOfDay')).toMatch(/^3\sPM$/);
+    expect(createFormat('de').dimension('2001-01-01', 'date', 'month')).toBe('Januar 2001');
+  });
+
   it('does not group a year or an hour', () => {
     expect(english.dimension(2001, 'number')).toBe('2001');
   });

@@ -3,8 +3,11 @@ import type { GuestChart } from '../../src/domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
 import { createFormat } from '../../src/web/base/format.js';
 import type { ChartTheme } from '../../src/web/base/tokens.js';
-import { areBarsHorizontal, chartOption, heightNeeded, tooltipAt } from '../../src/web/charts/chart-options.js';
-import { columnsOf, plotOf, summaryOf } from '../../src/web/charts/plot.js';
+import { draw } from '../../src/web/charts/families/cartesian.js';
+import { areBarsHorizontal } from '../../src/web/charts/model/axes.js';
+import { columnsOf } from '../../src/web/charts/model/columns.js';
+import type { Drawing, Picture } from '../../src/web/charts/model/drawing.js';
+import { plotOf } from '../../src/web/charts/model/plot.js';
 
 const format = createFormat('en');
 const theme: ChartTheme = {
@@ -39,10 +42,24 @@ const hour = { name: 'hour', dataType: 'number' } as const;
 const airport = { name: 'airport', dataType: 'string' } as const;
 const flights = { name: 'flights', dataType: 'number' } as const;
 
-const drawing = (answer: MetricAnswer, chart: GuestChart) => {
-  const plot = plotOf(answer, chart, format);
-  return { plot, chart, format, theme, isReducedMotion: false, width: 600 };
+const drawing = (answer: MetricAnswer, chart: GuestChart): Drawing => ({
+  name: 'Flights',
+  answer,
+  chart,
+  format,
+  theme,
+  isReducedMotion: false,
+  width: 600,
+  height: 300,
+});
+const pictureOf = (given: Drawing): Picture => {
+  const drawn = draw(given);
+  if (typeof drawn === 'string') throw new Error(drawn);
+  return drawn;
 };
+const isHorizontal = (given: Drawing) => areBarsHorizontal(plotOf(given.answer, given.chart, format), given);
+
+const optionOf = (given: Drawing) => pictureOf(given).option;
 
 describe('a plot', () => {
   it('puts dates on a time axis in order, and keeps the cell for a drill-down', () => {
@@ -53,7 +70,7 @@ describe('a plot', () => {
     const plot = plotOf(answerOf([day, flights], rows, ['day']), chartOf('line', ['day'], ['flights']), format);
     expect(plot.axis).toBe('time');
     expect(plot.points.map((point) => point.value)).toEqual(['2001-01-01', '2001-01-02']);
-    expect(plot.series).toEqual([{ name: 'Flights', values: [5, 7] }]);
+    expect(plot.series).toEqual([{ name: 'Flights', measure: 'flights', values: [5, 7] }]);
   });
 
   it('keeps the position of an hour without flights', () => {
@@ -86,8 +103,8 @@ describe('a plot', () => {
       format,
     );
     expect(plot.series).toEqual([
-      { name: 'LAX', values: [1, 3] },
-      { name: 'ATL', values: [2, null] },
+      { name: 'LAX', measure: 'flights', values: [1, 3] },
+      { name: 'ATL', measure: 'flights', values: [2, null] },
     ]);
   });
 
@@ -121,18 +138,15 @@ describe('a chart option', () => {
 
   it('draws horizontal bars for long names, each with enough height', () => {
     const drawn = drawing(many, chartOf('bar', ['airport'], ['flights']));
-    expect(areBarsHorizontal(drawn)).toBe(true);
-    expect(heightNeeded(drawn)).toBeGreaterThanOrEqual(30 * 24);
-    expect(chartOption(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
+    expect(isHorizontal(drawn)).toBe(true);
+    expect(pictureOf(drawn).height).toBeGreaterThanOrEqual(30 * 24);
+    expect(optionOf(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
   });
 
   it('draws horizontal bars if the card is too narrow for the names', () => {
     const rows = Array.from({ length: 12 }, (_, index) => ({ airport: `A${index}`, flights: index }));
     const drawn = drawing(answerOf([airport, flights], rows, ['airport']), chartOf('bar', ['airport'], ['flights']));
-    expect([areBarsHorizontal({ ...drawn, width: 600 }), areBarsHorizontal({ ...drawn, width: 300 })]).toEqual([
-      false,
-      true,
-    ]);
+    expect([isHorizontal({ ...drawn, width: 600 }), isHorizontal({ ...drawn, width: 300 })]).toEqual([false, true]);
   });
 
   it('names the dimension of numbers below the bars', () => {
@@ -140,14 +154,14 @@ describe('a chart option', () => {
       answerOf([hour, flights], [{ hour: 1, flights: 2 }], ['hour']),
       chartOf('bar', ['hour'], ['flights']),
     );
-    expect(chartOption(drawn).xAxis).toMatchObject({ name: 'Hour' });
+    expect(optionOf(drawn).xAxis).toMatchObject({ name: 'Hour' });
   });
 
   it('draws vertical bars for few short names', () => {
     const few = answerOf([airport, flights], [{ airport: 'LAX', flights: 1 }], ['airport']);
     const drawn = drawing(few, chartOf('bar', ['airport'], ['flights']));
-    expect(areBarsHorizontal(drawn)).toBe(false);
-    expect(chartOption(drawn).xAxis).toMatchObject({ type: 'category', data: ['LAX'] });
+    expect(isHorizontal(drawn)).toBe(false);
+    expect(optionOf(drawn).xAxis).toMatchObject({ type: 'category', data: ['LAX'] });
   });
 
   it('starts bars at zero always, and lines only if their values are near zero', () => {
@@ -161,28 +175,28 @@ describe('a chart option', () => {
       [90, 99].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value })),
       ['day'],
     );
-    expect(chartOption(drawing(near, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject({ scale: false });
-    expect(chartOption(drawing(far, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject({ scale: true });
-    expect(chartOption(drawing(far, chartOf('bar', ['day'], ['flights']))).yAxis).toMatchObject({ scale: false });
+    expect(optionOf(drawing(near, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject([{ scale: false }]);
+    expect(optionOf(drawing(far, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject([{ scale: true }]);
+    expect(optionOf(drawing(far, chartOf('bar', ['day'], ['flights']))).yAxis).toMatchObject([{ scale: false }]);
   });
 
   it('does not animate if the user prefers reduced motion', () => {
     expect(
-      chartOption({ ...drawing(many, chartOf('bar', ['airport'], ['flights'])), isReducedMotion: true }).animation,
+      optionOf({ ...drawing(many, chartOf('bar', ['airport'], ['flights'])), isReducedMotion: true }).animation,
     ).toBe(false);
   });
 
-  it('gives tooltips as plain text, without a formatter that makes HTML', () => {
+  it('gives tooltips as plain text, and leaves ECharts’ own off', () => {
     const hostile = '<img src=x onerror=alert(1)>';
     const drawn = drawing(
       answerOf([airport, flights], [{ airport: hostile, flights: 1 }], ['airport']),
       chartOf('bar', ['airport'], ['flights']),
     );
-    expect(tooltipAt(drawn, 0)).toEqual({
+    expect(pictureOf(drawn).tip({ series: 0, index: 0 })).toEqual({
       title: hostile,
       lines: [{ name: 'Flights', colour: '#2f6bd8', value: '1' }],
     });
-    expect(chartOption(drawn).tooltip).not.toHaveProperty('formatter');
+    expect(optionOf(drawn).tooltip).toMatchObject({ renderMode: 'richText', showContent: false });
   });
 });
 
@@ -190,8 +204,8 @@ describe('a summary', () => {
   it('says kind, span and extremes', () => {
     const rows = [3, 9, 5].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value }));
     const chart = chartOf('line', ['day'], ['flights']);
-    const { plot } = drawing(answerOf([day, flights], rows, ['day']), chart);
-    expect(summaryOf({ name: 'Flights a day', chart }, plot, format)).toBe(
+    const given = { ...drawing(answerOf([day, flights], rows, ['day']), chart), name: 'Flights a day' };
+    expect(pictureOf(given).summary).toBe(
       'Flights a day: line chart, 3 values from Jan 1, 2001 to Jan 3, 2001. Lowest 3 (Jan 1, 2001), highest 9 (Jan 2, 2001).',
     );
   });

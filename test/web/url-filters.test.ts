@@ -67,7 +67,7 @@ const choices: fc.Arbitrary<Record<string, FilterValue>> = fc.record(
 );
 
 const ownNames = new Set(['State', 'Distance', 'Date', 'Late', 'guestlist-fixed']);
-/** Queries that pages may have of their own. */
+/** Queries that pages may have themselves. */
 const pageQuery = fc
   .array(
     fc.oneof(
@@ -83,7 +83,7 @@ const pageQuery = fc
 describe('the filters in a query, written and read', () => {
   it('is readable', () => {
     expect(write({ State: ['CA', 'Nový Kraj', 'a, b: c/d'] })).toBe('?State=CA&State=Nov%C3%BD+Kraj&State=a,+b:+c/d');
-    // Browsers write it so; otherwise the URL would seem changed each time.
+    // The text is written as browsers write it; otherwise the URL would seem changed each time.
     expect(write({ State: ['L’Aquila', "Coeur d'Alene"] })).toBe('?State=L%E2%80%99Aquila&State=Coeur+d%27Alene');
     expect(write({ Distance: { min: 100, max: 500 }, Late: false })).toBe('?Distance=100..500&Late=false');
     expect(write({ Distance: { max: 0.5 } })).toBe('?Distance=..0.5');

@@ -1,4 +1,4 @@
-/** 2. Create embed for an existing dashboard or metric, and 3. Delete embed. */
+/** Checks operations 2 (create an embed) and 3 (delete an embed) of the interface specification. */
 import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
 import type { CheckContext } from '../kit/context.js';
 import { expectOk, expectRefusal, expectThat, fields, filled, nothing, rowsOf } from '../kit/expect.js';

@@ -77,7 +77,7 @@ export const both =
 
 /** Expects status 200 and this shape; returns the body. */
 export const expectOk = (answer: Answer, shape: Shape): Json => {
-  if (answer.status !== 200) throw new Fault(`status ${answer.status} came, expected 200`);
+  if (answer.status !== 200) throw new Fault(`got status ${answer.status}, expected 200`);
   const fault = shape(answer.body, 'body');
   if (fault !== undefined) throw new Fault(fault);
   if (!isJson(answer.body)) throw new Fault('the body is no JSON object');
@@ -105,7 +105,7 @@ export const expectRefusal = (
   const isCode = typeof error.code === 'string' && wantedCodes.includes(error.code);
   if (!isStatus || !isCode) {
     const open = wantedStatuses === anyRefusal ? 'an error' : writeList(wantedStatuses);
-    throw new Fault(`${answer.status} ${String(error.code ?? '')} came, expected ${open} ${writeList(wantedCodes)}`);
+    throw new Fault(`got ${answer.status} ${String(error.code ?? '')}, expected ${open} ${writeList(wantedCodes)}`);
   }
   if (fault !== undefined) throw new Fault(fault);
   if (error.status !== undefined && error.status !== answer.status) {

@@ -34,6 +34,12 @@ export type Chart = {
   /** Format of numbers: `percent` shows 0.21 as 21 %. */
   readonly format?: 'number' | 'percent' | undefined;
   readonly unit?: string | undefined;
+  /** ISO 4217 code: numbers are amounts of this currency. */
+  readonly currency?: string | undefined;
+  /** `compact` writes 1,234,567 as 1.2M. Left out: single values beyond a billion are compact, all else is full. */
+  readonly notation?: 'full' | 'compact' | undefined;
+  /** How a period without rows is drawn: as a gap in the line, the default, or as zero. */
+  readonly missing?: 'gap' | 'zero' | undefined;
   /** For a combo chart: how each measure is drawn, by its name. */
   readonly series?: readonly ChartSeries[] | undefined;
   /** For a pivot table: names of the dimensions that become columns. The others become rows. */

@@ -1,8 +1,9 @@
 /** The content of a dashboard: checked against datamarts, moved to another schema, copied for a client. */
 import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../datamart/datamart.js';
-import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
+import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
 import { definitionFaults, written } from './definition.js';
 import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } from './metric.js';
+import { dashboardFilterTypeFaults, definitionTypeFaults } from './type-faults.js';
 
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
@@ -12,30 +13,49 @@ const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) 
   datamarts.map(faultsFor).toSorted((a, b) => a.length - b.length)[0] ?? ['the workspace reaches no datamart'];
 
 /**
+ * Which parts of a content are written anew, and so have their types checked. A part that is stored already is not: a
+ * faulty metric shows its error on its card, and must not stop a copy or a change of the others.
+ */
+export type Written = {
+  readonly isNewMetric: (definition: MetricDefinition) => boolean;
+  readonly isNewFilter: (filter: DashboardFilter) => boolean;
+};
+
+export const allWritten: Written = { isNewMetric: () => true, isNewFilter: () => true };
+export const nothingWritten: Written = { isNewMetric: () => false, isNewFilter: () => false };
+
+/**
  * Returns all faults of the content for these datamarts, each with its place. Empty if the content can be used. Each
  * metric reads one of the datamarts.
  */
-export const contentFaults = (content: DashboardContent, ...datamarts: readonly Datamart[]): readonly string[] => {
+export const contentFaults = (
+  content: DashboardContent,
+  datamarts: readonly Datamart[],
+  { isNewMetric, isNewFilter }: Written = allWritten,
+): readonly string[] => {
+  const faultsOf = (definition: MetricDefinition) => (datamart: Datamart) => [
+    ...definitionFaults(definition, datamart),
+    ...(isNewMetric(definition) ? definitionTypeFaults(definition, datamart) : []),
+  ];
   const ids = content.metrics.map(({ metricId }) => metricId);
   return [
-    ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: "${id}" is there twice`),
+    ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: "${id}" occurs twice`),
     ...content.metrics
       .filter((metric) => lineageOfCopy(metric).length > maxLineage)
       .map(({ metricId }) => `metrics["${metricId}"]: it was copied more than ${maxLineage} times`),
     ...content.metrics.flatMap(({ metricId, definition }) =>
-      fewest(datamarts, (datamart) => definitionFaults(definition, datamart)).map(
-        (fault) => `metrics["${metricId}"]: ${fault}`,
-      ),
+      fewest(datamarts, faultsOf(definition)).map((fault) => `metrics["${metricId}"]: ${fault}`),
     ),
     ...content.layout
       .filter(({ metricId }) => !ids.includes(metricId))
       .map(({ metricId }) => `layout: a card names "${metricId}", which is not among the metrics`),
-    ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" is there twice`),
+    ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" occurs twice`),
     ...content.filters.flatMap(({ name, applyOnTables }) =>
       applyOnTables
         .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
         .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
     ),
+    ...content.filters.filter(isNewFilter).flatMap((filter) => dashboardFilterTypeFaults(filter, datamarts)),
   ];
 };
 

@@ -62,6 +62,15 @@ export type DashboardContent = {
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
+/** Whether a metric could be answered for a client. `untried`: it needs values that only a token has. */
+export type TriedMetric = {
+  readonly metricId: string;
+  readonly name: string;
+  readonly outcome: 'answered' | 'failed' | 'untried';
+  /** Null if answered. */
+  readonly message: string | null;
+};
+
 /**
  * Whether a setting that names a dashboard id applies to `dashboard`: the id is its own or its template's. spec-gap:
  * settings for a template also apply to its copies, as they do for metrics.

@@ -50,7 +50,7 @@ export const namedDatabases = (
 };
 
 const levelMissing =
-  'tenancySettings.tenancyLevel: nothing came, expected TABLE, DATABASE or MULTI_DATABASE, since the datamart has no tenancy yet';
+  'tenancySettings.tenancyLevel: missing, expected TABLE, DATABASE or MULTI_DATABASE, since the datamart has no tenancy yet';
 
 /**
  * Returns the datamart's parts after the changes. `source` is required if `needsSource` returns true. Throws

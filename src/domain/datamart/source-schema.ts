@@ -8,6 +8,8 @@ export type SourceTable = TableRef & {
   /** Column names of each unique constraint or index, except the primary key. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKey[];
+  /** Number of rows as the database estimates it; null if it has no estimate. Tables stored by an earlier release lack it. */
+  readonly estimatedRows?: number | null | undefined;
 };
 
 export type SourceColumn = {

@@ -140,9 +140,7 @@ export const tenancyPathFaults = (whole: Whole, isKept: boolean): readonly strin
     const kept = `table ${quote(tableName)} has the tenancyPath ${quote(tenancyPath)}`;
     const other = contradiction(table, whole);
     if (other !== undefined) {
-      return [
-        isKept ? `${kept}, which cannot stand beside ${other}` : faultOf(path, tenancyPath, `none beside ${other}`),
-      ];
+      return [isKept ? `${kept}, which contradicts ${other}` : faultOf(path, tenancyPath, `none, because of ${other}`)];
     }
     const names = whole.relationships
       .filter(({ parent, child }) => sameTable(parent, table) !== sameTable(child, table))

@@ -45,10 +45,14 @@ export const chosenValues = (
   where: 'dashboardFilter' | 'metricFilter',
   names: readonly string[],
   { defaultValue }: { readonly defaultValue?: FilterValue | undefined },
-): { readonly values: readonly FilterValue[]; readonly read: typeof readFilterValue } => {
+): { readonly values: readonly FilterValue[]; readonly read: typeof readFilterValue; readonly code: Code } => {
   const values = valuesFor(where === 'dashboardFilter' ? dashboardFilter : metricFilter, names);
-  if (values.length > 0) return { values, read: isHost === true ? readHostFilterValue : readFilterValue };
-  return { values: defaultValue === undefined ? [] : [defaultValue], read: readHostFilterValue };
+  if (values.length > 0) {
+    return { values, read: isHost === true ? readHostFilterValue : readFilterValue, code: 'INVALID_REQUEST_BODY' };
+  }
+  // The author's default is not part of the request: a guest gets no text about it.
+  const defaults = defaultValue === undefined ? [] : [defaultValue];
+  return { values: defaults, read: readHostFilterValue, code: 'METRIC_QUERY_ERROR' };
 };
 
 /** The part of a grant that restricts rows. */
@@ -251,7 +255,7 @@ const assertKnown = (values: FilterValues, known: readonly string[], where: stri
 
 /**
  * Returns conditions for the values that the guest chose, or for the filters' defaults. Throws INVALID_REQUEST_BODY if
- * a name is not a filter that the guest may set, or a value does not fit.
+ * a name is not a filter that the guest may set, or a value does not fit; and METRIC_QUERY_ERROR if a default does not.
  */
 export const chosenConditions = (
   restrictions: Restrictions,
@@ -277,7 +281,7 @@ export const chosenConditions = (
       named: namedMetricFilter(filter),
       ...chosenValues(choices, 'metricFilter', metricFilterNames(filter), filter),
     })),
-  ].flatMap(({ named, values, read }) =>
-    values.flatMap((value) => conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY', read)),
+  ].flatMap(({ named, values, read, code }) =>
+    values.flatMap((value) => conditionsOf(named, value, moment, code, read)),
   );
 };

@@ -18,8 +18,8 @@ const withId = ({ metricId, guest }: Metric): readonly LayoutCard[] =>
   guest === null || guest.card === null ? [] : [{ ...guest.card, metricId }];
 
 /**
- * Returns every card of the board, whoever may see it. `metrics` are all metrics of the client on the dashboard. Cards
- * of metrics that were added after `own` was saved are placed below it.
+ * Returns every card of the board; the caller must remove those that its viewer may not see. `metrics` are all metrics
+ * of the client on the dashboard. Cards of metrics that were added after `own` was saved are placed below it.
  */
 export const boardCards = (
   dashboard: Dashboard,

@@ -1,6 +1,7 @@
 /** Metrics that guests define: their limits, and the faults of a definition for the columns that a guest may use. */
 import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
 import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
+import { definitionTypeFaults } from '../dashboard/type-faults.js';
 import { type Datamart, findColumn, findTable } from '../datamart/datamart.js';
 import type { Moment } from '../filter/date-range.js';
 import { readFilterValue } from '../filter/value.js';
@@ -78,20 +79,22 @@ const visible = (datamart: Datamart): Datamart => ({
     .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
 });
 
+/** Returns the parts that a guest sent as a definition; whatever was not sent is empty. */
+const sent = (parts: GuestDefinition): VisualDefinition => ({
+  ...nothing,
+  chart: { type: 'table' },
+  from: { schemaName: '', tableName: '' },
+  ...given(parts),
+});
+
 /** Returns faults for tables and columns that do not exist for guests, including hidden ones. */
 const missing = (parts: GuestDefinition, datamart: Datamart): readonly string[] => {
   const { from } = parts;
-  const named = {
-    ...nothing,
-    chart: { type: 'table' },
-    from: { schemaName: '', tableName: '' },
-    ...given(parts),
-  } as const;
   return [
     ...(from !== undefined && findTable(datamart, from) === undefined
       ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
       : []),
-    ...columnsOf(named)
+    ...columnsOf(sent(parts))
       .filter((ref) => findColumn(datamart, ref) === undefined)
       .map((ref) => `the datamart has no column ${written(ref)}`),
   ];
@@ -105,16 +108,33 @@ const defaultFaults = ({ filters = [] }: GuestDefinition, moment: Moment): reado
       : [];
   });
 
-/** Returns all faults of the parts that a guest sent, and of the resulting definition. */
+/** What a guest writes: the parts that were sent, the resulting definition, and the one that they change. */
+export type DefinitionWrite = {
+  readonly parts: GuestDefinition;
+  readonly whole: MetricDefinition;
+  /** Null for a new metric. */
+  readonly before: MetricDefinition | null;
+};
+
+/**
+ * Returns the faults of the parts that a guest sent and of the resulting definition; and `stored`, the faults that the
+ * changed metric had before. These name parts that the guest did not send, perhaps hidden columns, so no guest may read
+ * them.
+ */
 export const guestFaults = (
-  parts: GuestDefinition,
-  whole: MetricDefinition,
+  { parts, whole, before }: DefinitionWrite,
   datamart: Datamart,
   moment: Moment,
-): readonly string[] => [
-  ...new Set([
+): { readonly sent: readonly string[]; readonly stored: readonly string[] } => {
+  const own = [
     ...missing(parts, visible(datamart)),
-    ...definitionFaults(whole, datamart),
+    ...definitionTypeFaults(sent(parts), visible(datamart)),
     ...defaultFaults(parts, moment),
-  ]),
-];
+  ];
+  const earlier = new Set(before === null ? [] : definitionFaults(before, datamart));
+  const resulting = definitionFaults(whole, datamart);
+  return {
+    sent: [...new Set([...own, ...resulting.filter((fault) => !earlier.has(fault))])],
+    stored: resulting.filter((fault) => earlier.has(fault) && !own.includes(fault)),
+  };
+};

@@ -45,7 +45,7 @@ const valueFaults = (
   return Object.entries(values).flatMap(([key, value]) => {
     const filter = findVisible(filters, key);
     if (filter === undefined) return [`${where}[${quote(key)}]: there is no such filter`];
-    if (seen.has(filter)) return [`${where}[${quote(key)}]: the filter is there twice`];
+    if (seen.has(filter)) return [`${where}[${quote(key)}]: the filter occurs twice`];
     seen.add(filter);
     const reading = readFilterValue(filter.dataType, value, moment);
     return 'expected' in reading ? [`${where}[${quote(key)}]: takes ${reading.expected}`] : [];
@@ -61,7 +61,7 @@ const nameFaults = (filterNames: ViewChoices['filterNames'], filters: readonly V
   return entries.flatMap(([key, name], index) => {
     if (findVisible(filters, key) === undefined) return [`filterNames[${quote(key)}]: there is no such filter`];
     if (entries.slice(0, index).some(([other]) => sameName(other, key)))
-      return [`filterNames[${quote(key)}]: the filter is there twice`];
+      return [`filterNames[${quote(key)}]: the filter occurs twice`];
     const bearers = renamed.filter((other) => sameName(other, name)).length;
     return bearers > 1 ? [`filterNames[${quote(key)}]: two filters would be named ${quote(name)}`] : [];
   });

@@ -1,6 +1,6 @@
 import type { Chart } from '../dashboard/chart.js';
 import type { LayoutCard } from '../dashboard/dashboard.js';
-import type { Sort } from '../dashboard/metric.js';
+import type { Sort, TimeGrain } from '../dashboard/metric.js';
 import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
 import type { EffectiveAccess } from './end-user-filters.js';
@@ -31,7 +31,14 @@ export type GuestChart = Chart & {
   readonly dimensions: readonly string[];
   readonly measures: readonly string[];
   readonly isDrillable: boolean;
+  /** Grains of the dimensions that have one, by name. */
+  readonly grains?: Readonly<Record<string, TimeGrain>> | undefined;
+  /** How values of a measure in several groups combine, by its name. Others, an average for example, do not combine. */
+  readonly combine?: Readonly<Record<string, Combine>> | undefined;
 };
+
+/** The value of two groups together: their sum, the lesser or the greater. */
+export type Combine = 'sum' | 'min' | 'max';
 
 /** A filter that the guest may set. `defaultValue` applies until the guest sets a value. */
 export type GuestFilter = {
@@ -59,6 +66,21 @@ export type GuestQuery = {
 
 /** A metric's answer with its duration in whole milliseconds. */
 export type MetricReply = { readonly metricId: string; readonly answer: MetricAnswer; readonly timeTakenInMs: number };
+
+/** A query of several metrics of one dashboard. `digest`: that of the answer which the caller already has. */
+export type DashboardQuery = {
+  readonly dashboardId: string;
+  readonly dashboardFilter?: GuestQuery['dashboardFilter'];
+  readonly metrics: readonly (Omit<GuestQuery, 'dashboardId' | 'dashboardFilter'> & {
+    readonly digest?: string | undefined;
+  })[];
+};
+
+/** What became of one metric of a dashboard query. Without `reply`, the answer has the digest that the query named. */
+export type DashboardPart =
+  | { readonly metricId: string; readonly digest: string; readonly reply: MetricReply }
+  | { readonly metricId: string; readonly digest: string }
+  | { readonly metricId: string; readonly failure: unknown };
 
 export type GuestOption = { readonly label: string; readonly value: Scalar };
 

@@ -21,9 +21,7 @@ const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
   if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
   if (bucketWidth !== undefined) return bucketOf(name, bucketWidth, value);
   if (bucketCount !== undefined) {
-    refuse(
-      `drill: "${name}" has a bucketCount, whose buckets change with the rows; give it a bucketWidth to drill into.`,
-    );
+    refuse(`drill: the buckets of "${name}" change with the rows, so no click can choose one of them.`);
   }
   return { kind: 'compare', operator: '=', value };
 };
@@ -33,9 +31,7 @@ type Range = { readonly from: Scalar; readonly to: Scalar | null };
 /** Returns the range from the start of the period, as in the answer, to the start of the next period. */
 const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => {
   if (grain === 'hourOfDay' || grain === 'dayOfWeek') {
-    return refuse(
-      `drill: "${name}" is grouped by ${grain}, which comes back again and again; no range holds its rows.`,
-    );
+    return refuse(`drill: "${name}" is grouped by ${grain}, which recurs, so no range of dates has its rows.`);
   }
   const from = typeof value === 'string' ? movePeriods(value, grain, 0) : undefined;
   if (from === undefined) return refuse(`drill: "${name}" takes a date, as its answer has them.`);
@@ -92,7 +88,7 @@ export const drill = (definition: MetricDefinition, clicks: readonly Click[]): D
   if (clicks.length === 0) return { definition, conditions: [] };
   return definition.kind === 'visual'
     ? drillVisual(definition, clicks)
-    : refuse('drill: custom SQL has no drill path.');
+    : refuse('drill: this metric has no drill path.');
 };
 
 type DrilledVisual = Drilled & { readonly definition: VisualDefinition };

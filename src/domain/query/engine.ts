@@ -7,6 +7,9 @@ import type { TenantScope } from '../datamart/tenant.js';
 import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
 
+/** The abort signal of a request. Log lines about its queries have its `requestId`. */
+export type RequestSignal = AbortSignal & { readonly requestId?: string | undefined };
+
 /** Read operations. Each one requires a tenant scope. */
 export type Reads = {
   /**
@@ -32,7 +35,7 @@ export type Engine = Reads & {
    * Returns the read operations for one caller. When `signal` aborts, running queries are cancelled, also in the
    * database, and rejected with METRIC_QUERY_ERROR.
    */
-  readonly until: (signal: AbortSignal) => Reads;
+  readonly until: (signal: RequestSignal) => Reads;
   /**
    * Returns the current tables of the datasource, ordered by schema and name. Later questions use them too.
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.

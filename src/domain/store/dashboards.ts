@@ -6,6 +6,9 @@ import type { GuestLayout } from '../guest/layout.js';
 import type { SavedView } from '../guest/saved-view.js';
 import type { Page } from './page.js';
 
+/** External ids of the copies of a dashboard, and ids of its embeds. */
+export type DashboardUsers = { readonly copies: readonly string[]; readonly embeds: readonly string[] };
+
 export type DashboardStore = {
   /** Returns false if the data app, or the organization, already has a dashboard of that external id. */
   readonly insert: (dashboard: Dashboard) => Promise<boolean>;
@@ -15,7 +18,7 @@ export type DashboardStore = {
   readonly listByIds: (ids: readonly string[]) => Promise<readonly Dashboard[]>;
   /** Returns the data app's own dashboard of that external id, else the organization's. */
   readonly findByExternalId: (dataAppId: string, externalDashboardId: string) => Promise<Dashboard | undefined>;
-  /** Returns every dashboard of that external id, whoever owns it; the organization's first. */
+  /** Returns all dashboards of that external id, of every owner. The organization's dashboard comes first. */
   readonly listByExternalId: (externalDashboardId: string) => Promise<readonly Dashboard[]>;
   /** Returns the organization's dashboard of that external id. Templates are such dashboards. */
   readonly findTemplate: (externalDashboardId: string) => Promise<Dashboard | undefined>;
@@ -33,6 +36,12 @@ export type DashboardStore = {
    * export or a workspace's list.
    */
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
+  /** Prevents deletion of the dashboard until the transaction ends. Returns false if it does not exist. */
+  readonly hold: (id: string) => Promise<boolean>;
+  /** As `lock`, and waits for those who hold the dashboard. */
+  readonly lockToDelete: (id: string) => Promise<Dashboard | undefined>;
+  /** Returns the copies and embeds of the dashboard, of every owner; at most `limit` of each. */
+  readonly listUsers: (id: string, limit: number) => Promise<DashboardUsers>;
   /** Returns the dashboard, and locks it until the transaction ends. */
   readonly lock: (id: string) => Promise<Dashboard | undefined>;
   /** As `listMetrics`, and locks these metrics until the transaction ends. The dashboard must be locked. */

@@ -41,6 +41,14 @@ export type ClientStore = {
 
 /** Stores workspaces. `list` is ordered by name. */
 export type WorkspaceStore = NamedStore<Workspace> & {
+  /** Prevents deletion of the workspace until the transaction ends. Returns false if it does not exist. */
+  readonly hold: (id: string) => Promise<boolean>;
+  /** Waits for those who hold the workspace, and then keeps others from holding it until the transaction ends. */
+  readonly lock: (id: string) => Promise<boolean>;
+  /** Returns the external ids of the workspace's dashboards, of every owner; at most `limit`. */
+  readonly listDashboardIds: (id: string, limit: number) => Promise<readonly string[]>;
+  /** Deletes the workspace with the metrics that are on no dashboard. It must have no dashboards. */
+  readonly remove: (id: string) => Promise<void>;
   readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
   /**
    * Returns the datamarts that the workspace reaches, ordered by name: one, those of its datasource, or all. Empty if
@@ -49,7 +57,18 @@ export type WorkspaceStore = NamedStore<Workspace> & {
   readonly listDatamarts: (workspace: Workspace) => Promise<readonly Datamart[]>;
 };
 
+/** Names of what stands on a datasource. */
+export type DatasourceUsers = { readonly datamarts: readonly string[]; readonly workspaces: readonly string[] };
+
 export type DatasourceStore = NamedStore<Datasource> & {
+  /** Prevents deletion of the datasource until the transaction ends. Returns false if it does not exist. */
+  readonly hold: (id: string) => Promise<boolean>;
+  /** Waits for those who hold the datasource, and then keeps others from holding it until the transaction ends. */
+  readonly lock: (id: string) => Promise<boolean>;
+  /** Returns the datamarts and workspaces of the datasource; at most `limit` of each. */
+  readonly listUsers: (id: string, limit: number) => Promise<DatasourceUsers>;
+  /** Deletes the datasource with what its syncs found. Nothing may stand on it. */
+  readonly remove: (id: string) => Promise<void>;
   /** Returns the datasources, ordered by name. Decrypts no credentials, so it also works if their key is lost. */
   readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
   /** Returns the datasource of that name. Decrypts no credentials. */

@@ -5,6 +5,7 @@
  * ask.
  */
 import type { Clock } from '../../domain/ports.js';
+import { closeAll } from '../../platform/close-all.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import type { RunResult } from '../run/run.js';
@@ -47,7 +48,7 @@ export type ResultCache = {
   /** As `Engine.forgetClient`. */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
   readonly bytes: () => number;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 const sweepEveryMs = 30_000;
@@ -108,9 +109,7 @@ const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing,
         loads.delete(load);
       }
     },
-    close: () => {
-      for (const end of ends) end();
-    },
+    close: () => closeAll(ends),
   };
 };
 

@@ -10,7 +10,7 @@ const mends: Readonly<Record<Fault, string>> = {
     'the server refused the credentials; check username and password, and that this user may connect from here.',
   database: 'the server has no such database for this user; check the database name.',
   settings:
-    'the server does not take the settings that a question needs; it must be a current version, and the user’s profile must have readonly 0 or 2.',
+    'the server does not accept the settings that a query needs; it must be a current version, and the user’s profile must have readonly 0 or 2.',
   encryption:
     'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.',
 };

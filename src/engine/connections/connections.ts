@@ -1,4 +1,5 @@
 import { DependencyUnavailable } from '../../domain/unavailable.js';
+import { closeAll } from '../../platform/close-all.js';
 import { ReadLimitReached } from './batches.js';
 import type { Permit, Permits } from './budget.js';
 import { ReaderFailed, refuseLate } from './database.js';
@@ -90,7 +91,13 @@ export const createConnections = <Connection>(
     close: async () => {
       await limiter.drain();
       await settled();
-      await Promise.all(slots.map(({ current }) => current !== null && end(driver, current)));
+      await closeAll(
+        slots.map(
+          ({ current }) =>
+            async () =>
+              void (current !== null && (await end(driver, current))),
+        ),
+      );
     },
   };
 };

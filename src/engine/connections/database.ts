@@ -30,6 +30,8 @@ export type Running = {
   readonly signal?: AbortSignal | undefined;
   /** Limit for all rows, or for one batch of a stream; see `rowBytes`. Not much more is ever held in memory. */
   readonly maxBytes?: number | undefined;
+  /** The request that it belongs to, for the log. */
+  readonly requestId?: string | undefined;
 };
 
 /** Takes a batch. The next one is read after the promise resolves. */
@@ -133,26 +135,37 @@ export const refuseConnection = (message: string, reason: Reason, cause: unknown
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
 };
 
+/** What the log says about a statement. */
+export type LoggedStatement = {
+  readonly datasource: Datasource;
+  readonly tenant: TenantScope;
+  readonly running: Running;
+};
+
+/** The id of a tenant for the log; undefined if a query is not restricted to one. */
+export const loggedTenant = (tenant: TenantScope): string | undefined =>
+  tenant.kind === 'tenant' ? tenant.clientId : undefined;
+
 /** Runs the work, logs its error, and throws a refusal without the driver's text. */
 export const runLogged = async <R>(
   work: () => Promise<R>,
-  datasource: Datasource,
   log: Log,
-  signal: AbortSignal | undefined,
+  { datasource, tenant, running: { signal, requestId } }: LoggedStatement,
 ): Promise<R> => {
+  const about = { requestId, tenant: loggedTenant(tenant), datasource: datasource.name };
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof ReaderFailed) throw cause.cause;
     if (isAbort(signal, cause)) {
-      log.warn({ event: 'query.stopped', datasource: datasource.name, reason: callerGone }, 'query stopped');
+      log.warn({ event: 'query.stopped', ...about, reason: callerGone }, 'query stopped');
       throw cause;
     }
     if (cause instanceof Refusal) {
-      log.warn({ event: 'query.stopped', datasource: datasource.name, reason: cause.reason }, 'query stopped');
+      log.warn({ event: 'query.stopped', ...about, reason: cause.reason }, 'query stopped');
       throw cause;
     }
-    log.error({ event: 'query.failed', err: cause, datasource: datasource.name }, 'query failed at the datasource');
+    log.error({ event: 'query.failed', err: cause, ...about }, 'query failed at the datasource');
     throw new Refusal('METRIC_QUERY_ERROR', 'The query failed at the datasource. The cause is in the log.', {
       reason: 'datasource-failed',
       cause,

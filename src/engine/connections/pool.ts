@@ -1,4 +1,5 @@
 import { Refusal } from '../../domain/refusal.js';
+import { usualLimits } from './limits.js';
 
 /** A fixed set of items, each used by one caller at a time. Further callers wait. */
 export type Pool<T> = {
@@ -15,7 +16,8 @@ export type Pool<T> = {
 /** How many callers may wait, and for how long each. */
 export type WaitLimits = { readonly maxWaiting: number; readonly waitMs: number };
 
-export const defaultWaitLimits: WaitLimits = { maxWaiting: 1000, waitMs: 30_000 };
+/** How many callers may wait for the connections of one database. Most questions wait in the fair queue instead. */
+export const maxWaiting = 1000;
 
 /** Callers that wait for one item each, first come, first served. */
 export type WaitQueue<T> = {
@@ -69,7 +71,10 @@ export const createWaitQueue = <T>({ maxWaiting, waitMs }: WaitLimits): WaitQueu
   };
 };
 
-export const createPool = <T>(items: readonly T[], patience: WaitLimits = defaultWaitLimits): Pool<T> => {
+export const createPool = <T>(
+  items: readonly T[],
+  patience: WaitLimits = { maxWaiting, waitMs: usualLimits.waitMs },
+): Pool<T> => {
   const free = [...items];
   const line = createWaitQueue<T>(patience);
   const running = new Set<Promise<unknown>>();

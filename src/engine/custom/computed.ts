@@ -60,7 +60,7 @@ const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
   const { template, isAggregate } = await parse(context, parser, column?.sql ?? '');
   if (isAggregate || column?.isAggregate === true) {
     refuseQuery(
-      `Custom column ${columnName(ref)} aggregates already: name it in a measure's expression, and nowhere else.`,
+      `Custom column ${columnName(ref)} already aggregates. Use it only in the expression of a measure.`,
       'custom-column-aggregates',
     );
   }

@@ -32,7 +32,7 @@ export type SqlContext = {
 export const loadParser = ({ datasource, dialect }: SqlContext): SqlParser =>
   parserOf(datasource.datasourceType) ??
   refuseQuery(
-    `Custom SQL and expressions are not read for ${dialect.capabilities.databaseName} yet; use plain columns and measures.`,
+    `Custom SQL and expressions are not supported for ${dialect.capabilities.databaseName} yet; use plain columns and measures.`,
     'sql-unsupported',
   );
 
@@ -84,7 +84,7 @@ export const assertOperators = ({ catalog }: SqlContext, operators: Operators): 
   const own = operators?.find((name) => catalog.ownOperators?.has(name) === true);
   if (own === undefined) return;
   refuseQuery(
-    `The SQL uses ${own}, and the database has an operator or a cast of its own by that name; write it without, or have that one renamed or dropped.`,
+    `The SQL uses ${own}, but the database defines an operator or a cast of that name. Rewrite the SQL without it, or rename or drop the database's own.`,
     'sql-operator-own',
   );
 };

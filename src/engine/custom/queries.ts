@@ -46,7 +46,7 @@ const readQuery = async (
   const [column, ...others] = shape.filter(({ name }) => statement.parser.isSameName(name, predicate.columnName));
   if (column === undefined || others.length > 0) {
     refuseQuery(
-      "A filter's SQL does not answer one column of the name that its columnName says; correct one of them.",
+      "A filter's SQL must return exactly one column with the name in columnName. Correct the SQL or columnName.",
       'query-column-unknown',
     );
   }
@@ -77,7 +77,7 @@ const comparable: Readonly<Record<SqlKind, string | null>> = {
 const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | undefined): void => {
   if (comparable[kind] === dataType) return;
   refuseQuery(
-    `Column ${columnName(ref)} is compared with values of another type, which a filter's SQL answers; cast them there.`,
+    `Column ${columnName(ref)} is compared with values of another type from a filter's SQL. Cast them in that SQL.`,
     'query-column-type',
   );
 };

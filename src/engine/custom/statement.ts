@@ -94,14 +94,17 @@ const valuesOf = ({ tenant, datamart, declared, variables }: SqlContext, name: s
   const [variable, ...others] = declared.filter((one) => isNamed(one.name));
   if (variable === undefined || others.length > 0) {
     return refuseQuery(
-      `The SQL compares with ${name}_variable, which is not declared once among the metric's rlsVariables; declare it.`,
+      `The SQL compares with ${name}_variable, which is not declared exactly once in the metric's rlsVariables. Declare it there.`,
       'sql-variable-unknown',
     );
   }
   const values = variables.get(variable.name);
   if (values !== undefined && values.length > 0) return values;
   if (variable.isOptional) return null;
-  return refuseQuery(`The SQL compares with ${name}_variable, which has no value here.`, 'sql-variable-without-value');
+  return refuseQuery(
+    `The SQL compares with ${name}_variable, which has no value in this query.`,
+    'sql-variable-without-value',
+  );
 };
 
 /** The name of a table's leaf in the written statement. */

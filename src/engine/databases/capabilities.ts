@@ -1,4 +1,4 @@
-/** What databases may lack. Refusals and docs/databases.md are made from this one table. */
+/** What databases may lack. Refusals and docs/reference/databases.md are made from this one table. */
 import type { Reason } from '../../domain/reasons.js';
 import type { Capabilities, Dialect } from './dialect.js';
 import { refuseQuery } from './refuse.js';
@@ -37,14 +37,14 @@ export const capabilities = {
     instead: { reason: 'barrier-missing', mend: 'use plain columns and measures there' },
   },
   hasCorrelatedSubqueries: {
-    what: 'subqueries that refer to what is around them',
+    what: 'correlated subqueries',
     has: (dialect) => dialect.capabilities.hasCorrelatedSubqueries,
-    instead: { way: 'semi-joins are written by IN' },
+    instead: { way: 'semi-joins are written with IN' },
   },
   isRightJoinSlow: {
-    what: 'RIGHT JOIN over a client’s rows without reading them anew for each row',
+    what: 'RIGHT JOIN that reads a client’s rows only once',
     has: (dialect) => !dialect.capabilities.isRightJoinSlow,
-    instead: { way: 'the client’s rows are kept aside first' },
+    instead: { way: 'the client’s rows are materialized first' },
   },
 } satisfies Readonly<Record<Name, Capability>>;
 

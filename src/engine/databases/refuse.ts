@@ -17,7 +17,7 @@ export const withoutNames = <T>(isHidden: boolean | undefined, work: () => T): T
     if (isHidden !== true || !(cause instanceof Refusal)) throw cause;
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'A restriction that the host application set does not fit the data as it is now; the host application has to change it.',
+      'A restriction that the host application set does not fit the current data. The host application must change it.',
       { reason: restrictionReason(cause.reason), cause },
     );
   }

@@ -19,15 +19,34 @@ type Draft = {
   -readonly [Name in keyof SourceTable]: SourceTable[Name] extends readonly (infer Item)[] ? Item[] : SourceTable[Name];
 };
 
-/** Builds tables. `columns` are rows of schema, table, column, datatype and nullability, in the wanted order. */
+const emptyTable = (ref: TableRef, estimatedRows: number | null): Draft => ({
+  ...ref,
+  columns: [],
+  primaryKey: [],
+  uniqueKeys: [],
+  foreignKeys: [],
+  estimatedRows,
+});
+
+/**
+ * Builds tables. `columns` are rows of schema, table, column, datatype and nullability, in the wanted order. `estimates` are rows of
+ * schema, table and estimated number of rows.
+ */
 export const buildSourceTables = (
   columns: readonly (readonly Cell[])[],
   keys: readonly SourceKey[],
+  estimates: readonly (readonly Cell[])[],
 ): readonly SourceTable[] => {
+  const counts = new Map(
+    estimates.map(([schema, table, count]) => [
+      tableKey({ schemaName: String(schema), tableName: String(table) }),
+      count === null || count === undefined ? null : Number(count),
+    ]),
+  );
   const tables = new Map<string, Draft>();
   for (const [schema, table, column, datatype, isNullable] of columns) {
     const ref = { schemaName: String(schema), tableName: String(table) };
-    const draft = tables.get(tableKey(ref)) ?? { ...ref, columns: [], primaryKey: [], uniqueKeys: [], foreignKeys: [] };
+    const draft = tables.get(tableKey(ref)) ?? emptyTable(ref, counts.get(tableKey(ref)) ?? null);
     draft.columns.push({ columnName: String(column), datatype: String(datatype), isNullable: isNullable === true });
     tables.set(tableKey(ref), draft);
   }

@@ -54,7 +54,7 @@ const assertDatabase = (
 ): void => {
   if (datasourceType !== 'POSTGRES' || client?.level !== 'DATABASE' || found === '' || found === client.database)
     return;
-  const message = `Datasource ${name}: its server answers for a client's database with another one; check the pooler.`;
+  const message = `Datasource ${name}: the server connected to another database than the client's. Check the connection pooler.`;
   refuseConnection(message, 'datasource-other-database', new Error(`the server is at database ${found}`));
 };
 

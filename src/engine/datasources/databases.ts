@@ -1,15 +1,20 @@
 import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-schema.js';
 import type { Datasource } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
+import { closeAll } from '../../platform/close-all.js';
 import { createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
-import { defaultWaitLimits } from '../connections/pool.js';
+import { usualLimits } from '../connections/limits.js';
+import { maxWaiting } from '../connections/pool.js';
 import { openClickHouse } from '../databases/clickhouse/database.js';
 import { openDuckDb } from '../databases/duckdb/database.js';
 import { openMysql } from '../databases/mysql/database.js';
 import { openPostgres } from '../databases/postgres/database.js';
 import { type ClientDatabaseRef, datasourceFor } from '../scope/client-database.js';
 import { allowedSiblings, createCatalogCache, type Places } from './catalog-cache.js';
+
+/** The request that a question belongs to, for the log. */
+export type LogOrigin = { readonly requestId?: string | undefined; readonly tenant?: string | undefined };
 
 /** Opens each database once, however many questions ask for it at the same time. Retries after a failure. */
 export type Databases = {
@@ -21,6 +26,7 @@ export type Databases = {
     datasource: Datasource,
     client: ClientDatabaseRef | null,
     work: (database: Database) => Promise<R>,
+    origin?: LogOrigin,
   ) => Promise<R>;
   /**
    * Reads its tables, and drops cached catalogs so later questions see them too. Throws DATASOURCE_CONNECTION_ERROR.
@@ -58,9 +64,6 @@ export type DatabasesOptions = {
   /** How long a question waits for a connection. */
   readonly waitMs?: number;
 };
-
-/** Connections to one datasource, where the options do not say. */
-export const usualConnections = 10;
 
 type Entry = {
   readonly key: string;
@@ -105,17 +108,19 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 
 /** How an entry is opened. */
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
-  const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
-  const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
-  const { waitMs = defaultWaitLimits.waitMs } = options;
-  const quota = createConnectionBudget({ ...defaultWaitLimits, waitMs, maxConnections, maxConnectionsPerDatasource });
+  const { log, connectTimeoutMs = 10_000 } = options;
+  const { timeoutMs, streamMs, waitMs, maxConnections, maxConnectionsPerDatasource, maxConnectionsPerClient } = {
+    ...usualLimits,
+    ...options,
+  };
+  const budget = createConnectionBudget({ maxWaiting, waitMs, maxConnections, maxConnectionsPerDatasource });
   return (datasource, client) => {
     const isClients = client?.level === 'DATABASE';
     const placed = datasourceFor(datasource, client);
     const connections = isClients
       ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
       : maxConnectionsPerDatasource;
-    const permits = quota.permitsOf(datasource.id);
+    const permits = budget.permitsOf(datasource.id);
     const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, permits });
     return {
       key: keyOf(placed),
@@ -166,7 +171,7 @@ const createEntries = (options: DatabasesOptions): Entries => {
     },
     retireAll: async (isMeant) => {
       const meant = [...entries.values()].filter((entry) => isMeant(entry) && remove(entry));
-      await Promise.all(meant.map(closeEntry));
+      await closeAll(meant.map((entry) => () => closeEntry(entry)));
     },
   };
 };
@@ -196,9 +201,9 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
   };
   const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
   return {
-    use: (datasource, client, work) => {
+    use: (datasource, client, work, origin = {}) => {
       const ask = () => lend(datasource, client, async ({ places }) => work(await places.find(client)));
-      return forQuestion(ask, datasource, log);
+      return forQuestion(ask, datasource, log, origin);
     },
     introspect: async (datasource, databases = []) => {
       await forget(datasource.id);
@@ -243,13 +248,18 @@ const written = new WeakMap<Datasource, string>();
  * Callers of a question must not see hosts or credentials: connection errors become a neutral refusal, and the cause
  * is logged.
  */
-const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+const forQuestion = async <R>(
+  work: () => Promise<R>,
+  { name }: Datasource,
+  log: Log,
+  origin: LogOrigin,
+): Promise<R> => {
   try {
     return await work();
   } catch (cause) {
     if (!(cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR')) throw cause;
     log.error(
-      { event: 'datasource.open_failed', err: cause.cause ?? cause, datasource: name, reason: cause.reason },
+      { event: 'datasource.open_failed', ...origin, err: cause.cause ?? cause, datasource: name, reason: cause.reason },
       'failed to open a datasource',
     );
     throw new Refusal('METRIC_QUERY_ERROR', `Datasource ${name} could not be opened. The cause is in the log.`, {

@@ -1,7 +1,7 @@
 /** Holes in a syntax tree: unique identifiers, found again in the printed text. */
 
 import { refuseSql } from './refusals.js';
-import type { Template } from './sql-parser.js';
+import type { SelectHole, Template } from './sql-parser.js';
 
 export type Markers<Hole> = {
   /** Returns the identifier to put in the tree. */
@@ -25,8 +25,17 @@ export const createMarkers = <Hole>(holds: (text: string) => boolean): Markers<H
       const isQuoted = (index: number): boolean =>
         /["`']$/.test(parts[index - 1] ?? '') || /^["`']/.test(parts[index + 1] ?? '');
       const isBare = parts.every((_, index) => index % 2 === 0 || !isQuoted(index));
-      if (!isWhole || !isBare) return refuseSql('something that cannot be written anew exactly');
+      if (!isWhole || !isBare) return refuseSql('a construct that cannot be rewritten exactly');
       return parts.map((part, index) => (index % 2 === 0 ? part : (holes[Number(part)] as Hole)));
     },
   };
 };
+
+/** Removes the AND before the hole for conditions, which writes its own. */
+export const withoutAnd = (template: Template<SelectHole>): Template<SelectHole> =>
+  template.map((part, index) => {
+    const next = template[index + 1];
+    if (typeof part !== 'string' || typeof next !== 'object' || next.kind !== 'conditions') return part;
+    const cut = part.replace(/\s+AND\s+$/, '');
+    return cut === part ? refuseSql('a WHERE that cannot be added to') : cut;
+  });

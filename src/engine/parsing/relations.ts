@@ -1,7 +1,7 @@
 /** The relations of FROM clauses and their scopes. Each table gets a number, each CTE a generated name. */
 
 import { refuseSql } from './refusals.js';
-import type { Path } from './sql-parser.js';
+import type { ParsedSelect, Path } from './sql-parser.js';
 
 export type TableRelation = { readonly table: number; readonly path: Path; readonly isAliased: boolean };
 export type Relation = TableRelation | 'derived' | { readonly columns: Outputs };
@@ -62,4 +62,16 @@ export const createTables = (): Tables => {
     uses: (table) => uses[table] ?? 0,
     nextCte: () => `gl_cte_${ctes++}`,
   };
+};
+
+/** The relations of a FROM; null where it is not that of a plain SELECT over tables. */
+export type Block = ReadonlyMap<string, Relation> | null;
+
+/** The outermost FROM, where it is a plain SELECT over tables that are read once each; otherwise null. */
+export const blockOf = (block: Block, tables: Tables): ParsedSelect['block'] => {
+  if (block === null || block.size === 0) return null;
+  const shown = [...block].flatMap(([alias, relation]) =>
+    !isTable(relation) || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
+  );
+  return shown.length === block.size ? shown : null;
 };

@@ -3,8 +3,14 @@
 /** An object of a tree. Its members are changed in place. */
 export type TreeNode = { [name: string]: unknown };
 
-const isNode = (value: unknown): value is TreeNode =>
+/** Whether the value is an object of a tree. */
+export const isNode = (value: unknown): value is TreeNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const listIn = (node: TreeNode, name: string): readonly unknown[] => {
+  const value = node[name];
+  return Array.isArray(value) ? value : [];
+};
 
 /** Every object of the tree with the name of its member. Iterative, so deep trees do not exhaust the stack. */
 export function* nodesOf(tree: unknown): Generator<{ readonly node: TreeNode; readonly name: string }> {

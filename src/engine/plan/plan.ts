@@ -65,7 +65,7 @@ export type Test = { readonly field: Field; readonly predicate: BoundPredicate }
 export type SemiJoin = {
   readonly joins: readonly Omit<Join, 'kind'>[];
   readonly tests: readonly Test[];
-  /** Semi-joins that must hold too. The first `near` of each is a leaf of this chain. */
+  /** Further semi-joins that must hold. Each one starts at a table of this chain: its first `near` is a column there. */
   readonly nested: readonly SemiJoin[];
   readonly isHidden?: boolean | undefined;
 };

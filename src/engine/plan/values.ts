@@ -117,7 +117,7 @@ const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target)
 };
 
 const bindPattern = (pattern: string, target: Target): Bound => {
-  if (target.type.kind !== 'text') refuseValue(target, 'is no text, so a pattern cannot be matched with it');
+  if (target.type.kind !== 'text') refuseValue(target, 'is not text, so it cannot be matched with a pattern');
   const text = textOf(pattern, target);
   const trailing = /\\*$/.exec(text)?.[0].length ?? 0;
   if (trailing % 2 === 1) refuseValue(target, 'is matched with a pattern that ends in a single backslash; double it');

@@ -38,7 +38,8 @@ const refuse: (table: TableRef, why: string) => never = (table, why) =>
   );
 
 const loadBlock = ({ statement }: Source, table: TableRef): Block =>
-  statement.block ?? refuse(table, 'its outermost SELECT reads more than tables, or one of them elsewhere too');
+  statement.block ??
+  refuse(table, 'its outermost SELECT does not read only tables, or reads one of them in another place too');
 
 export const restrict = (source: Source, conditions: readonly ResolvedCondition[]): Restrictions => {
   const writes: ((dialect: Dialect) => Sql)[] = [];
@@ -132,7 +133,7 @@ const assertAlone = (source: Source, table: TableRef): void => {
   if (beside !== undefined) {
     refuse(
       table,
-      `it shows ${qualifiedName(beside)} too, whose rows belong to that table's (if they do not, the relationship's cardinality says so)`,
+      `it shows ${qualifiedName(beside)} too, whose rows belong to rows of that table (if they do not, correct the relationship's cardinality)`,
     );
   }
 };
@@ -148,14 +149,14 @@ const findSemiJoin = (source: Source, table: TableRef): Start => {
   const { relationships } = context.datamart;
   const block = loadBlock(source, table);
   if (statement.tables.some((read) => sameTable(read, table)))
-    refuse(table, 'it reads that table elsewhere than there');
-  if (statement.tables.length > block.length) refuse(table, 'it reads other tables elsewhere than there');
+    refuse(table, 'it also reads that table in another place');
+  if (statement.tables.length > block.length) refuse(table, 'it also reads other tables in another place');
   const isInBlock = (other: TableRef): boolean => block.some((one) => sameTable(one.table, other));
   const starts = block
     .filter((one) => isReachable(relationships, one.table, table))
     .map((one) => ({ near: one.alias, steps: findPath(relationships, one.table, table) }))
     .filter(({ steps }) => steps.every(({ far }) => !isInBlock(far)));
   const [start, ...others] = starts;
-  if (start === undefined) return refuse(table, 'no relationship leads there from a table that it reads');
-  return others.length === 0 ? start : refuse(table, 'relationships lead there from more than one table that it reads');
+  if (start === undefined) return refuse(table, 'no relationship leads from a table that it reads to that table');
+  return others.length === 0 ? start : refuse(table, 'relationships lead to that table from several of its tables');
 };

@@ -196,7 +196,7 @@ export const orderBy = (
     const output = columns.findIndex((column) => column.name === name);
     if (output < 0 || (direction !== 'ASC' && direction !== 'DESC')) {
       refuseQuery(
-        `Sort names what the answer does not have; sort ASC or DESC by one of: ${columns.map((column) => column.name).join(', ')}.`,
+        `The sort names an unknown column. Sort ASC or DESC by one of: ${columns.map((column) => column.name).join(', ')}.`,
         'sort-unknown',
       );
     }

@@ -62,7 +62,7 @@ const dimensionOf = (calculation: string, name: string | undefined, { dimensions
   const index = name === undefined ? 0 : dimensions.findIndex((dimension) => dimension.name === name);
   if (index >= 0 && index < dimensions.length) return index;
   return refuseQuery(
-    `Calculation ${calculation} goes by a dimension that the metric does not have; name one of them: ${dimensions.map((dimension) => dimension.name).join(', ')}.`,
+    `Calculation ${calculation} names a dimension that the metric does not have. Use one of: ${dimensions.map((dimension) => dimension.name).join(', ')}.`,
     'calculation-dimension',
   );
 };

@@ -71,7 +71,7 @@ const fractionOf = ({ name, aggregate, percentile }: AggregateMeasure): number |
 const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPredicate =>
   predicate.kind === 'isNull' || predicate.kind === 'isNotNull'
     ? refuseQuery(
-        `Measure ${measure.name}: an indicator passes NULL by, so it cannot ask for it; COUNT the column instead.`,
+        `Measure ${measure.name}: an indicator ignores NULL, so it cannot test for NULL. COUNT the column instead.`,
         'indicator-of-null',
       )
     : predicate;
@@ -97,7 +97,7 @@ export const resolveHaving = (tree: HavingTree, measures: readonly ResolvedMeasu
   if (!('measure' in tree)) {
     const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
     if (items.length === 0) {
-      refuseQuery("A group of the metric's having holds no condition; fill it, or leave it out.", 'group-empty');
+      refuseQuery("A group of the metric's having has no condition. Add one, or remove the group.", 'group-empty');
     }
     return { kind, items: items.map((item) => resolveHaving(item, measures, first)) };
   }
@@ -105,7 +105,7 @@ export const resolveHaving = (tree: HavingTree, measures: readonly ResolvedMeasu
   const measure = measures[index];
   if (measure === undefined || tree.predicate.kind === 'inQuery') {
     return refuseQuery(
-      `having tests what the metric does not have; test one of its measures, by values: ${measures.map(({ name }) => name).join(', ')}.`,
+      `having must compare a measure of the metric with values. Its measures are: ${measures.map(({ name }) => name).join(', ')}.`,
       'having-unknown',
     );
   }

@@ -141,7 +141,7 @@ const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): voi
     refuseQuery(
       catalog.client === undefined
         ? `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
-        : `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in this client's database, or may not be read there; make it there, as the datasource's own database has it.`,
+        : `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in this client's database, or may not be read there. Create it there as in the datasource's own database.`,
       'table-not-in-datasource',
     );
   }
@@ -161,7 +161,7 @@ export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catal
     return refuseQuery(
       catalog.client === undefined
         ? `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
-        : `Column ${columnName(ref)} of datamart ${datamart.name} is not in this client's database; make it there, as the datasource's own database has it.`,
+        : `Column ${columnName(ref)} of datamart ${datamart.name} is not in this client's database. Create it there as in the datasource's own database.`,
       'column-not-in-datasource',
     );
   }
@@ -181,7 +181,7 @@ const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf'], querie
   if ('predicate' in tree) return resolveCondition(tree, columnOf, queries);
   const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
   if (items.length === 0) {
-    refuseQuery("A group of the metric's where holds no condition; fill it, or leave it out.", 'group-empty');
+    refuseQuery("A group of the metric's where has no condition. Add one, or remove the group.", 'group-empty');
   }
   return { kind, items: items.map((item) => resolveTree(item, columnOf, queries)) };
 };

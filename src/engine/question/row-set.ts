@@ -116,7 +116,7 @@ const extraSteps = (resolved: Resolved, own: readonly Step[], { kind, tables }: 
   const repeating = added.find(isMultiplying);
   if (repeating !== undefined) {
     refuseQuery(
-      `Columns of ${qualifiedName(repeating.far)} cannot stand beside the metric's rows: relationship ${repeating.relationship.relationshipName} may match several to one. Set its cardinality, or leave its columns out of "underlying".`,
+      `Columns of ${qualifiedName(repeating.far)} cannot be shown with the metric's rows: relationship ${repeating.relationship.relationshipName} may match several to one. Set its cardinality, or leave its columns out of "underlying".`,
       'fan-out',
     );
   }

@@ -101,7 +101,7 @@ export const databaseNameFor = (asked: Asked): string => {
   const [name, ...others] = new Set(own.map(({ schemaName }) => schemaName));
   return name === undefined || others.length > 0
     ? refuseQuery(
-        `{{DATABASE_NAME}} has no one meaning: datamart ${asked.datamart.name} calls the clients' tables by ${name === undefined ? 'no schema' : 'several schemas'}; name the schema itself.`,
+        `{{DATABASE_NAME}} is ambiguous: datamart ${asked.datamart.name} calls the clients' tables by ${name === undefined ? 'no schema' : 'several schemas'}; name the schema itself.`,
         'database-name-ambiguous',
       )
     : name;

@@ -61,7 +61,7 @@ const realTable = ({ table }: Leaf, { client }: Catalog): TableRef => {
   if (client === undefined) return table;
   return (
     client.tables.get(tableKey(table)) ??
-    refuseQuery(`Table ${qualifiedName(table)} has no place in this client's database.`, 'table-not-placed')
+    refuseQuery(`Table ${qualifiedName(table)} is not in this client's database.`, 'table-not-placed')
   );
 };
 

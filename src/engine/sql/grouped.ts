@@ -109,7 +109,7 @@ const layeredSql = (dialect: Dialect, plan: TenantScopedPlan, columns: readonly 
 const assertSingle = ({ name, expression }: OutputColumn): void => {
   if (expression.kind !== 'custom') return;
   refuseQuery(
-    `Measure ${name} is an expression, and cannot stand beside measures of rows that joins repeat, or of ranks; put it into a metric of its own.`,
+    `Measure ${name} is an expression, and cannot be combined with measures of rows that joins repeat, or with percentiles. Move it to its own metric.`,
     'expression-layered',
   );
 };

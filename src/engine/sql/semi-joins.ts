@@ -23,7 +23,7 @@ const existsSql = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: read
 /** The same without correlated subqueries. With IN, as with equality, NULL matches nothing. */
 const inSql = (dialect: Dialect, [first, ...rest]: readonly SemiJoinStep[], tests: readonly Sql[]): Sql => {
   if (first === undefined || dialect.keys === undefined) {
-    throw new TypeError('a semi-join has a step, and a dialect without correlated subqueries has keys');
+    throw new TypeError('a semi-join needs at least one step, and `keys` of a dialect without correlated subqueries');
   }
   const [near, far] = dialect.keys(first.near, first.far);
   const joins = rest.map((step) => sql` INNER JOIN ${step.relation} ON ${dialect.join(step.near, step.far)}`);

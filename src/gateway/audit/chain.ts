@@ -83,8 +83,8 @@ export const assertAnchor = (anchor: ChainHead, found: string | null): void => {
   throw new ChainFault(
     anchor.seq,
     found === null
-      ? `the chain ends before entry ${anchor.seq}, which there was once`
-      : `entry ${anchor.seq} is not the one that there was once: the chain was written anew`,
+      ? `the chain ends before entry ${anchor.seq}, which existed when the head was recorded`
+      : `entry ${anchor.seq} is not the recorded one: the chain was rewritten`,
   );
 };
 
@@ -92,9 +92,9 @@ export const assertAnchor = (anchor: ChainHead, found: string | null): void => {
 export const follow = (before: ChainHead, entry: AuditEntry): ChainHead => {
   const seq = before.seq + 1;
   const said = read(entry.content, seq);
-  if (said.seq !== seq) throw new ChainFault(seq, `entry ${seq} is missing: the next one there is ${String(said.seq)}`);
+  if (said.seq !== seq) throw new ChainFault(seq, `entry ${seq} is missing: the next entry is ${String(said.seq)}`);
   if (hash('sha256', entry.content, 'hex') !== entry.hash) {
-    throw new ChainFault(seq, `entry ${seq} was changed: its hash is not that of its content`);
+    throw new ChainFault(seq, `entry ${seq} was changed: its hash does not match its content`);
   }
   if (said.prev !== before.hash) throw new ChainFault(seq, `entry ${seq} does not follow the entry before it`);
   return { seq, hash: entry.hash };

@@ -71,7 +71,7 @@ export const auditEraser = (ledger: Ledger): Eraser => ({
   erase: async ({ clientId, tenantRef }) => ({
     erased: await eraseFromAudit(ledger, tenantRef),
     left: (await isInPolicies(ledger, clientId))
-      ? ['policies of now or before that have an override for it: they explain requests of others too']
+      ? ['current or earlier policies with an override for it, since they explain requests of other tenants too']
       : [],
   }),
 });

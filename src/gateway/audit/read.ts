@@ -40,7 +40,7 @@ export type Verification = {
 const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undefined, anchorHash: string | null) => {
   if (head.seq < stored.seq)
     throw new ChainFault(head.seq + 1, `the last ${stored.seq - head.seq} entries are missing`);
-  if (head.hash !== stored.hash) throw new ChainFault(head.seq, 'the head is not that of the last entry');
+  if (head.hash !== stored.hash) throw new ChainFault(head.seq, 'the head does not match the last entry');
   if (anchor !== undefined) assertAnchor(anchor, anchorHash);
 };
 
@@ -83,12 +83,12 @@ const findKey = async ({ db }: Ledger, tenantRef: string): Promise<Pseudonyms | 
 };
 
 export const exportInput = z.strictObject({
-  after: z.number().int().min(0).default(0).describe('The seq after which it begins.'),
+  after: z.number().int().min(0).default(0).describe('The seq after which the page begins.'),
   limit: z.number().int().min(1).max(pageSize).default(pageSize),
   /** A clientId. */
   tenant: z.string().min(1).max(255).optional(),
   kind: z.enum(auditKinds).optional(),
-  names: z.boolean().default(false).describe('Whether names are given beside their pseudonyms.'),
+  names: z.boolean().default(false).describe('Whether names are returned in addition to their pseudonyms.'),
 });
 
 /** The tenant and the user of an entry. */

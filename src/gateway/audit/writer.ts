@@ -100,7 +100,7 @@ export const createAudit = (options: AuditOptions): AuditLog => {
     writing = null;
   };
   const refuse = async ({ kind }: AuditEvent): Promise<void> => {
-    if (kind !== 'denial') throw new Error('the audit cannot keep up: more events wait than it may hold');
+    if (kind !== 'denial') throw new Error('the audit is overloaded: too many events are waiting');
     dropped.add();
   };
   return {

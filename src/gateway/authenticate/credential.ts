@@ -42,6 +42,11 @@ export type Origins = {
   readonly allowedOrigins: readonly string[];
   /** The gateway's own origin as browsers see it. If null, any scheme with the host of the request. */
   readonly publicOrigin?: string | null | undefined;
+  /**
+   * Whether pages of this machine may call with a Bearer session, never with a cookie: for development. A Bearer session
+   * is sent only by a page that has it already. Left out: false.
+   */
+  readonly allowsLocalPages?: boolean | undefined;
 };
 
 /**

@@ -13,6 +13,8 @@ const refusals = {
     'body-ended-early',
     'body-read-before',
     'body-not-json',
+    'body-type',
+    'body-unreadable',
     'timezone-refused',
   ],
   NO_TENANT: [

@@ -4,6 +4,7 @@ import { identifier } from '../../contract/fields.js';
 import type { Status } from '../../contract/operation.js';
 import { type Code, Refusal } from '../../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
+import { BodyTooLarge } from '../../http/body-faults.js';
 
 /** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({
@@ -28,7 +29,7 @@ export type EmbedTokenAnswer = {
   readonly serviceUrl: string;
 };
 
-/** Every error code of the gateway, with its HTTP status. */
+/** Every error code of the gateway, with its HTTP status. A body that is too large is 413. */
 export const gatewayErrors = {
   INVALID_REQUEST_BODY: 400,
   AUTHENTICATION_ERROR: 401,
@@ -47,15 +48,8 @@ export const gatewayErrors = {
 } as const satisfies Partial<Record<Code, Status>>;
 export type GatewayCode = keyof typeof gatewayErrors;
 
-/** `Retry-After` in seconds if the service is unreachable and gave no delay of its own. */
-const usualRetrySeconds = 5;
-const longestRetrySeconds = 60;
-
-/** Returns whole seconds for `Retry-After`: at least 1, and at most 60 even if the service asks for more. */
-export const retryAfterSeconds = (retryAfterMs: number | undefined): number =>
-  retryAfterMs === undefined
-    ? usualRetrySeconds
-    : Math.min(Math.max(Math.ceil(retryAfterMs / 1000), 1), longestRetrySeconds);
+/** `Retry-After` of a 503 in seconds, if the service is unreachable and gave no delay of its own. */
+export const usualRetrySeconds = 5;
 
 /** Whether the code is an error code of the gateway. */
 export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
@@ -78,7 +72,7 @@ export const namedUnavailable = (error: unknown): unknown => {
   if (unavailable === undefined) return error;
   return new Refusal(
     'UPSTREAM_UNAVAILABLE',
-    "The gateway's database cannot serve right now. Try again shortly; the gateway's log has the reason.",
+    "The gateway's database is unavailable. Try again shortly; the gateway's log has the reason.",
     { reason: unavailable.reason, cause: error, retryAfterSeconds: unavailableRetrySeconds },
   );
 };
@@ -92,12 +86,8 @@ export const encodeError = (thrown: unknown): ErrorAnswer => {
   const known = error instanceof Refusal && isGatewayCode(error.code);
   const code: GatewayCode = known && isGatewayCode(error.code) ? error.code : 'INTERNAL_SERVER_ERROR';
   const message = known ? error.message : 'The gateway failed to answer; the reason is in its log.';
-  const status = gatewayErrors[code];
+  const status = error instanceof BodyTooLarge ? 413 : gatewayErrors[code];
   return { code, status, body: JSON.stringify({ error: { code, message, status } }) };
-};
-
-const refuse = (message: string, cause?: unknown): never => {
-  throw new Refusal('INVALID_REQUEST_BODY', message, { cause });
 };
 
 const explain = (error: z.ZodError): string => {
@@ -114,17 +104,6 @@ const explain = (error: z.ZodError): string => {
 /** Decodes a parsed JSON body. Throws INVALID_REQUEST_BODY with the name of the invalid field. */
 export const decodeBody = (body: unknown): EmbedTokenBody => {
   const result = embedTokenBody.safeParse(body);
-  return result.success ? result.data : refuse(explain(result.error));
-};
-
-/** Parses the text of a body. Throws INVALID_REQUEST_BODY. */
-export const parseBody = (text: string): EmbedTokenBody => {
-  if (text.trim() === '') return {};
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    return refuse('The body is not valid JSON.', cause);
-  }
-  return decodeBody(body);
+  if (result.success) return result.data;
+  throw new Refusal('INVALID_REQUEST_BODY', explain(result.error));
 };

@@ -34,7 +34,7 @@ const createSupports =
 
 const maxPages = 10_000;
 
-/** Returns the dashboards that the gateway made for the client, found by the mark in their metadata. */
+/** Returns the dashboards that the gateway created for the client, found by the mark in their metadata. */
 const listOwn = async (upstream: Call, clientId: string): Promise<readonly string[]> => {
   const seen = new Set<string>();
   const own = new Set<string>();

@@ -33,7 +33,7 @@ const refuse = (message: string, reason: Reason): never => {
 const header = (headers: IncomingHttpHeaders, name: string): string => {
   const value = headers[name];
   if (typeof value === 'string' && value !== '') return value;
-  return refuse(`The header ${name} is missing: sign the hook as Standard Webhooks has it.`, 'hook-header-missing');
+  return refuse(`The header ${name} is missing: sign the hook according to Standard Webhooks.`, 'hook-header-missing');
 };
 
 const maxIdLength = 255;
@@ -63,7 +63,7 @@ export const createSignatures = ({ secrets, toleranceSeconds, clock }: Signature
     const sentAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(clock.now().getTime() - sentAt.getTime()) > toleranceSeconds * 1000) {
       refuse(
-        `webhook-timestamp is more than ${toleranceSeconds} seconds from now: sign each attempt anew, and set the sender's clock.`,
+        `webhook-timestamp is more than ${toleranceSeconds} seconds from now: sign each attempt again, and set the sender's clock.`,
         'hook-timestamp-out-of-tolerance',
       );
     }
@@ -75,7 +75,7 @@ export const createSignatures = ({ secrets, toleranceSeconds, clock }: Signature
     const matches = expected.flatMap((each) => signed.signatures.filter((given) => isSame(given, each)));
     if (matches.length === 0) {
       refuse(
-        'No signature of webhook-signature is of this body: sign "<webhook-id>.<webhook-timestamp>.<body>", byte by byte as it is sent, with a secret of GUESTLIST_HOOK_SECRETS.',
+        'No signature in webhook-signature matches this body: sign "<webhook-id>.<webhook-timestamp>.<body>", over the exact bytes that are sent, with a secret of GUESTLIST_HOOK_SECRETS.',
         'hook-signature-wrong',
       );
     }

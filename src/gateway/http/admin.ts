@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
+import { parseJson, readText } from '../../http/body-reader.js';
 import { jsonText } from '../../http/json-text.js';
 import { requestIdOf } from '../../http/request-id.js';
 import { hashToken, isSameHash } from '../../platform/keys.js';
@@ -12,7 +13,6 @@ import { bearerOf } from '../authenticate/credential.js';
 import type { RequestGuard } from '../authenticate/limits.js';
 import type { AdminCommand } from '../common/admin-command.js';
 import { type Answer, answerError, explain, noHeaders } from './answer.js';
-import { assertFewJson, readText } from './body.js';
 
 export type AdminOptions = {
   readonly commands: readonly AdminCommand[];
@@ -23,6 +23,8 @@ export type AdminOptions = {
 };
 
 const maxInputBytes = 1024 * 1024;
+/** Levels of JSON. The inputs of some commands contain whole dashboards. */
+const maxInputLevels = 100;
 
 /** Compares the token before counting failures, so that the right token is never refused because of wrong ones. */
 const assertOperator = async (
@@ -39,22 +41,17 @@ const assertOperator = async (
   );
 };
 
-/** Whether a database can store the text. It cannot store U+0000 or a lone surrogate. */
-const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
+/** Whether a database can store every text of the value. It cannot store U+0000 or a lone surrogate. */
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !value.includes('\0') && !/\p{Cs}/u.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
+};
 
-const parseInput = (text: string): unknown => {
-  if (text.trim() === '') return {};
-  let areAllStorable = true;
-  let input: unknown;
-  try {
-    input = JSON.parse(text, (key, value: unknown) => {
-      areAllStorable &&= isStorable(key) && (typeof value !== 'string' || isStorable(value));
-      return value;
-    });
-  } catch (cause) {
-    throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
-  }
-  if (areAllStorable) return input;
+const readInput = async (request: IncomingMessage): Promise<unknown> => {
+  const text = await readText(request, maxInputBytes);
+  const input = parseJson(text, { maxBytes: maxInputBytes, levels: maxInputLevels });
+  if (isStorable(input)) return input;
   throw new Refusal(
     'INVALID_REQUEST_BODY',
     'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
@@ -122,7 +119,7 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
       throw new Refusal('NOT_FOUND', `There is no command "${name}". There are: ${[...byName.keys()].join(', ')}.`);
     }
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
-    const input = parseInput(assertFewJson(await readText(request, maxInputBytes), maxInputBytes));
+    const input = await readInput(request);
     noted.target = targetOf(input);
     return command.run(input);
   };

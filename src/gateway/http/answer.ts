@@ -1,11 +1,10 @@
 import { UpstreamRefusal } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
+import { BodyTooLarge } from '../../http/body-faults.js';
 import { publicReason } from '../common/reasons.js';
-import { encodeError, type GatewayCode, namedUnavailable, retryAfterSeconds } from '../common/wire.js';
+import { encodeError, type GatewayCode, namedUnavailable, usualRetrySeconds } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { MintRefusal } from '../token/mint-refusal.js';
-import { Unavailable } from '../upstream/unavailable.js';
-import { bodyTooLarge } from './body.js';
 import type { FlatHeaders } from './headers.js';
 
 /** A response as it is sent. */
@@ -16,8 +15,7 @@ export const noHeaders: FlatHeaders = [];
 const retryAfter = (error: unknown, status: number): FlatHeaders => {
   const seconds = error instanceof Refusal ? error.retryAfterSeconds : null;
   if (seconds === null && status !== 503) return noHeaders;
-  const retryAfterMs = error instanceof Unavailable ? error.retryAfterMs : undefined;
-  return ['Retry-After', String(seconds ?? retryAfterSeconds(retryAfterMs))];
+  return ['Retry-After', String(seconds ?? usualRetrySeconds)];
 };
 
 /**
@@ -26,8 +24,9 @@ const retryAfter = (error: unknown, status: number): FlatHeaders => {
 export const answerError = (thrown: unknown): Answer & { readonly code: GatewayCode } => {
   const error = namedUnavailable(thrown);
   const { code, status, body } = encodeError(error);
-  const isUnread = error instanceof Refusal && error.reason === bodyTooLarge;
-  return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retryAfter(error, status) };
+  // The host's server would otherwise read the rest of the body, however long, to use the connection again.
+  const headers = error instanceof BodyTooLarge ? ['Connection', 'close'] : retryAfter(error, status);
+  return { code, status, body, headers };
 };
 
 /**

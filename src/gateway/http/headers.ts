@@ -1,33 +1,32 @@
 import helmet from 'helmet';
 import { constantHeaders, type FlatHeaders } from '../../http/constant-headers.js';
+import { isLocalOrigin } from '../../platform/origin.js';
+import type { Origins } from '../authenticate/credential.js';
 
 export type { FlatHeaders } from '../../http/constant-headers.js';
 
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
+const exposed: FlatHeaders = ['Access-Control-Expose-Headers', 'Retry-After, X-Request-Id'];
+
 /**
- * Returns a function that computes CORS headers. Pages of allowed origins get headers that permit cookies. Pages of
- * other origins get none.
+ * Computes CORS headers. Pages of allowed origins get headers that permit cookies, and local pages get headers that do
+ * not. Pages of other origins get none.
  */
-export const createCors = (allowedOrigins: readonly string[]) => {
-  const vary = allowedOrigins.length === 0 ? [] : ['Vary', 'Origin'];
+export const createCors = ({ allowedOrigins, allowsLocalPages = false }: Origins) => {
+  const vary = allowedOrigins.length === 0 && !allowsLocalPages ? [] : ['Vary', 'Origin'];
+  const isLocal = (origin: string | undefined): origin is string =>
+    allowsLocalPages && origin !== undefined && isLocalOrigin(origin);
   const byOrigin = new Map<string | undefined, FlatHeaders>(
     allowedOrigins.map((origin) => [
       origin,
-      [
-        ...vary,
-        'Access-Control-Allow-Origin',
-        origin,
-        'Access-Control-Allow-Credentials',
-        'true',
-        'Access-Control-Expose-Headers',
-        'Retry-After, X-Request-Id',
-      ],
+      [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Allow-Credentials', 'true', ...exposed],
     ]),
   );
   return {
-    isAllowed: (origin: string | undefined): boolean => byOrigin.has(origin),
-    headers: (origin: string | undefined): FlatHeaders => byOrigin.get(origin) ?? vary,
+    isAllowed: (origin: string | undefined): boolean => byOrigin.has(origin) || isLocal(origin),
+    headers: (origin: string | undefined): FlatHeaders =>
+      byOrigin.get(origin) ?? (isLocal(origin) ? [...vary, 'Access-Control-Allow-Origin', origin, ...exposed] : vary),
   };
 };
 

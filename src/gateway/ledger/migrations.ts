@@ -216,7 +216,15 @@ const leases = [
   )`,
 ];
 
+/** A roll-out can wait for an operator between two cohorts. */
+const pausedRollouts = [
+  'alter table guestlist_gateway.rollouts drop constraint rollouts_state_check',
+  `alter table guestlist_gateway.rollouts add constraint rollouts_state_check check (state in
+    ('running', 'paused', 'stopped', 'finished', 'rolling-back', 'rollback-stopped', 'rolled-back'))`,
+];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
+  '0002-paused-rollouts': statementsOf(pausedRollouts),
 };

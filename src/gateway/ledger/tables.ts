@@ -184,7 +184,14 @@ export type RolloutTables = {
  * The state of a roll-out. `running` or `rolling-back` without a lease means that the roll-out was interrupted and can
  * be resumed.
  */
-export type RolloutState = 'running' | 'stopped' | 'finished' | 'rolling-back' | 'rollback-stopped' | 'rolled-back';
+export type RolloutState =
+  | 'running'
+  | 'paused'
+  | 'stopped'
+  | 'finished'
+  | 'rolling-back'
+  | 'rollback-stopped'
+  | 'rolled-back';
 
 /**
  * The state of one dashboard in a roll-out. `prepared`: its earlier content is stored, and the new content may or may

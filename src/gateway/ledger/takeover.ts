@@ -108,19 +108,12 @@ export const createTakeover = (options: TakeoverOptions): Takeover => {
     if ((await beat()) > 0) finishing.now();
     finishing.runDue();
   };
-  let isClosed = false;
-  let ticking: Promise<void> = Promise.resolve();
-  const tickUnlessClosed = (): Promise<void> => {
-    if (!isClosed) ticking = tick();
-    return ticking;
-  };
-  void tickUnlessClosed();
-  const stop = repeat(timing, beatEveryMs, tickUnlessClosed);
+  const first = tick();
+  const stop = repeat(timing, beatEveryMs, tick);
   return {
     close: async () => {
-      isClosed = true;
-      stop();
-      await ticking;
+      await stop();
+      await first;
       await finishing.ended();
       await ledger.self
         .leave()

@@ -15,6 +15,8 @@ export type AssertAccess = (session: Session, clientId: string) => Promise<void>
 
 export type TenantAccess = {
   readonly assert: AssertAccess;
+  /** As `assert`, for a tenant without a session. */
+  readonly assertTenant: (clientId: string) => Promise<void> | void;
   /** Changes whenever the tenant's state changes. Part of the token cache key, so earlier tokens miss. */
   readonly generationOf: (clientId: string) => string;
   /** Deletes this process's copy of the tenant's state. */
@@ -61,15 +63,17 @@ export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOpti
   const decide = ({ state }: Held): void => {
     if (state !== 'active') throw tenantSuspended(state);
   };
+  const assertTenant: TenantAccess['assertTenant'] = (clientId) =>
+    whenKnown(epochs, (epochsNow) => {
+      const known = held.get(clientId);
+      const scope = known?.scope ?? scopes.tenant(clientId);
+      const mark = epochsNow.markOf([scope]);
+      if (known?.mark === mark) return decide(known);
+      return flight(`${mark} ${clientId}`, () => read(clientId, scope, mark)).then(decide);
+    });
   return {
-    assert: (_, clientId) =>
-      whenKnown(epochs, (epochsNow) => {
-        const known = held.get(clientId);
-        const scope = known?.scope ?? scopes.tenant(clientId);
-        const mark = epochsNow.markOf([scope]);
-        if (known?.mark === mark) return decide(known);
-        return flight(`${mark} ${clientId}`, () => read(clientId, scope, mark)).then(decide);
-      }),
+    assert: (_, clientId) => assertTenant(clientId),
+    assertTenant,
     generationOf: (clientId) => held.get(clientId)?.generation ?? '0',
     forget: (clientId) => Number(held.delete(clientId)),
   };

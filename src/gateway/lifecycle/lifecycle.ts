@@ -124,6 +124,20 @@ const erase = async (
   return erasure.run({ clientId, tenantRef }, moments.deleted, lock, ended);
 };
 
+/**
+ * Returns the report of an erasure that this event asked for and that another process, or an earlier delivery, has
+ * finished.
+ */
+const storedReport = async (
+  { erasure }: LifecycleOptions,
+  tenantRef: string,
+  { kind, occurredAt }: TenantEvent,
+): Promise<ErasureReport | undefined> => {
+  if (kind !== 'deleted') return undefined;
+  const reports = await erasure.list(tenantRef);
+  return reports.find(({ deletedAt, finishedAt }) => finishedAt !== null && deletedAt === occurredAt.toISOString());
+};
+
 /** Finishes one interrupted erasure. */
 const finish = async (options: LifecycleOptions, clientId: string): Promise<void> => {
   const { tenants, withTenantLock, publishEpochs, audit } = options;
@@ -149,11 +163,12 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
         const made = isSignUp && before.state === 'active' ? await provisionOf(options, clientId) : undefined;
         if (report !== undefined) await publishEpochs();
         const tenant = await load(tenants, clientId);
+        const erased = report ?? (isApplied(tenant, event) ? await storedReport(options, tenantRef, event) : undefined);
         return {
           state: tenant.state,
           isApplied: isApplied(tenant, event),
           ...made,
-          ...(report === undefined ? {} : { erasure: report }),
+          ...(erased === undefined ? {} : { erasure: erased }),
         };
       });
     },

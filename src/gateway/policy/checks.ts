@@ -102,7 +102,7 @@ const checkSwitchedOff = ({ document }: Parts, { override, source, faults, path 
     faults.add(
       offset,
       isRestriction
-        ? `"${name}" is a restriction, and holds for every tenant; give it a narrower "when" in the policy instead`
+        ? `"${name}" is a restriction, which applies to every tenant; give it a narrower "when" in the policy instead`
         : `"${name}" is not one of the policy's rules (${quoteAll(document.rules.map((rule) => rule.name))})`,
     );
   });

@@ -14,7 +14,7 @@
  * | `isDisableMetricCreation` | true if one restriction says so |
  *
  * A restriction applies to every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
- * restrictions like the others; they may switch rules off, but no restriction. docs/policies.md has the table for readers.
+ * restrictions like the others; they may switch rules off, but no restriction. docs/reference/policies.md has the table for readers.
  *
  * Each combined value keeps references to the rules or restrictions that it came from: the grant is made of the values, and
  * record.ts renders the references for `policy explain`. No other code may combine rules.

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';
+import { collectNames } from './names.js';
 import { compileOverrides } from './overrides.js';
 import type { Policy, Template } from './policy.js';
 import { compileRestrictions, compileRules, createCompile } from './rules.js';
@@ -69,13 +70,15 @@ const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
 
 type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
-const compilePolicy = ({ document, own, overrides }: Parts, file: string, digests: Digests): Policy => {
+const compilePolicy = (parts: Parts, file: string, digests: Digests): Policy => {
+  const { document, own, overrides } = parts;
   const { session } = document;
   const compileAt = createCompile(own.source, own.faults);
   const compilers = createCompilers(session.claims);
   const policy: Policy = {
     file,
     ...digests,
+    names: collectNames(parts),
     dataApp: document.dataApp,
     workspace: document.workspace,
     datamart: document.datamart,

@@ -23,7 +23,8 @@ export type Policies = {
   readonly reload: () => Promise<Reload>;
   /** Adds a listener, and calls its `prepare` with the policy in force immediately. */
   readonly subscribe: (listener: PolicyListener) => void;
-  readonly close: () => void;
+  /** Resolves once a running reload has ended. */
+  readonly close: () => Promise<void>;
 };
 
 /** Returns a policy source that never changes. */
@@ -31,7 +32,7 @@ export const fixedPolicies = (policy: Policy): Policies => ({
   current: () => policy,
   reload: async () => ({ outcome: 'unchanged', digest: policy.digest }),
   subscribe: ({ prepare }) => prepare?.(policy),
-  close: () => closeTenantRule(policy.tenant),
+  close: async () => closeTenantRule(policy.tenant),
 });
 
 /** The command `policy-reload`: reads the policy's files now and returns the outcome. Faults are in the log. */

@@ -1,5 +1,6 @@
 /** A loaded policy, as the other steps of the gateway use it. load.ts creates it from its files. */
 import type { ClaimSchema, Expression, SessionVariables } from './expression.js';
+import type { PolicyName } from './names.js';
 import type { RestrictionRule, Rule } from './rules.js';
 import type { TemplateSettings } from './schema.js';
 import type { TenantRule } from './tenant-rule.js';
@@ -23,6 +24,8 @@ export type Policy = {
   readonly meaning: string;
   /** The files that the policy was read from. The policy file is the first. */
   readonly files: readonly PolicyFile[];
+  /** The names that only the service can know, of the overrides too. */
+  readonly names: readonly PolicyName[];
   readonly dataApp: string;
   readonly workspace: string;
   readonly datamart: string;

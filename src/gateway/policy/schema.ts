@@ -37,14 +37,14 @@ const templateSettings = accessSettings
   .extend({
     isAllowAiPilot: z.boolean().optional().describe('The assistant.'),
     isAllowEmailReports: off('Reports by e-mail.'),
-    isAllowManageMetrics: off('Restoring what was archived.'),
+    isAllowManageMetrics: off('Restoring archived metrics.'),
     isAllowCreateDashboardView: off('Saved views.'),
-    isAllowMetricCreation: off('Metrics that end users make.'),
+    isAllowMetricCreation: off('Creating metrics.'),
     isAllowMetricDeletion: off('Archiving and deleting metrics.'),
-    isAllowMetricLayoutChange: off('Arranging the board.'),
+    isAllowMetricLayoutChange: off('Changing the layout of the board.'),
     isAllowMetricUpdate: off('Changing metrics.'),
     isAllowUnderlyingData: off('The rows behind a chart.'),
-    metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']).default('DRAG_DROP').describe('How end users make metrics.'),
+    metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']).default('DRAG_DROP').describe('How end users create metrics.'),
     tableTenancySettings: z
       .array(
         z.strictObject({
@@ -53,26 +53,28 @@ const templateSettings = accessSettings
         }),
       )
       .optional()
-      .describe('Client columns for tables that the datamart gives none.'),
+      .describe('Client columns for tables that have none in the datamart.'),
   });
 
 /** Access settings of a template, complete except for the policy's datamart. */
 export type TemplateSettings = z.output<typeof templateSettings>;
 
 const template = z.strictObject({
-  name: identifier.describe('What its users see it called.'),
-  accessSettings: templateSettings.prefault({}).describe('What the copy allows; a rule still has to grant it.'),
+  name: identifier.describe('The name that its users see.'),
+  accessSettings: templateSettings.prefault({}).describe('What the copy allows. A rule must still grant it.'),
   provisioning: z
     .enum(['required', 'best-effort'])
     .default('required')
-    .describe("Whether who is granted it goes without, where a tenant's copy cannot be made now, or is refused."),
+    .describe(
+      "What happens if the tenant's copy cannot be created now: best-effort leaves it out of the answer; otherwise the request is refused.",
+    ),
 });
 
 const columns = z
   .array(
     filterColumns.extend({
       tableName: identifier.describe('The table, as schema.table.'),
-      columns: z.array(identifier).max(2000).describe('Its columns that may be filtered by.'),
+      columns: z.array(identifier).max(2000).describe('Columns by which the end user may filter.'),
     }),
   )
   .min(1);
@@ -83,19 +85,19 @@ const columns = z
  */
 export const grantedAccess = z
   .strictObject({
-    isAllowEndUserDashboardFilter: z.literal(true).describe('The end user filters dashboards by columns of its own.'),
-    dashboardFilterColumns: columns.describe('The columns that this opens.'),
-    isAllowEndUserMetricFilter: z.literal(true).describe('The end user filters metrics by columns of its own.'),
-    metricFilterColumns: columns.describe('The columns that this opens.'),
-    isAllowDashboardFilterNameChange: z.literal(true).describe('The end user renames dashboard filters.'),
-    isAllowMetricFilterNameChange: z.literal(true).describe('The end user renames metric filters.'),
+    isAllowEndUserDashboardFilter: z.literal(true).describe('The end user may add filters on columns to dashboards.'),
+    dashboardFilterColumns: columns.describe('The columns that the end user may choose.'),
+    isAllowEndUserMetricFilter: z.literal(true).describe('The end user may add filters on columns to metrics.'),
+    metricFilterColumns: columns.describe('The columns that the end user may choose.'),
+    isAllowDashboardFilterNameChange: z.literal(true).describe('The end user may rename dashboard filters.'),
+    isAllowMetricFilterNameChange: z.literal(true).describe('The end user may rename metric filters.'),
   })
   .partial()
   .refine(
     (access) =>
       (access.isAllowEndUserDashboardFilter === true) === (access.dashboardFilterColumns !== undefined) &&
       (access.isAllowEndUserMetricFilter === true) === (access.metricFilterColumns !== undefined),
-    'a filter switch and the columns that it opens come together',
+    'a filter permission and its columns must be given together',
   );
 
 const grant = z
@@ -107,18 +109,18 @@ const grant = z
     embeds: z
       .array(identifier)
       .default([])
-      .describe(
-        'Embeds that exist: of single metrics, and of dashboards that all clients share. Becomes allowedEmbeds.',
-      ),
+      .describe('Existing embeds: of single metrics, or of dashboards that all clients share. Becomes allowedEmbeds.'),
     permissions: z
       .array(z.enum(guestPermissionNames).exclude(['isDisableMetricCreation']))
       .default([])
-      .describe('Permissions of the token; those that no rule grants are sent as false.'),
-    accessPermissions: grantedAccess.optional().describe('What the end user may do with filters of its own.'),
-    expiryMinutes: minutes.optional().describe('How long the token lives. Left out: what the file says.'),
+      .describe('Permissions of the token. Permissions that no rule grants are sent as false.'),
+    accessPermissions: grantedAccess.optional().describe('Which filters the end user may add or rename.'),
+    expiryMinutes: minutes
+      .optional()
+      .describe('Minutes for which the token is valid. Default: the expiryMinutes of the policy.'),
     timezone: expression
       .optional()
-      .describe('CEL that gives an IANA name, or the word `request`: then the body of the request says it.'),
+      .describe('CEL that returns an IANA name, or the word `request`: the body of the request then sets it.'),
   })
   .refine(({ templates, embeds }) => templates.length + embeds.length > 0, 'grants neither templates nor embeds');
 
@@ -128,19 +130,21 @@ const restrict = z
   .strictObject({
     dashboardFilters: values
       .default({})
-      .describe('CEL by the name of a dashboard filter, on every granted dashboard. Becomes dashboardAppFilters.'),
+      .describe(
+        'CEL for each dashboard filter by name, applied on every granted dashboard. Becomes dashboardAppFilters.',
+      ),
     rls: values
       .default({})
-      .describe('CEL by the name of an RLS variable, on every metric that is granted. Becomes rlsSettings.'),
+      .describe('CEL for each RLS variable by name, applied to every granted metric. Becomes rlsSettings.'),
     appFilters: values
       .default({})
-      .describe('CEL by the name of a metric filter, on every metric that is granted. Becomes appFilters.'),
+      .describe('CEL for each metric filter by name, applied to every granted metric. Becomes appFilters.'),
     hideDashboardFilters: z.array(identifier).default([]).describe('Dashboard filters that the end user does not see.'),
     hideMetrics: z
       .record(identifier, z.array(identifier).min(1))
       .default({})
-      .describe('Names or ids of metrics by template or embed; they are not shown. Becomes hideDashboardMetrics.'),
-    isDisableMetricCreation: z.literal(true).optional().describe('The end user makes no metrics.'),
+      .describe('Names or ids of metrics to hide, by template or embed. Becomes hideDashboardMetrics.'),
+    isDisableMetricCreation: z.literal(true).optional().describe('The end user may not create metrics.'),
   })
   .refine((value) => Object.values(value).some((part) => part === true || Object.keys(part ?? {}).length > 0), {
     message: 'restricts nothing',
@@ -150,29 +154,31 @@ const seconds = (most: number, usual: number) => z.number().int().min(0).max(mos
 
 /** The lookup at the host. The policy file contains its URL, but never its secret. */
 const tenantHttp = z.strictObject({
-  url: z.string().min(1).max(2000).describe('The address that is asked, https.'),
+  url: z.string().min(1).max(2000).describe('The URL to call; must be https.'),
   secretVariable: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
-    .describe('The variable that holds the secret which requests are signed with.'),
+    .describe('The environment variable with the secret that signs the requests.'),
   allowHttp: z
     .boolean()
     .default(false)
-    .describe('Lets the address be plain http beyond this machine: who listens there reads the keys and can answer.'),
-  timeoutMs: z.number().int().min(50).max(30_000).default(2_000).describe('How long an answer is waited for.'),
-  cacheSeconds: seconds(86_400, 60).describe('How long an answer counts.'),
-  missingSeconds: seconds(3_600, 5).describe('How long an answer without any tenant counts.'),
-  staleSeconds: seconds(86_400, 0).describe('For how long after that an answer serves while the host cannot be asked.'),
-  maxEntries: z.number().int().min(1).max(1_000_000).default(10_000).describe('How many answers are held.'),
+    .describe('Allows plain http to other machines. Anyone on that network can then read the keys and forge answers.'),
+  timeoutMs: z.number().int().min(50).max(30_000).default(2_000).describe('Maximum wait for an answer.'),
+  cacheSeconds: seconds(86_400, 60).describe('How long an answer is cached.'),
+  missingSeconds: seconds(3_600, 5).describe('How long an answer without a tenant is cached.'),
+  staleSeconds: seconds(86_400, 0).describe(
+    'How much longer a cached answer may be used while the host is unavailable.',
+  ),
+  maxEntries: z.number().int().min(1).max(1_000_000).default(10_000).describe('Maximum number of cached answers.'),
 });
 export type TenantHttpDocument = z.output<typeof tenantHttp>;
 
 /** A lookup of tenants by the value of `key`: in a table file, or at the host. */
 const tenantLookup = z
   .strictObject({
-    key: expression.describe('CEL over claims that gives what is looked up, or a list.'),
+    key: expression.describe('CEL over claims that returns the key to look up, or a list of keys.'),
     table: z.string().min(1).max(1000).optional().describe('A CSV file, relative to this one: key, then tenants.'),
-    http: tenantHttp.optional().describe('The host is asked.'),
+    http: tenantHttp.optional().describe('Looks the tenant up at the host over HTTP.'),
   })
   .refine(({ table, http }) => (table === undefined) !== (http === undefined), {
     message: 'takes exactly one of table (a CSV file) and http (a lookup at the host) beside its key',
@@ -182,35 +188,37 @@ export type TenantDocument = string | z.output<typeof tenantLookup>;
 const rules = z.array(
   z.strictObject({
     name: identifier.describe('For logs and explanations.'),
-    when: expression.describe('CEL that gives a bool, over user, tenant and now.'),
-    grant: grant.describe('What is added where it is true.'),
+    when: expression.describe('CEL over user, tenant and now that returns a bool.'),
+    grant: grant.describe('What the rule grants if `when` is true.'),
   }),
 );
 const restrictions = z.array(
   z.strictObject({
     name: identifier.describe('For logs and explanations.'),
-    when: expression.describe('CEL that gives a bool, over user, tenant and now; has() is not available.'),
-    restrict: restrict.describe('What holds where it is true, on everything that any rule grants.'),
+    when: expression.describe('CEL over user, tenant and now that returns a bool; has() is not available.'),
+    restrict: restrict.describe('What the restriction enforces if `when` is true, on everything that any rule grants.'),
   }),
 );
 
 const override = z
   .strictObject({
     name: identifier.describe('For explanations.'),
-    clientIds: z.array(identifier).min(1).describe('The tenants that it is for.'),
+    clientIds: z.array(identifier).min(1).describe('The tenants that the override is for.'),
     withoutRules: z
       .array(identifier)
       .default([])
-      .describe('Rules of the policy that do not count for these tenants. A restriction always counts.'),
-    expiryMinutes: minutes.optional().describe('Takes the place of what the file says; the shortest of two overrides.'),
+      .describe('Rules of the policy that do not apply to these tenants. Restrictions always apply.'),
+    expiryMinutes: minutes
+      .optional()
+      .describe("Replaces the policy's expiryMinutes. Of two overrides, the shorter applies."),
     templates: z
-      .record(templateName, z.strictObject({ name: identifier.describe('What these tenants see it called.') }))
+      .record(templateName, z.strictObject({ name: identifier.describe('The name that these tenants see.') }))
       .default({})
       .describe('Other names for templates of the policy.'),
-    rules: rules.default([]).describe('Rules for these tenants alone, before those of the policy.'),
+    rules: rules.default([]).describe('Rules only for these tenants, before those of the policy.'),
     restrictions: restrictions
       .default([])
-      .describe('Restrictions for these tenants alone, beside those of the policy.'),
+      .describe('Restrictions only for these tenants, in addition to those of the policy.'),
   })
   .refine(
     ({ name: _, clientIds: __, ...changes }) =>
@@ -218,34 +226,41 @@ const override = z
     'changes nothing',
   );
 
-const tenants = z.array(override).describe('What is different for some tenants. It never loosens a restriction.');
+const tenants = z.array(override).describe('What differs for some tenants. An override never loosens a restriction.');
 
 /** The content of a file of `tenantFiles`. */
 export const tenantFileSchema = z.strictObject({
-  version: z.literal(1).describe('Of this format.'),
+  version: z.literal(1).describe('Version of this format.'),
   tenants: tenants.min(1),
 });
 
 /** The content of a policy file. */
 export const policySchema = z.strictObject({
-  version: z.literal(1).describe('Of this format.'),
+  version: z.literal(1).describe('Version of this format.'),
   dataApp: identifier.describe('The data app of the API key.'),
-  workspace: identifier.describe('Where the templates are.'),
-  datamart: identifier.describe('Where the copies read.'),
+  workspace: identifier.describe('The workspace that contains the templates.'),
+  datamart: identifier.describe('The datamart that the copies read.'),
   session: z
     .strictObject({
       claims: z.record(identifier, z.enum(claimTypes)).describe('The claims that expressions read, with their types.'),
       tenant: z
         .union([expression, tenantLookup])
-        .describe('CEL over claims that gives the clientId, or a list of them to choose from; or a look-up of it.'),
-      roles: expression.describe('CEL over claims that gives the roles.'),
+        .describe(
+          'CEL over claims that returns the clientId, or a list of clientIds to choose from; or a lookup of it.',
+        ),
+      roles: expression.describe('CEL over claims that returns the roles.'),
     })
-    .describe('What is read of a session.'),
-  expiryMinutes: minutes.default(60).describe('How long a token lives where a rule says nothing else.'),
-  templates: z.record(templateName, template).describe('Dashboards of the workspace that tenants get copies of.'),
-  onSignUp: z.array(templateName).default([]).describe('Templates that a tenant has copies of before anybody logs in.'),
-  rules: rules.min(1).describe('Every one whose `when` is true adds what it grants.'),
-  restrictions: restrictions.default([]).describe('Every one whose `when` is true holds, on all that is granted.'),
+    .describe('Which claims of a session are used, and how.'),
+  expiryMinutes: minutes.default(60).describe('Minutes for which a token is valid, unless a rule sets another time.'),
+  templates: z.record(templateName, template).describe('Dashboards of the workspace; each tenant gets its own copies.'),
+  onSignUp: z
+    .array(templateName)
+    .default([])
+    .describe('Templates that are copied for a tenant at sign-up, before the first login.'),
+  rules: rules.min(1).describe('Each rule whose `when` is true adds its grant.'),
+  restrictions: restrictions
+    .default([])
+    .describe('Each restriction whose `when` is true applies to everything that is granted.'),
   tenants: tenants.default([]),
   tenantFiles: z
     .array(z.string().min(1).max(1000))

@@ -10,6 +10,7 @@ import { loadPolicyTexts } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
 import type { Policy } from './policy.js';
 import { PolicyFaults } from './source.js';
+import { closeTenantRule } from './tenant-rule.js';
 import { type PolicyTexts, readPolicyTexts } from './texts.js';
 
 type PolicyRead = {
@@ -126,8 +127,19 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
     }
   };
   const files = createFileWatch({ ...options, onChange: () => void look() });
-  await files.follow(texts.watched);
-  await turn;
+  const close = async (): Promise<void> => {
+    files.close();
+    // The caller of a reload, or the log, has its failure.
+    await turn.catch(() => {});
+    closeTenantRule(state.current.tenant);
+  };
+  try {
+    await files.follow(texts.watched);
+    await turn;
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     current: () => state.current,
     reload,
@@ -135,6 +147,6 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
       listener.prepare?.(state.current);
       followed.listeners.push(listener);
     },
-    close: files.close,
+    close,
   };
 };

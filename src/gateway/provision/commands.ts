@@ -23,9 +23,9 @@ const clientId = z
   .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be without control characters');
 
 const provisionInput = z.strictObject({
-  clientIds: z.array(clientId).min(1).max(100).optional().describe('Left out: all that are active, page by page.'),
-  isNew: z.boolean().default(false).describe('Also those that the ledger does not know.'),
-  templates: z.array(templateName).min(1).optional().describe("Left out: those of the policy's onSignUp."),
+  clientIds: z.array(clientId).min(1).max(100).optional().describe('Default: all active tenants, page by page.'),
+  isNew: z.boolean().default(false).describe('May contain tenants that are not in the ledger.'),
+  templates: z.array(templateName).min(1).optional().describe("Default: the templates of the policy's onSignUp."),
   after: tenantPage.after,
   limit: z.number().int().min(1).max(100).default(20),
 });

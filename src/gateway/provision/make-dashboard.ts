@@ -105,10 +105,10 @@ const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
     return alarm(options.log, 'dashboard-half-imported', run.copy);
   }
   const isClaimed = await options.provisioned.claim(run.target, options.clock.now());
-  if (!isClaimed) throw unavailable('provisioning-under-way', new Error('another gateway makes this dashboard now'));
+  if (!isClaimed) throw unavailable('provisioning-under-way', new Error('another gateway is creating this dashboard'));
   await remove(options, run.dashboardId);
   if ((await create(options, run)) === 'exists') {
-    throw unavailable('provisioning-under-way', new Error('another made it while it was made anew'));
+    throw unavailable('provisioning-under-way', new Error('another process created it meanwhile'));
   }
   const { isComplete, version } = await readMade(options, run.copy);
   return isComplete

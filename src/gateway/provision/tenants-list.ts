@@ -20,7 +20,7 @@ const cursor = z
     try {
       return z.tuple([cursorPart, cursorPart]).parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
     } catch {
-      context.addIssue({ code: 'custom', message: 'must be what an earlier page gave as next' });
+      context.addIssue({ code: 'custom', message: 'must be the `next` of an earlier page' });
       return z.NEVER;
     }
   });
@@ -35,12 +35,12 @@ export const tenantsListInput = z.strictObject({
   clientId: z.string().min(1).max(255).optional(),
   state: z.enum(['active', 'suspended', 'deleted']).optional(),
   outcome: z.enum(outcomes).optional(),
-  template: templateName.optional().describe('Has a dashboard of it.'),
+  template: templateName.optional().describe('Only tenants with a dashboard of this template.'),
   version: z
     .string()
     .max(64)
     .optional()
-    .describe('That was made of this version of its template; its first characters will do.'),
+    .describe('Only tenants whose dashboard was created from this template version; its first characters are enough.'),
 });
 export type TenantsListInput = z.output<typeof tenantsListInput>;
 

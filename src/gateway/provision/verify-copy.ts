@@ -42,7 +42,7 @@ export const mends: Readonly<Record<string, string>> = {
   'dashboard-half-imported':
     'The copy lacks its metrics, and the analytics service cannot delete dashboards. Delete the copy there with its embeds, then provision again.',
   'import-brings-nothing':
-    'The copy was made anew and lacks its metrics still. Look at the template at the analytics service, then provision again.',
+    'The copy was created again and still lacks its metrics. Check the template at the analytics service, then provision again.',
   'dashboard-not-readable':
     'The analytics service refuses to list the metrics of the copy. Its log and the one of the gateway have the reason.',
 };
@@ -51,7 +51,7 @@ export const mends: Readonly<Record<string, string>> = {
 export const alarm = (log: Log, reason: Reason, { dashboardId, clientId }: Copy): never => {
   log.error(
     { event: 'dashboard.distrusted', reason, dashboardId, tenant: clientId, mend: mends[reason] },
-    'the copy of a template cannot be trusted; an operator must look at it',
+    'the copy of a template is not as the gateway created it; an operator must check it',
   );
   throw unavailable(reason, new Error(`${reason}: ${dashboardId}`));
 };

@@ -62,7 +62,7 @@ export const revocationCommands = (revocations: Revocations, policies: Policies)
       isLifted,
       message: isLifted
         ? 'Sessions from before the revocation are accepted again. Tokens that it revoked stay revoked.'
-        : 'Nothing was changed: no session of these is refused.',
+        : 'Nothing was changed: these sessions are not revoked.',
     };
   }),
 ];

@@ -41,7 +41,8 @@ export type Epochs = {
   readonly publish: () => Promise<void>;
   /** Returns the age of the copy. 0 for an embedded ledger. */
   readonly ageMs: () => number;
-  readonly close: () => void;
+  /** Resolves once a running read has ended. */
+  readonly close: () => Promise<void>;
 };
 
 export type EpochsOptions = {
@@ -61,7 +62,7 @@ const topic = 'epochs';
 const unknown = (cause: unknown): Refusal =>
   new Refusal(
     'UPSTREAM_UNAVAILABLE',
-    "The gateway's database cannot be asked right now whether this access was revoked. Try again shortly.",
+    "The gateway's database is unavailable, so it is not known whether this access was revoked. Try again shortly.",
     { reason: 'ledger-unreachable', cause },
   );
 
@@ -153,9 +154,9 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     throw unknown(new Error('what the ledger said was too old each time'));
   };
   // `look` logs a failed read. The next caller reads again and gets its own error.
-  const lookAside = (): Promise<void> => look().catch(() => {});
-  const unsubscribe = sharing.subscribe(topic, () => void lookAside());
-  const stopPolling = ledger.isShared ? repeat(timing, pollMs, lookAside) : () => {};
+  const readInBackground = (): Promise<void> => look().catch(() => {});
+  const unsubscribe = sharing.subscribe(topic, () => void readInBackground());
+  const stopPolling = ledger.isShared ? repeat(timing, pollMs, readInBackground) : async () => {};
   return {
     current: () => (isFresh() ? copy : ask()),
     known: () => (isFresh() ? copy : undefined),
@@ -168,7 +169,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     close: () => {
       isClosed = true;
       unsubscribe();
-      stopPolling();
+      return stopPolling();
     },
   };
 };

@@ -121,11 +121,11 @@ const tokensOf = (target: RevocationTarget): TokensOf => {
 const clientOf = (target: RevocationTarget): string | null => ('clientId' in target ? target.clientId : null);
 
 const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
-  done: 'Revoked: the gateways answer no token of it any more, and the service refuses those handed out.',
+  done: 'Revoked: no gateway answers these tokens any more, and the service refuses those already issued.',
   pending:
-    'The gateways answer no token of it any more. The service could not be asked: tokens handed out still work there. It is asked again until it is done.',
+    'No gateway answers these tokens any more. The service could not be reached, so issued tokens still work there. The gateway retries until they are revoked.',
   'not-supported':
-    'The gateways answer no token of it any more. Not supported here: this service cannot revoke, so tokens already handed out live until they expire.',
+    'No gateway answers these tokens any more. Not supported here: this service cannot revoke, so issued tokens stay valid until they expire.',
 };
 
 const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);

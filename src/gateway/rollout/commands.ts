@@ -47,6 +47,7 @@ const applyInput = z.strictObject({
   maxFailures: z.number().int().min(0).default(0),
   onConflict: z.enum(['leave', 'keep-tenant']).default('leave'),
   isAdopting: z.boolean().default(false),
+  isPausing: z.boolean().default(false),
 });
 
 const idInput = z.strictObject({ id: z.uuid() });

@@ -3,8 +3,8 @@
  * changed since.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
-import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
+import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { TenantDashboard } from './model.js';
 
@@ -22,6 +22,11 @@ export type Copies = {
    * tenant's copy of this template.
    */
   readonly find: (dashboard: TenantDashboard) => Promise<Copy | undefined>;
+  /**
+   * Runs the content's metrics for the tenant that owns the copy, and writes nothing. Throws a Refusal if the service
+   * refuses the content or cannot be reached.
+   */
+  readonly tryOut: (dashboard: TenantDashboard, content: DashboardContent) => Promise<readonly TriedMetric[]>;
   /** Throws a Refusal if the service refuses the content or cannot be reached. */
   readonly replace: (dashboard: TenantDashboard, content: DashboardContent, expectedDigest: string) => Promise<Written>;
 };
@@ -64,9 +69,17 @@ export const createCopies = (upstream: Call, workspaceName: string): Copies => (
     }
     throw new Refusal(
       'INVALID_DASHBOARD_ID',
-      `Dashboard ${JSON.stringify(dashboardId)} does not bear the mark of this tenant's copy of template ${JSON.stringify(dashboard.template)}: an operator must look at it.`,
+      `Dashboard ${JSON.stringify(dashboardId)} is not marked as this tenant's copy of template ${JSON.stringify(dashboard.template)}: an operator must look at it.`,
       { reason: 'dashboard-of-a-stranger' },
     );
+  },
+  tryOut: async ({ dashboardId }, content) => {
+    try {
+      return (await upstream(tryDashboardContent, { dashboardId, workspaceName, content })).data;
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      throw refused(error);
+    }
   },
   replace: async ({ dashboardId }, content, expectedDigest) => {
     try {

@@ -93,7 +93,7 @@ const begin = async (work: ApplyContext, item: RolloutItem): Promise<ItemOutcome
     const written = await write(work, item, copy, merge.content);
     if (written !== undefined) return written;
   }
-  const fault = 'the tenant is changing it just now';
+  const fault = 'the tenant is changing the dashboard now';
   return settleWith(work, item, { state: 'failed', fault, isUnwritten: true });
 };
 
@@ -188,7 +188,7 @@ const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOut
   if (!isOurs) return { state: 'restore-conflict', fault: 'the tenant changed it after the roll-out' };
   const written = await work.copies.replace(item, before.content, current.digest);
   if (written.outcome === 'missing') return { state: 'restore-missing' };
-  if (written.outcome === 'changed') return { state: 'restore-conflict', fault: 'the tenant changed it just now' };
+  if (written.outcome === 'changed') return { state: 'restore-conflict', fault: 'the tenant changed it a moment ago' };
   const read = await work.copies.find(item);
   if (read?.digest === before.digest) return restored;
   return { state: 'restore-failed', fault: 'what was read back is not what it was before the roll-out' };

@@ -29,6 +29,8 @@ export type RolloutOptions = CohortPlan & {
   readonly onConflict: 'leave' | 'keep-tenant';
   /** Whether a copy without a recorded version that equals a known version counts as made from that version. */
   readonly isAdopting: boolean;
+  /** Whether the roll-out pauses after each cohort until it is resumed. Undefined: false. */
+  readonly isPausing?: boolean;
 };
 
 export type Rollout = {

@@ -18,12 +18,13 @@ import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger, RolloutOptions, 
 import { cohortOf } from './model.js';
 import { eachOf } from './pool.js';
 import type { TemplateVersions } from './template-versions.js';
+import { type TrialContext, tryCanaries } from './trial.js';
 
 export type RolloutDeps = {
   readonly upstream: Call;
   readonly ledger: RolloutLedger;
   readonly versions: TemplateVersions;
-  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly capabilities: Pick<Capabilities, 'requireCapability' | 'supports'>;
   readonly audit: Audit;
   readonly clock: Clock;
   /** Maximum number of copies in progress at once. */
@@ -98,7 +99,18 @@ const createStep =
 
 const isFailure = (states: readonly ItemState[], { state }: ItemOutcome): boolean => states.includes(state);
 
-/** Applies the roll-out to each cohort in turn and returns the final state. */
+/** Tries the canary tenants and records each failure in the audit. A service that cannot try them fails nobody. */
+const isTrialFailed = async (run: Run, context: TrialContext): Promise<boolean> => {
+  if (!(await run.capabilities.supports('try-content'))) return false;
+  const failures = await tryCanaries(context);
+  for (const { clientId } of failures) await record(run, 'FAILED', { step: 'try', state: 'failed' }, clientId);
+  return failures.length > 0;
+};
+
+/**
+ * Applies the roll-out to each cohort in turn and returns the state that it ends in: `paused` after a cohort, if that is
+ * wanted and others wait.
+ */
 const applyAll = async (run: Run): Promise<RolloutState> => {
   const { ledger, versions, rollout, upstream, width = 4 } = run;
   const findVersion = rememberVersions(versions);
@@ -106,16 +118,20 @@ const applyAll = async (run: Run): Promise<RolloutState> => {
   if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
   const known = await versions.list(rollout.template);
   const work = { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace) };
+  if (await isTrialFailed(run, work)) return 'stopped';
   const step = createStep(run, 'apply', (item) => applyItem(work, item));
-  const { steps, maxFailures } = rollout.options;
+  const { steps, maxFailures, isPausing = false } = rollout.options;
   for (let cohort = 0; cohort <= steps.length; cohort += 1) {
     let failures = 0;
+    const open = (await ledger.count(rollout.id)).filter(({ state }) => state === 'waiting' || state === 'prepared');
     const ids = await ledger.listIds(rollout.id, ['waiting', 'prepared', 'failed'], cohort);
     const one = async (id: string): Promise<void> => {
       if (isFailure(['failed'], await step(id))) failures += 1;
     };
     await eachOf(ids, width, one, () => failures > maxFailures);
     if (failures > maxFailures) return 'stopped';
+    const isStep = open.some((count) => count.cohort === cohort) && open.some((count) => count.cohort > cohort);
+    if (isPausing && isStep) return 'paused';
   }
   return 'finished';
 };
@@ -142,7 +158,7 @@ const restoreAll = async (run: Run): Promise<RolloutState> => {
   return left > 0 ? 'rollback-stopped' : 'rolled-back';
 };
 
-const atWork = (id: string): Refusal => conflict(`Another process is at work on roll-out ${id}: see its status.`);
+const atWork = (id: string): Refusal => conflict(`Another process is running roll-out ${id}: see its status.`);
 
 /** Checks the lease before each write: if this process was paused, another one may have continued the roll-out. */
 const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger => {
@@ -195,9 +211,9 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   await deps.capabilities.requireCapability('replace-content');
   const target = await deps.versions.record(policy.workspace, template, label);
   if (version !== undefined && version !== target.version)
-    throw conflict(`Template ${JSON.stringify(template)} is another one by now (${target.version}): plan again.`);
+    throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
   const running = await deps.ledger.findLeased(template);
-  if (running !== undefined) throw conflict(`Roll-out ${running} of this template is under way.`);
+  if (running !== undefined) throw conflict(`Roll-out ${running} of this template is running.`);
   const rollout: Rollout = {
     id: randomUUID(),
     template,
@@ -220,8 +236,8 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => {
     start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
     resume: async (id) => {
       const rollout = await loadRollout(deps.ledger, id);
-      if (!['running', 'stopped'].includes(rollout.state))
-        throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was stopped or interrupted goes on.`);
+      if (!['running', 'paused', 'stopped'].includes(rollout.state))
+        throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
       return work(rollout, 'running', applyAll);
     },
     rollback: async (id) => {

@@ -5,7 +5,7 @@
  */
 import type { WireResponse } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
-import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
+import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
@@ -33,48 +33,53 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
   'find-embed': {
     operation: listEmbeds,
     parameter: 'embedId',
-    does: 'look one embed up by its id',
+    does: 'look up one embed by its id',
     reason: 'Services of this interface list embeds page by page.',
   },
   'delete-dashboard': {
     operation: deleteDashboard,
     does: "delete a client's dashboard",
-    reason: 'The interface deletes embeds alone, and leaves the dashboard beneath them where it is.',
+    reason: 'The interface deletes only embeds, not the dashboard below them.',
   },
   'erase-client': {
     operation: eraseClient,
     does: 'erase all that it keeps of a client',
-    reason: 'The interface deletes embeds alone, and leaves everything else of a client where it is.',
+    reason: 'The interface deletes only embeds, and nothing else of a client.',
   },
   'list-guest-tokens': {
     operation: listGuestTokens,
     does: 'list the guest tokens of a client',
-    reason: 'The interface makes guest tokens and never shows them again.',
+    reason: 'The interface creates guest tokens but cannot list them.',
   },
   'revoke-guest-tokens': {
     operation: revokeGuestTokens,
     does: 'revoke guest tokens',
-    reason: 'A guest token of the interface lives until it expires. Keep expiryMinutes of the policy short.',
+    reason: 'A guest token of the interface is valid until it expires. Keep expiryMinutes of the policy short.',
   },
   'export-embed': {
     operation: exportEmbed,
-    does: 'take the dashboard of an embed out as a file',
-    reason: 'The interface takes exports in, and has no operation that makes one.',
+    does: 'export the dashboard of an embed as a file',
+    reason: 'The interface imports files, but has no operation that exports one.',
   },
   'import-dashboard': {
     operation: importDashboard,
-    does: 'bring a file in as a dashboard of the organization',
+    does: 'import a file as a dashboard of the organization',
     reason: 'The interface imports a file only into a new dashboard of one client.',
   },
   'read-content': {
     operation: getDashboardContent,
-    does: 'give the content of a dashboard with its digest',
+    does: 'return the content of a dashboard with its digest',
     reason: 'The interface has no operation that shows what is on a dashboard.',
   },
   'replace-content': {
     operation: replaceDashboardContent,
-    does: "replace the content of a client's dashboard where it stands",
-    reason: 'The interface makes dashboards and never changes what is on them.',
+    does: "replace the content of a client's dashboard",
+    reason: 'The interface creates dashboards but cannot change their content.',
+  },
+  'try-content': {
+    operation: tryDashboardContent,
+    does: "run metrics for a client before they are on the client's dashboard",
+    reason: 'The interface queries only metrics that are stored.',
   },
 };
 

@@ -28,7 +28,7 @@ export type HttpUpstreamOptions = {
   readonly metrics?: Pick<GatewayMetrics, 'circuitChanged'> | undefined;
 };
 
-export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstream => {
+export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstream & { transport: Transport } => {
   const { baseUrl, apiKey, settings, clock, log, metrics } = options;
   const transport = createHttpTransport({ baseUrl, timeoutMs: settings.timeoutMs });
   const resilience = createResilience(settings, log, realTiming, metrics?.circuitChanged);

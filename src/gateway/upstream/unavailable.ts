@@ -3,6 +3,12 @@ import { UpstreamRefusal } from '../../contract/client.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
+const longestRetrySeconds = 60;
+
+/** Returns whole seconds for `Retry-After`: at least 1, and at most 60 even if the service asks for more. */
+const retrySecondsOf = (retryAfterMs: number): number =>
+  Math.min(Math.max(Math.ceil(retryAfterMs / 1000), 1), longestRetrySeconds);
+
 /** UPSTREAM_UNAVAILABLE, with the time after which a retry makes sense, if it is known. */
 export class Unavailable extends Refusal {
   constructor(
@@ -13,7 +19,7 @@ export class Unavailable extends Refusal {
     super(
       'UPSTREAM_UNAVAILABLE',
       "The analytics service cannot answer right now. Try again shortly; the gateway's log has the reason.",
-      { reason, cause },
+      { reason, cause, retryAfterSeconds: retryAfterMs === undefined ? undefined : retrySecondsOf(retryAfterMs) },
     );
   }
 }

@@ -23,7 +23,9 @@ const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): Abo
 
 /** A connection to an upstream. `createHttpUpstream` creates one for a service in another process. */
 export type GatewayUpstream = {
-  readonly transport: Transport;
+  /** A service in this process needs no API key: it is given the data app that the policy names instead. */
+  readonly transport: Transport | { readonly ofDataApp: (name: string) => Transport };
+  /** The API key; for a service in this process that needs none, a secret. Cached tokens are named and sealed with it. */
   readonly apiKey: string;
   /** URL of the upstream, part of the keys of cached tokens. */
   readonly baseUrl: string;

@@ -1,10 +1,10 @@
 import { statementsOf } from '../../platform/migrate.js';
 
 /**
- * The schema of the first release. Released migrations are never changed: to change a table, add a migration after this one.
+ * The schema of the first release. Never change a released migration: to change a table, add a new one.
  *
- * Names are collated "C" (by code point), so that every server compares and orders them alike. Rows of a client carry data app and client;
- * rows of the organization carry neither.
+ * Names have collation "C" (by code point), so that all servers compare and sort them in the same way. Rows of a client
+ * have a data app and a client id; rows of the organization have neither.
  */
 const tables = [
   `create table guestlist.data_apps (
@@ -14,7 +14,8 @@ const tables = [
     updated_at timestamptz not null,
     erasures bigint not null default 0
   )`,
-  // A credential that was revoked or replaced stays as a row: a start must not accept its hash again.
+  // Revoked and replaced credentials keep their rows, so that a restart with the same configured key does not make it
+  // valid again.
   `create table guestlist.api_keys (
     id text primary key,
     data_app_id text not null references guestlist.data_apps on delete cascade,
@@ -54,7 +55,7 @@ const tables = [
     source_tables jsonb,
     constraint datasources_have_one_connection check ((path is null) <> (sealed is null))
   )`,
-  // The databases that the latest sync found and that may be a client's.
+  // Databases of clients, as the latest sync found them.
   `create table guestlist.client_databases (
     datasource_id text not null references guestlist.datasources on delete cascade,
     level text not null check (level in ('DATABASE', 'MULTI_DATABASE')),
@@ -80,7 +81,7 @@ const tables = [
     feedback text,
     updated_at timestamptz not null
   )`,
-  // A workspace outlives its datamart: its dashboards are the organization's work.
+  // A workspace stays when its datamart is deleted, since its dashboards belong to the organization.
   `create table guestlist.workspaces (
     id text primary key,
     name text collate "C" not null unique,
@@ -188,8 +189,9 @@ const tables = [
 ];
 
 /**
- * What guests make has tables of its own, so that no statement about the host's metrics, dashboards or clones can change it.
- * `user_identifier` is '' in layouts and views of tokens that name no user, so that it can be a part of the key.
+ * Content that guests create has its own tables, so that no statement on the host's metrics, dashboards or copies can
+ * change it. In layouts and views, `user_identifier` is '' for tokens without a user, because a column of the primary
+ * key cannot be null.
  */
 const guestWrites = [
   `create table guestlist.guest_metrics (
@@ -231,8 +233,9 @@ const guestWrites = [
 ];
 
 /**
- * The clients of a data app that were erased lately, by a salted digest. An erasure deletes the client's revocation epochs too, so a mint
- * that began before the erasure is recognised by these rows. `data_apps.erasures` counts them: a mint looks only where the count changed.
+ * Recently erased clients of a data app, as salted digests. An erasure also deletes the client's revocation epochs, so
+ * these rows are how a mint notices an erasure that happened after the mint began. `data_apps.erasures` counts the
+ * erasures; a mint reads these rows only if the count has changed.
  */
 const clientErasures = [
   `create table guestlist.client_erasures (
@@ -246,8 +249,8 @@ const clientErasures = [
 ];
 
 /**
- * The trigger takes a deleted embed's id out of guest tokens, whatever deletes the embed: its own operation, or the deletion of its
- * dashboard, metric or data app. Otherwise a later embed of the same id would open for an old token.
+ * This trigger removes the id of a deleted embed from guest tokens, whether the embed was deleted alone or with its
+ * dashboard, metric or data app. Otherwise an old token would open a later embed of the same id.
  */
 const embedDeletion = [
   `create function guestlist.forget_embed() returns trigger language plpgsql as $$
@@ -272,7 +275,7 @@ const embedDeletion = [
     for each row execute function guestlist.forget_embed()`,
 ];
 
-/** The tables whose rows guests' requests read and keep between requests. */
+/** Tables that guests' requests read and whose rows are cached. */
 const contentTables = [
   'datasources',
   'client_databases',
@@ -286,9 +289,9 @@ const contentTables = [
 ];
 
 /**
- * Counts the transactions that changed content, so that a process knows by one number whether the content it keeps is current. The
- * count is raised last, just before the commit: the row is locked for a short time only, nothing is waited for meanwhile, and a reader of
- * the new number sees every change that it stands for.
+ * Counts the transactions that changed content. A process compares this number to know whether its cached content is
+ * current. The count is raised last, just before the commit: the row is then locked only briefly, and a reader of the
+ * new number sees every change that it counts.
  */
 const contentRevision = [
   `create table guestlist.content_revision (

@@ -97,7 +97,7 @@ export const rotateApiKey =
       if (replaced === undefined) {
         throw new Refusal(
           'API_KEY_ALREADY_EXISTS',
-          'This key was rotated or revoked already: use its successor, or have a new key made.',
+          'This key was already rotated or revoked. Use its successor, or create a new key.',
           { reason: 'key-rotated-already' },
         );
       }

@@ -26,7 +26,23 @@ const deniedMessage: Readonly<Record<Wire, string>> = {
   guestToken: 'guest token is invalid or was revoked; ask the host application for a new one',
 };
 
-const isLive = (key: StoredKey, clock: Clock): boolean => key.expiresAt === null || key.expiresAt > clock.now();
+/** Names each kind of credential, for the message that refuses it where another kind belongs. */
+const otherKind: Readonly<Record<Wire | 'session', string>> = {
+  apiKey: 'This is an API key of a data app, not',
+  serviceToken: 'This is a service token, not',
+  guestToken: 'This is a guest token of a page, not',
+  session: 'This is a session (a JWT): send it to POST /embed-token, which answers a guest token. It is not',
+};
+const takenKind: Readonly<Record<Wire, string>> = {
+  apiKey: 'an API key, which a service token makes with POST /api/v2/data-app/api-tokens',
+  serviceToken: 'a service token',
+  guestToken: 'a guest token, which POST /embed-token and POST /api/v2/guest-token/create answer',
+};
+
+const isJwt = (bearer: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer);
+
+const isLive = (key: Pick<StoredKey, 'expiresAt'>, clock: Clock): boolean =>
+  key.expiresAt === null || key.expiresAt > clock.now();
 
 /**
  * Returns what `find` returns for the bearer's hash. The index lookup does not take constant time, so the hashes are
@@ -71,8 +87,35 @@ const recognise = (deps: Deps): { readonly [K in Wire]: (bearer: string) => Prom
 };
 
 /**
+ * Returns what the credential is, where it is a live one of another kind, or a JWT by its form. Who guesses a credential
+ * learns nothing: what is unknown, revoked or expired is never named.
+ */
+const findOtherKind = async (deps: Deps, kinds: readonly Wire[], bearer: string): Promise<Wire | 'session' | null> => {
+  const { store, clock } = deps;
+  const stores = { apiKey: store.apiKeys, serviceToken: store.serviceTokens, guestToken: store.guestTokens };
+  for (const kind of ['apiKey', 'serviceToken', 'guestToken'] as const) {
+    if (kinds.includes(kind)) continue;
+    const found = await findSame<Pick<StoredKey, 'hash' | 'expiresAt'>>(deps, bearer, stores[kind].findByHash);
+    if (found !== undefined && isLive(found, clock)) return kind;
+  }
+  return isJwt(bearer) ? 'session' : null;
+};
+
+const denial = async (deps: Deps, kinds: readonly Wire[], bearer: string | undefined): Promise<Refusal> => {
+  const message = kinds.map((kind) => deniedMessage[kind]).join('; or ');
+  if (bearer === undefined || bearer === '')
+    return new Refusal('AUTHENTICATION_ERROR', message, { reason: 'credential-missing' });
+  const other = await findOtherKind(deps, kinds, bearer);
+  if (other === null) return new Refusal('AUTHENTICATION_ERROR', message, { reason: 'credential-not-recognised' });
+  const wanted = kinds.map((kind) => takenKind[kind]).join(' or ');
+  return new Refusal('AUTHENTICATION_ERROR', `${message}. ${otherKind[other]} ${wanted}.`, {
+    reason: 'credential-of-another-kind',
+  });
+};
+
+/**
  * Returns a function that finds the caller of `bearer` among the kinds that the operation accepts. It throws
- * AUTHENTICATION_ERROR or TOKEN_EXPIRED.
+ * AUTHENTICATION_ERROR, which names a credential of another kind, or TOKEN_EXPIRED.
  */
 export const createAuthenticate = (deps: Deps) => {
   const recognisers = recognise(deps);
@@ -81,8 +124,6 @@ export const createAuthenticate = (deps: Deps) => {
       const caller = bearer === undefined || bearer === '' ? undefined : await recognisers[kind](bearer);
       if (caller !== undefined) return caller;
     }
-    throw new Refusal('AUTHENTICATION_ERROR', kinds.map((kind) => deniedMessage[kind]).join('; or '), {
-      reason: bearer === undefined ? 'credential-missing' : 'credential-not-recognised',
-    });
+    throw await denial(deps, kinds, bearer);
   };
 };

@@ -133,7 +133,7 @@ const grantOf = async (
 const deletedMeanwhile = (): Refusal =>
   new Refusal(
     'INVALID_REQUEST_BODY',
-    'The data app or client, or a datamart or embed that the request names, was deleted while the token was made; ask again.',
+    'The data app or client, or a datamart or embed that the request names, was deleted while the token was created. Retry the request.',
     { reason: 'deleted-meanwhile' },
   );
 

@@ -75,7 +75,7 @@ export const rotateServiceToken =
       if (replaced === undefined) {
         throw new Refusal(
           'SERVICE_TOKEN_ALREADY_EXISTS',
-          'This service token was rotated or revoked already: use its successor, or have a new one made.',
+          'This service token was already rotated or revoked. Use its successor, or create a new one.',
           { reason: 'token-rotated-already' },
         );
       }

@@ -2,7 +2,13 @@
  * Prepares the content of a new dashboard: a template or an import, moved to the target schemas and checked against the
  * datamarts.
  */
-import { contentFaults, replaceSchemas, type SchemaPair } from '../../domain/dashboard/content.js';
+import {
+  allWritten,
+  contentFaults,
+  replaceSchemas,
+  type SchemaPair,
+  type Written,
+} from '../../domain/dashboard/content.js';
 import { listSql, listSqlParts, replaceSql } from '../../domain/dashboard/content-sql.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
 import { hostMade, lineageOfCopy, type Metric, type Owner } from '../../domain/dashboard/metric.js';
@@ -90,7 +96,7 @@ const moveSql = async (
 
 /**
  * Returns the content with `pairs` applied. Throws `code` with the place of every fault if the result does not fit the
- * datamarts.
+ * datamarts. The types of the parts that are `written` anew are checked too.
  */
 export const moveContent = async (
   deps: Deps,
@@ -98,9 +104,10 @@ export const moveContent = async (
   pairs: readonly SchemaPair[],
   datamarts: readonly Datamart[],
   code: FaultCode,
+  written: Written = allWritten,
 ): Promise<DashboardContent> => {
   const moved = replaceSchemas(content, pairs);
-  const faults = contentFaults(moved, ...datamarts);
+  const faults = contentFaults(moved, datamarts, written);
   const names = datamarts.map(({ name }) => JSON.stringify(name)).join(', ');
   if (faults.length > 0) refuse(code, `The dashboard does not fit datamart ${names}`, faults);
   return moveSql(deps, moved, pairs, datamarts, code);
@@ -120,7 +127,9 @@ export const readTemplate = async (
   isWithMetrics: boolean,
 ): Promise<Template> => {
   const dashboard = await store.dashboards.findTemplate(id);
-  if (dashboard === undefined || dashboard.workspaceId !== workspace.id) {
+  // Held: the copy refers to the template, which must not be deleted before the copy is stored.
+  const isThere = dashboard?.workspaceId === workspace.id && (await store.dashboards.hold(dashboard.id));
+  if (dashboard === undefined || !isThere) {
     throw new Refusal(
       'TEMPLATE_DASHBOARD_ERROR',
       `Workspace ${JSON.stringify(workspace.name)} has no template dashboard ${JSON.stringify(id)}.`,

@@ -3,7 +3,7 @@
  * valid.
  */
 import { canonicalJson } from '../../domain/canonical-json.js';
-import { relabelLayout } from '../../domain/dashboard/content.js';
+import { relabelLayout, type Written } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import { isOpenTo } from '../../domain/guest/access.js';
@@ -111,11 +111,21 @@ const assertReplaces = (caller: Caller, { owner, externalDashboardId }: Dashboar
   );
 };
 
+/** Metrics and filters that the dashboard has word for word are not written anew. */
+const writtenOn = ({ filters }: Dashboard, own: readonly PlacedMetric[]): Written => {
+  const metrics = new Set(own.map(({ metric }) => canonicalJson(metric.definition)));
+  const known = new Set(filters.map(canonicalJson));
+  return {
+    isNewMetric: (definition) => !metrics.has(canonicalJson(definition)),
+    isNewFilter: (filter) => !known.has(canonicalJson(filter)),
+  };
+};
+
 const assertUnchanged = (current: string, { expectedDigest, dashboardId }: ReplaceDashboardContent): void => {
   if (current === expectedDigest) return;
   throw new Refusal(
     'DASHBOARD_CHANGED',
-    `Dashboard ${quote(dashboardId)} is not any more what expectedDigest stands for: read its content again, and decide anew.`,
+    `Dashboard ${quote(dashboardId)} has changed since expectedDigest was read. Read its content again, then retry.`,
   );
 };
 
@@ -143,7 +153,8 @@ export const replaceDashboardContent =
       const own = placed.filter(isOwn(dashboard));
       assertUnchanged(contentWith(deps, dashboard, own).digest, command);
       const datamarts = await datamartsOf(store, workspace, dashboard);
-      const content = await moveContent(inner, command.content, [], datamarts, 'INVALID_DASHBOARD_DATA');
+      const isNew = writtenOn(dashboard, own);
+      const content = await moveContent(inner, command.content, [], datamarts, 'INVALID_DASHBOARD_DATA', isNew);
       const others = placed.filter((one) => !own.includes(one));
       const newIds = await writeMetrics(inner, dashboard, { own, others }, content);
       const kept = new Set(others.map(({ metric }) => metric.metricId));

@@ -2,7 +2,7 @@
  * Operation 4: creates a dashboard of one client with its embed. The dashboard is empty, or made from a template or an
  * export. If a step fails, nothing is stored.
  */
-import { overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
+import { nothingWritten, overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
@@ -61,7 +61,8 @@ const readBlueprint = async (
         );
   const templateId = template?.dashboard.id ?? null;
   const source = placedBy(metricImportMode, template?.content ?? emptyContent);
-  const cloned = await moveContent(deps, source, schemaPairs, [datamart], 'TEMPLATE_DASHBOARD_ERROR');
+  const code = 'TEMPLATE_DASHBOARD_ERROR';
+  const cloned = await moveContent(deps, source, schemaPairs, [datamart], code, nothingWritten);
   if (importDashboardData === undefined) return { templateId, content: asCloned(cloned) };
   const imported = await moveContent(deps, importDashboardData, schemaPairs, [datamart], 'INVALID_DASHBOARD_DATA');
   return { templateId, content: overTemplate(imported, cloned) };
@@ -140,7 +141,7 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
   deps.store.transaction(async (store) => {
     const inner = { ...deps, store };
     await holdDataApp(store, caller);
-    const workspace = await loadWorkspace(store, command.workspaceName);
+    const workspace = await loadWorkspace(store, command.workspaceName, 'held');
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     await loadTenantScope(store, datamart, command.clientId);
@@ -161,7 +162,7 @@ export const createDashboardEmbed =
       return await create(deps, caller, command);
     } catch (cause) {
       if (cause instanceof Refusal) throw cause;
-      throw new Refusal('DASHBOARD_CREATE_ERROR', 'The dashboard could not be created, and nothing of it was kept.', {
+      throw new Refusal('DASHBOARD_CREATE_ERROR', 'The dashboard could not be created, and nothing was stored.', {
         cause,
       });
     }

@@ -64,7 +64,7 @@ const loadForKey = async (
   if (dashboard.owner === null && (await store.embeds.isSharedBeyond(dataAppId, dashboard.id))) {
     throw new Refusal(
       'INVALID_DASHBOARD_ID',
-      `Dashboard ${quote(dashboardId)} is not this data app's alone: use a service token.`,
+      `Dashboard ${quote(dashboardId)} is also used by another data app: use a service token.`,
       { reason: 'dashboard-shared' },
     );
   }

@@ -53,10 +53,10 @@ const findKeptAside = async (store: Store, dashboard: Dashboard, { metricId }: G
 const change = async (store: Store, dashboard: Dashboard, metric: Metric, given: Given): Promise<string> => {
   const { metricId } = metric;
   if (given.metricId === metricId && !isSameJson(given.lineage, metric.lineage))
-    throw invalid(metricId, 'its lineage cannot be changed: settings of guest tokens bind it by that');
+    throw invalid(metricId, 'its lineage cannot be changed, since settings of guest tokens refer to it');
   if (given.name === metric.name && isSameJson(given.definition, metric.definition)) return metricId;
   if (canonicalJson(metric.owner) !== canonicalJson(dashboard.owner))
-    throw invalid(metricId, "it is the organization's, and changes for everybody or for nobody");
+    throw invalid(metricId, "it belongs to the organization, and cannot be changed through one client's dashboard");
   await store.metrics.update({ ...metric, name: given.name, definition: given.definition });
   return metricId;
 };
@@ -85,7 +85,7 @@ export const writeMetrics = async (
   for (const given of content.metrics) {
     const found = findOwn(own, content, given) ?? (await findKeptAside(store, dashboard, given));
     const isTaken = found !== undefined && [...newIds.values()].includes(found.metricId);
-    if (isTaken) throw invalid(given.metricId, 'another metric of the content stands for the same one here');
+    if (isTaken) throw invalid(given.metricId, 'another metric of the content means the same stored metric');
     newIds.set(
       given.metricId,
       found === undefined ? await make(deps, dashboard, given) : await change(store, dashboard, found, given),

@@ -96,7 +96,7 @@ export const importDashboard =
     deps.store.transaction(async (store) => {
       const { ids, clock } = deps;
       const { workspaceName, importDashboardData, schemaPairs = [], dashboardId = ids.uuid() } = command;
-      const workspace = await loadWorkspace(store, workspaceName);
+      const workspace = await loadWorkspace(store, workspaceName, 'held');
       const datamarts = await store.workspaces.listDatamarts(workspace);
       const inner = { ...deps, store };
       const content = await moveContent(inner, importDashboardData, schemaPairs, datamarts, 'INVALID_DASHBOARD_DATA');

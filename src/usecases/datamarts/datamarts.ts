@@ -52,6 +52,9 @@ const taken = (name: string): Refusal =>
     `A datamart named ${JSON.stringify(name)} exists already; choose another name, or update that one.`,
   );
 
+const unknownDatasource = (name: string): Refusal =>
+  new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${JSON.stringify(name)}.`);
+
 /** Throws INVALID_REQUEST_BODY if the engine could not compute a custom column. */
 const assertComputable = async (
   sqlRewriter: SqlRewriter,
@@ -73,19 +76,18 @@ export const createDatamart =
   async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<WrittenDatamart> => {
     const { store, engine, clock, ids, sqlRewriter } = deps;
     const datasource = await store.datasources.findByName(datasourceName);
-    if (datasource === undefined) {
-      throw new Refusal(
-        'INVALID_DATASOURCE_NAME',
-        `datasourceName: there is no datasource named ${JSON.stringify(datasourceName)}.`,
-      );
-    }
+    if (datasource === undefined) throw unknownDatasource(datasourceName);
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
     const source = await readSource(engine, datasource, namedDatabases(null, changes));
     const parts = changeParts(noParts, changes, source);
     await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
-    if (!(await store.datamarts.insert(datamart))) throw taken(name);
+    await store.transaction(async (inner) => {
+      // The datasource may have been deleted since it was read.
+      if (!(await inner.datasources.hold(datasource.id))) throw unknownDatasource(datasourceName);
+      if (!(await inner.datamarts.insert(datamart))) throw taken(name);
+    });
     return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
 

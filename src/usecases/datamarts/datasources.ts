@@ -1,4 +1,6 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
+import { proposeFor, type SourceProposals } from '../../domain/datamart/source-proposals.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { readHost } from '../../domain/host.js';
 import type {
@@ -14,6 +16,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
+import { assertUnused, usersToName } from '../still-in-use.js';
 
 type ServerFields = Omit<ServerConnection, 'datasourceType' | 'schema'>;
 
@@ -114,6 +117,8 @@ export const updateDatasource =
     try {
       const found = await look(engine, trial);
       await store.transaction(async (inner) => {
+        // The datasource may have been deleted since.
+        if (!(await inner.datasources.hold(datasource.id))) throw unknown(datasource.name);
         await inner.datasources.update(datasource);
         await inner.datasources.saveSync(datasource.id, found, syncedAt);
       });
@@ -144,7 +149,58 @@ export const syncDatasource =
     if (datasource === undefined) throw unknown(name);
     const syncedAt = clock.now();
     const found = await look(engine, datasource);
-    await store.transaction((inner) => inner.datasources.saveSync(datasource.id, found, syncedAt));
-    await engine.forget(datasource.id);
+    try {
+      await store.transaction(async (inner) => {
+        if (!(await inner.datasources.hold(datasource.id))) throw unknown(datasource.name);
+        await inner.datasources.saveSync(datasource.id, found, syncedAt);
+      });
+    } finally {
+      await engine.forget(datasource.id);
+    }
     return { name: datasource.name, tableCount: found.tables.length };
+  };
+
+/**
+ * Returns the current tables of the datasource with proposals for a datamart. Reads no rows and stores nothing. Throws
+ * DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR.
+ */
+export const listDatasourceTables =
+  ({ store, engine }: { readonly store: Pick<Store, 'datasources'>; readonly engine: Pick<Engine, 'introspect'> }) =>
+  async (
+    _caller: ServiceCaller,
+    { name }: { readonly name: string },
+  ): Promise<{
+    readonly name: string;
+    readonly datasourceType: Datasource['datasourceType'];
+    readonly tables: readonly SourceTable[];
+    readonly proposals: SourceProposals;
+  }> => {
+    const datasource = await store.datasources.findByName(name);
+    if (datasource === undefined) throw unknown(name);
+    const tables = await engine.introspect(datasource);
+    return { name: datasource.name, datasourceType: datasource.datasourceType, tables, proposals: proposeFor(tables) };
+  };
+
+/**
+ * Deletes a datasource on which no datamart and no workspace stands, and closes its connections. Throws
+ * DATASOURCE_ID_ERROR, or STILL_IN_USE; then nothing is changed. A datamart or workspace that is created at the same
+ * time either stands on it before the deletion, which is then refused, or is refused itself.
+ */
+export const deleteDatasource =
+  ({ store, engine }: Pick<Deps, 'store' | 'engine'>) =>
+  async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DatasourceSummary> => {
+    const deleted = await store.transaction(async (inner) => {
+      const datasource = await inner.datasources.findSummary(name);
+      if (datasource === undefined || !(await inner.datasources.lock(datasource.id))) throw unknown(name);
+      const { datamarts, workspaces } = await inner.datasources.listUsers(datasource.id, usersToName);
+      assertUnused(
+        `Datasource ${JSON.stringify(name)}`,
+        { datamart: datamarts, workspace: workspaces },
+        'Delete the datamarts, and connect the workspaces to another source, first.',
+      );
+      await inner.datasources.remove(datasource.id);
+      return datasource;
+    });
+    await engine.forget(deleted.id);
+    return deleted;
   };

@@ -29,7 +29,7 @@ const loadDatamart = async (find: Store['datamarts']['findByName'], name: string
   throw new Refusal(
     'INVALID_DATAMART',
     name === ''
-      ? 'datamartName: nothing came, expected the name of a datamart.'
+      ? 'datamartName: missing, expected the name of a datamart.'
       : `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
   );
 };

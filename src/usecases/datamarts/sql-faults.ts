@@ -23,6 +23,10 @@ const faultsOfPart = async (
   if ('fault' in checked) return [`${place}: ${checked.fault}`];
   const isDeclared = (name: string): boolean =>
     isSame(name, 'client_id') || variables.some((variable) => isSame(variable, name));
+  const isColumn = (name: string): boolean =>
+    datamarts.some(({ tables }) =>
+      tables.some(({ columns }) => columns.some(({ columnName }) => isSame(columnName, name))),
+    );
   const isTable = (name: string): boolean =>
     datamarts.some(({ tables }) => tables.some(({ tableName }) => isSame(tableName, name)));
   return [
@@ -32,6 +36,9 @@ const faultsOfPart = async (
     ...(as === 'select' ? checked.names : [])
       .filter((path) => !isTable(path.at(-1) ?? ''))
       .map((path) => `${place}: ${path.join('.')} is no table of the datamart`),
+    ...(as === 'expression' ? checked.names : [])
+      .filter((path) => !isColumn(path.at(-1) ?? ''))
+      .map((path) => `${place}: ${path.join('.')} is no column of the datamart`),
   ];
 };
 

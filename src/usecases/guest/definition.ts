@@ -4,6 +4,7 @@ import { sameColumn } from '../../domain/datamart/datamart.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import {
   changedDefinition,
+  type DefinitionWrite,
   type GuestDefinition,
   guestFaults,
   type NewGuestDefinition,
@@ -23,8 +24,7 @@ const assertSound = async (
   { store, clock }: Deps,
   grant: GuestGrant,
   opened: Opened,
-  parts: GuestDefinition,
-  whole: MetricDefinition,
+  write: DefinitionWrite,
 ): Promise<void> => {
   const source = await findSource(store, opened, grant);
   if (source === undefined) {
@@ -33,11 +33,19 @@ const assertSound = async (
       'This embed has no datamart; the host application must name one in its access settings.',
     );
   }
-  const faults = guestFaults(parts, whole, source.datamart, { now: clock.now(), timezone: grant.timezone });
-  if (faults.length === 0) return;
-  throw new Refusal('INVALID_REQUEST_BODY', `definition: ${faults.slice(0, maxFaults).join('; ')}.`, {
-    reason: 'guest-definition',
-  });
+  const faults = guestFaults(write, source.datamart, { now: clock.now(), timezone: grant.timezone });
+  if (faults.sent.length > 0) {
+    throw new Refusal('INVALID_REQUEST_BODY', `definition: ${faults.sent.slice(0, maxFaults).join('; ')}.`, {
+      reason: 'guest-definition',
+    });
+  }
+  if (faults.stored.length > 0) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      `The stored metric is not valid, so no part of it can be changed: ${faults.stored.slice(0, maxFaults).join('; ')}.`,
+      { reason: 'stored-definition' },
+    );
+  }
 };
 
 /**
@@ -51,7 +59,7 @@ export const readNewDefinition = async (
   parts: NewGuestDefinition,
 ): Promise<MetricDefinition> => {
   const definition = newDefinition(parts);
-  await assertSound(deps, grant, opened, parts, definition);
+  await assertSound(deps, grant, opened, { parts, whole: definition, before: null });
   return definition;
 };
 
@@ -109,6 +117,6 @@ export const readChangedDefinition = async (
 ): Promise<MetricDefinition> => {
   if (metric.guest === null) assertKeepsRestrictions(metric.definition, parts);
   const definition = changedDefinition(metric, parts);
-  await assertSound(deps, grant, opened, parts, definition);
+  await assertSound(deps, grant, opened, { parts, whole: definition, before: metric.definition });
   return definition;
 };

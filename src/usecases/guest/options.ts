@@ -10,7 +10,7 @@ import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { visibleFilters } from '../../domain/guest/conditions.js';
 import type { GuestOption } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
-import type { OptionsQuestion, ReadEngine, Reads } from '../../domain/query/engine.js';
+import type { OptionsQuestion, ReadEngine, Reads, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
@@ -93,9 +93,15 @@ const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<rea
  * Asks all questions. The first failure cancels the others, since their answers are no longer needed. Also throws if
  * every question was refused, at least one of them for a missing join.
  */
-const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
+const askAll = async (
+  engine: ReadEngine,
+  asked: readonly Asked[],
+  signal: RequestSignal,
+): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
-  const reads: Reads = guestReads(engine, AbortSignal.any([signal, failed.signal]));
+  const { requestId } = signal;
+  const either = Object.assign(AbortSignal.any([signal, failed.signal]), { requestId });
+  const reads: Reads = guestReads(engine, either);
   try {
     const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));
     const refused = answers.find((answer) => answer instanceof Refusal && pathReasons.has(answer.reason));

@@ -1,14 +1,22 @@
 /**
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
-import { type Metric, measureNames } from '../../domain/dashboard/metric.js';
+import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
 import { appliedValue } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { GuestDashboard, GuestFilter, GuestMetric, GuestQuery, MetricReply } from '../../domain/guest/view.js';
+import type {
+  Combine,
+  GuestChart,
+  GuestDashboard,
+  GuestFilter,
+  GuestMetric,
+  GuestQuery,
+  MetricReply,
+} from '../../domain/guest/view.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock } from '../../domain/ports.js';
 import { compared } from '../../domain/query/comparison.js';
@@ -30,6 +38,23 @@ const viewFilter = (
   defaultValue: filter.defaultValue ?? null,
 });
 
+/** Grains of the dimensions that a drill can lead to, too. */
+const grainsOf = ({ dimensions, drillPath }: VisualDefinition): GuestChart['grains'] =>
+  Object.fromEntries(
+    [...dimensions, ...drillPath].flatMap(({ name, grain }) => (grain === undefined ? [] : [[name, grain]])),
+  );
+
+const combining: Readonly<Partial<Record<Aggregate, Combine>>> = { SUM: 'sum', COUNT: 'sum', MIN: 'min', MAX: 'max' };
+
+const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChart['combine'] =>
+  Object.fromEntries([
+    ...measures.flatMap(({ name, aggregate }) => {
+      const combine = aggregate === undefined ? undefined : combining[aggregate];
+      return combine === undefined ? [] : [[name, combine] as const];
+    }),
+    ...calculations.flatMap(({ kind, name }) => (kind === 'shareOfTotal' ? [[name, 'sum'] as const] : [])),
+  ]);
+
 /** Returns the metric as this guest sees it. */
 export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   const { metricId, name, definition } = metric;
@@ -41,6 +66,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
       dimensions: definition.dimensions.map((dimension) => dimension.name),
       measures: measureNames(definition),
       isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
+      ...(definition.kind === 'visual' ? { grains: grainsOf(definition), combine: combineOf(definition) } : {}),
     },
     filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
   };

@@ -160,7 +160,7 @@ const unnamed = <T>(work: () => T): T => {
     if (!(error instanceof Refusal)) throw error;
     throw new Refusal(
       error.code,
-      'What this token restricts does not fit the metric as it is now; the host application has to mint another.',
+      'A restriction of this token does not fit the current metric. The host application must mint a new token.',
       { reason: error.reason, cause: error },
     );
   }

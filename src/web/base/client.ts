@@ -1,9 +1,9 @@
 /** HTTP client for guest reads. One client holds one token and serves one element. */
 
-import type { Sort } from '../../domain/dashboard/metric.js';
 import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../../domain/guest/view.js';
+import type { GuestDashboard, GuestMetric, GuestOption } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
+import { type BatchQuery, createBatch, type Part, type Question } from './batch.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
@@ -21,7 +21,6 @@ export class GuestError extends Error {
 
 export type FilterValues = Readonly<Record<string, FilterValue>>;
 export type DrillStep = { readonly columnName: string; readonly value: Scalar | null };
-export type Question = Omit<GuestQuery, 'metricId' | 'sort'> & { readonly sort?: readonly Sort[] | undefined };
 
 /** Every call throws `GuestError`, or the abort error if its signal was aborted. */
 export type GuestClient = {
@@ -50,10 +49,21 @@ export const createGuestClient = (settings: ClientSettings): GuestClient => {
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     send(settings, path, { method: 'POST', body: JSON.stringify(body), signal });
   const metricPath = (metricId: string) => `metrics/${encodeURIComponent(metricId)}`;
+  const queryOne: GuestClient['query'] = async (id, question, signal) =>
+    decode(await post(`${metricPath(id)}/query`, question, signal), answerIn);
+  const queryAll = async (dashboardId: string, query: BatchQuery, signal: AbortSignal) => {
+    try {
+      return partsOf(await post(`dashboards/${encodeURIComponent(dashboardId)}/query`, query, signal));
+    } catch (error) {
+      // The previous release of the service.
+      if (error instanceof GuestError && (error.status === 404 || error.status === 405)) return undefined;
+      throw error;
+    }
+  };
   return {
     dashboard: async (id, signal) => decode(await get(`dashboards/${encodeURIComponent(id)}`, signal), dashboardIn),
     metric: async (id, signal) => decode(await get(metricPath(id), signal), metricIn),
-    query: async (id, question, signal) => decode(await post(`${metricPath(id)}/query`, question, signal), answerIn),
+    query: createBatch({ queryOne, queryAll, missing: () => unreadable(200) }),
     underlying: async (id, question, signal) =>
       decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
     csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
@@ -76,20 +86,63 @@ const send = async ({ baseUrl, token, fetch }: ClientSettings, path: string, ini
   return response;
 };
 
-const refusalOf = async (response: Response): Promise<GuestError> => {
-  const body: unknown = await response.json().catch(() => null);
+const refusalOf = async (response: Response): Promise<GuestError> =>
+  refusalIn(await response.json().catch(() => null), response.status);
+
+const refusalIn = (body: unknown, status: number): GuestError => {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {};
   const code = typeof error.code === 'string' ? error.code : 'UNREADABLE_ANSWER';
-  const message = typeof error.message === 'string' ? error.message : `The service answered ${response.status}.`;
-  return new GuestError(code, message, response.status);
+  const message = typeof error.message === 'string' ? error.message : `The service answered ${status}.`;
+  return new GuestError(code, message, status);
+};
+
+const unreadable = (status: number): GuestError =>
+  new GuestError('UNREADABLE_ANSWER', 'The service’s answer can’t be read.', status);
+
+/** The lines of a body. A connection that breaks throws NETWORK_ERROR. */
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  while (reader !== undefined) {
+    const { value, done } = await reader.read().catch((cause: unknown) => {
+      throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+    });
+    const lines = (rest + (value ?? '')).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+    if (done) break;
+  }
+  if (rest !== '') yield rest;
+}
+
+/** Throws UNREADABLE_ANSWER for a line that names no metric. */
+async function* partsOf(response: Response): AsyncGenerator<Part<MetricAnswer>> {
+  for await (const line of linesOf(response)) {
+    const part = readJson(line);
+    if (!isRecord(part) || typeof part.metricId !== 'string') throw unreadable(response.status);
+    yield { metricId: part.metricId, outcome: outcomeOf(part) };
+  }
+}
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+const outcomeOf = (part: Record<string, unknown>): Part<MetricAnswer>['outcome'] => {
+  const answer = isRecord(part.answer) ? answerIn(part.answer) : undefined;
+  if (answer !== undefined) return { answer };
+  if (!isRecord(part.error)) return { error: unreadable(200) };
+  return { error: refusalIn(part, typeof part.error.status === 'number' ? part.error.status : 0) };
 };
 
 const decode = async <T>(response: Response, read: (body: Record<string, unknown>) => T | undefined): Promise<T> => {
   const body: unknown = await response.json().catch(() => null);
   const value = isRecord(body) ? read(body) : undefined;
-  if (value === undefined) {
-    throw new GuestError('UNREADABLE_ANSWER', 'The service’s answer can’t be read.', response.status);
-  }
+  if (value === undefined) throw unreadable(response.status);
   return value;
 };
 
@@ -122,7 +175,13 @@ const metricIn = ({ data }: Record<string, unknown>) => (isMetric(data) ? data :
 const optionsIn = ({ data }: Record<string, unknown>) =>
   Array.isArray(data) && data.every(isOption) ? data : undefined;
 
-const answerIn = ({ data, metaData, totalRecords }: Record<string, unknown>): MetricAnswer | undefined => {
+const answerIn = ({
+  data,
+  metaData,
+  totalRecords,
+  truncated,
+  comparisonValue,
+}: Record<string, unknown>): MetricAnswer | undefined => {
   if (!Array.isArray(data) || !data.every(isRow) || !isRecord(metaData)) return undefined;
   const { columns, groupbyColumnList } = metaData;
   if (!Array.isArray(columns) || !columns.every(isColumn) || !Array.isArray(groupbyColumnList)) return undefined;
@@ -131,5 +190,7 @@ const answerIn = ({ data, metaData, totalRecords }: Record<string, unknown>): Me
     columns,
     groupbyColumnList: groupbyColumnList.filter((name) => typeof name === 'string'),
     totalRecords: typeof totalRecords === 'number' ? totalRecords : data.length,
+    ...(truncated === true ? { isTruncated: true } : {}),
+    ...(typeof comparisonValue === 'number' || comparisonValue === null ? { comparisonValue } : {}),
   };
 };

@@ -1,16 +1,21 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
+import type { Chart } from '../../domain/dashboard/chart.js';
+import type { TimeGrain } from '../../domain/dashboard/metric.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 
-export type NumberHint = { readonly format?: 'number' | 'percent' | undefined; readonly unit?: string | undefined };
+export type NumberHint = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>;
 
 export type Format = {
   /** A measure's value with its unit; an em dash for null. */
   readonly measure: (value: Cell, hint: NumberHint) => string;
   /** A measure's value on an axis: compact, without unit. */
   readonly tick: (value: number, hint: NumberHint) => string;
-  /** A dimension's value. Numbers below 10,000 (years) get no thousands separator. */
-  readonly dimension: (value: Cell, dataType: AnswerColumn['dataType']) => string;
+  /**
+   * A dimension's value. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
+   * hour of the day as a time. Numbers below 10,000 (years) get no thousands separator.
+   */
+  readonly dimension: (value: Cell, dataType: AnswerColumn['dataType'], grain?: TimeGrain) => string;
   /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
   readonly timeTick: (time: number) => string;
   readonly count: (value: number) => string;
@@ -29,13 +34,13 @@ export const createFormat = (language: string): Format => {
   const dimensionNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 2, useGrouping: 'min2' });
   const dates = dateFormats(locale);
   const integer = new Intl.NumberFormat(locale);
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
-  const percentTick = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
   return {
     measure: (value, hint) => withUnit(measureText(locale, value, hint), hint),
-    tick: (value, hint) => (hint.format === 'percent' ? percentTick : compact).format(value),
-    dimension: (value, dataType) => {
+    tick: (value, hint) => tickText(locale, value, hint),
+    dimension: (value, dataType, grain) => {
       if (value === null || value === '') return '(none)';
+      const named = grain === undefined ? null : dates.grain(value, grain);
+      if (named !== null) return named;
       if (dataType === 'date') return dates.full(value);
       if (dataType === 'number')
         return numberOf(value) === null ? String(value) : dimensionNumber.format(Number(value));
@@ -82,21 +87,70 @@ const knownLocale = (language: string): string => {
   }
 };
 
-const measureText = (locale: string, value: Cell, { format }: NumberHint): string => {
+const measureText = (locale: string, value: Cell, hint: NumberHint): string => {
   if (value === null) return '—';
   const number = numberOf(value);
   if (number === null) return typeof value === 'boolean' ? yesOrNo(value) : String(value);
-  if (format === 'percent') {
-    return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(number);
+  const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
+  if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
+    return numberFormat(locale, styleOf(hint, { maximumFractionDigits: 0 })).format(BigInt(value));
   }
-  if (typeof value === 'string' && /^-?\d+$/.test(value)) return new Intl.NumberFormat(locale).format(BigInt(value));
-  return new Intl.NumberFormat(locale, fractionDigits(number)).format(number);
+  return numberFormat(locale, optionsOf(number, hint)).format(number);
 };
 
-/** Decimal places by magnitude, so that the values of a column line up. */
-const fractionDigits = (number: number): Intl.NumberFormatOptions => {
+const optionsOf = (number: number, hint: NumberHint): Intl.NumberFormatOptions => {
+  if (hint.format === 'percent') {
+    const isTiny = number !== 0 && Math.abs(number) < 0.0005;
+    return { style: 'percent', ...(isTiny ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 1 }) };
+  }
+  if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
+    return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
+  }
+  return styleOf(hint, fractionDigits(number, hint.currency !== undefined));
+};
+
+const styleOf = ({ currency }: NumberHint, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
+  currency === undefined ? options : { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options };
+
+/** Compact, with enough digits that neighbours on an axis differ. */
+const tickText = (locale: string, value: number, hint: NumberHint): string => {
+  const isTiny = value !== 0 && Math.abs(value) < (hint.format === 'percent' ? 0.001 : 0.1);
+  const digits = isTiny ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 };
+  if (hint.format === 'percent') return numberFormat(locale, { style: 'percent', ...digits }).format(value);
+  const isVanishing = value !== 0 && Math.abs(value) < 1e-6;
+  return numberFormat(
+    locale,
+    styleOf(hint, { notation: isVanishing ? 'scientific' : 'compact', ...digits, minimumFractionDigits: 0 }),
+  ).format(value);
+};
+
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+/** One formatter for each language and style: making one takes longer than a thousand uses. */
+const numberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const key = JSON.stringify([locale, options]);
+  const made = numberFormats.get(key) ?? createNumberFormat(locale, options);
+  numberFormats.set(key, made);
+  return made;
+};
+
+/** A currency that the browser does not accept is left out, and the number is shown without it. */
+const createNumberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  try {
+    return new Intl.NumberFormat(locale, options);
+  } catch (error) {
+    if (!(error instanceof RangeError) || options.currency === undefined) throw error;
+    return new Intl.NumberFormat(locale, { ...options, style: 'decimal', currency: undefined });
+  }
+};
+
+/** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
+const fractionDigits = (number: number, isMoney: boolean): Intl.NumberFormatOptions => {
   const size = Math.abs(number);
-  if (size >= 1000 || Number.isInteger(number)) return { maximumFractionDigits: 0 };
+  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
+  if (size > 0 && size < 0.1 && !(isMoney && size >= 0.01)) return { maximumSignificantDigits: 2 };
+  if (size >= 1000 || Number.isInteger(number)) return { minimumFractionDigits: 0, maximumFractionDigits: 0 };
+  if (isMoney) return { minimumFractionDigits: 2, maximumFractionDigits: 2 };
   return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
 };
 
@@ -104,6 +158,9 @@ const withUnit = (text: string, { unit }: NumberHint): string =>
   unit === undefined || unit === '' || text === '—' ? text : `${text}\u00a0${unit}`;
 
 const day = 86_400_000;
+const hour = 3_600_000;
+/** Any Monday. */
+const monday = Date.UTC(2001, 0, 1);
 
 const dateFormats = (locale: string) => {
   const make = (options: Intl.DateTimeFormatOptions) => {
@@ -116,7 +173,24 @@ const dateFormats = (locale: string) => {
   const month = make({ month: 'short' });
   const dayOfMonth = make({ day: 'numeric', month: 'short' });
   const clock = make({ hour: '2-digit', minute: '2-digit' });
+  const monthOfYear = make({ month: 'long', year: 'numeric' });
+  const weekday = make({ weekday: 'long' });
+  const hourOfDay = make({ hour: 'numeric' });
   return {
+    /** Null if the value is not one of the grain's. */
+    grain: (value: Cell, grain: TimeGrain): string | null => {
+      const number = numberOf(value);
+      if (grain === 'dayOfWeek')
+        return number !== null && number >= 1 && number <= 7 ? weekday(monday + (number - 1) * day) : null;
+      if (grain === 'hourOfDay') return number !== null && number >= 0 && number < 24 ? hourOfDay(number * hour) : null;
+      const time = timeOf(value);
+      if (time === null) return null;
+      const at = new Date(time);
+      const parts = { year, month: monthOfYear, week: date, day: date, hour: dateTime, minute: dateTime };
+      return grain === 'quarter'
+        ? `Q${Math.floor(at.getUTCMonth() / 3) + 1} ${at.getUTCFullYear()}`
+        : parts[grain](time);
+    },
     full: (value: Cell): string => {
       const time = timeOf(value);
       if (time === null) return String(value);

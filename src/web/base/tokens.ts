@@ -40,7 +40,7 @@ export const light: Palette = {
   danger: '#b3261e',
   skeleton: '#e9edf4',
   shadow: '0 1px 2px rgb(16 24 40 / 5%), 0 1px 3px rgb(16 24 40 / 4%)',
-  series: ['#2f6bd8', '#d2700f', '#0b8a80', '#9a3fa8', '#5b6b82', '#8a6d00', '#c23b5e', '#1787b5'],
+  series: ['#2f6bd8', '#b17b0e', '#ac4498', '#21a393', '#cc0657', '#2428bc', '#146f59', '#89260c'],
 };
 
 export const dark: Palette = {
@@ -56,7 +56,7 @@ export const dark: Palette = {
   danger: '#ffb3a9',
   skeleton: '#232d3d',
   shadow: '0 1px 2px rgb(0 0 0 / 35%)',
-  series: ['#6f9ff5', '#f0a04b', '#3fbfb2', '#eab8f2', '#a3b0c4', '#d8bd4a', '#f0819b', '#5cc4ea'],
+  series: ['#6f9ff5', '#ce8c3e', '#a0ebb8', '#f052ab', '#f7e3fe', '#fab93e', '#39caff', '#afbabf'],
 };
 
 /** The CSS custom properties of a palette: name to value. */

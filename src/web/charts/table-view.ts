@@ -1,7 +1,7 @@
 /** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
 import { css, html, type TemplateResult } from 'lit';
 import type { Chart } from '../../domain/dashboard/chart.js';
-import type { Sort } from '../../domain/dashboard/metric.js';
+import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise } from '../base/format.js';
 
@@ -83,6 +83,8 @@ export type TableView = {
   readonly measures: readonly string[];
   readonly chart: Chart;
   readonly format: Format;
+  /** The grain of a column, by its name. */
+  readonly grainOf?: ((name: string) => TimeGrain | undefined) | undefined;
   /** The table's accessible name. */
   readonly label: string;
   readonly sort?: Sort | null;
@@ -129,7 +131,7 @@ const bodyCell = (view: TableView, column: AnswerColumn, value: Cell, index: num
     ? view.format.measure(value, view.chart)
     : value === null
       ? '—'
-      : view.format.dimension(value, column.dataType);
+      : view.format.dimension(value, column.dataType, view.grainOf?.(column.name));
   const { onDrill } = view;
   return html`<td class=${cellClass(column.dataType)}>
     ${index === 0 && onDrill !== undefined ? html`<button type="button" @click=${() => onDrill(value)}>${text}</button>` : text}

@@ -1,9 +1,14 @@
-/** A chart's tooltip as DOM nodes. ECharts would insert a string as HTML; a node keeps text from the data as text. */
+/** A chart's tooltip as DOM nodes, so that text from the data stays text. */
 import { css } from 'lit';
-import { type Drawing, tooltipAt } from './chart-options.js';
+import type { Tip } from './model/drawing.js';
 
 export const tooltipStyles = css`
   .tip {
+    position: absolute;
+    top: 0;
+    left: 0;
+    z-index: 5;
+    pointer-events: none;
     padding: 8px 11px;
     max-width: 260px;
     border: 1px solid var(--gl-border);
@@ -43,18 +48,25 @@ export const tooltipStyles = css`
   }
 `;
 
-export const tooltipNode = (drawing: Drawing, index: number): HTMLElement => {
-  const { title, lines } = tooltipAt(drawing, index);
+export const tooltipNode = ({ title, lines }: Tip): HTMLElement => {
   const tip = element('div', 'tip');
   tip.append(element('b', 'title', title));
   for (const { name, colour, value } of lines) {
     const line = element('div', 'line');
     const dot = element('span', 'dot');
-    dot.style.background = colour;
-    line.append(dot, element('span', 'name', name), element('span', 'number', value));
+    if (colour !== null) dot.style.background = colour;
+    line.append(...(colour === null ? [] : [dot]), element('span', 'name', name), element('span', 'number', value));
     tip.append(line);
   }
   return tip;
+};
+
+/** Puts the tooltip beside the pointer, inside `area`. */
+export const placeTooltip = (tip: HTMLElement, area: HTMLElement, [x, y]: readonly [number, number]): void => {
+  const gap = 14;
+  const left = x + gap + tip.offsetWidth > area.clientWidth ? x - gap - tip.offsetWidth : x + gap;
+  const top = Math.min(y + gap, area.clientHeight - tip.offsetHeight);
+  tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
 };
 
 const element = (tag: string, className: string, text = ''): HTMLElement => {

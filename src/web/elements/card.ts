@@ -7,7 +7,10 @@ import { type Format, withClaimedUnit } from '../base/format.js';
 import { chartIcon, downloadIcon, rowsIcon, tableIcon } from '../base/icons.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, isDrawn, plotOf } from '../charts/plot.js';
+import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
+import { pivotOf } from '../charts/pivot.js';
+import { pivotStyles, pivotView } from '../charts/pivot-view.js';
+import { rendererOf } from '../charts/registry.js';
 import { singleValue, singleValueStyles } from '../charts/single-value.js';
 import { tableStyles, tableView } from '../charts/table-view.js';
 import { drillTrail } from './drill-trail.js';
@@ -121,6 +124,7 @@ export class MetricCard extends LitElement {
     place: { attribute: false },
     notes: { attribute: false },
     isTable: { state: true },
+    isSettled: { state: true },
   };
   declare metric: GuestMetric;
   declare source: CardSource;
@@ -132,6 +136,8 @@ export class MetricCard extends LitElement {
   /** The filters' values in words, one line for each filter. */
   declare notes: readonly string[];
   declare isTable: boolean;
+  /** False until the script of the chart has come. */
+  declare isSettled: boolean;
 
   readonly #reading = new Reading({
     changed: () => this.requestUpdate(),
@@ -141,10 +147,11 @@ export class MetricCard extends LitElement {
   constructor() {
     super();
     this.isTable = false;
+    this.isSettled = false;
     this.notes = [];
   }
 
-  static override styles = [baseStyles, stateStyles, tableStyles, singleValueStyles, cardStyles];
+  static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -164,7 +171,7 @@ export class MetricCard extends LitElement {
   override render() {
     const { name } = this.metric;
     const { answer, drill, isLoading } = this.#reading.state;
-    return html`<section aria-labelledby="title" aria-busy=${isLoading ? 'true' : 'false'}>
+    return html`<section aria-labelledby="title" aria-busy=${isLoading || this.#isAwaitingChart ? 'true' : 'false'}>
       <header>
         <h3 id="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
@@ -189,8 +196,16 @@ export class MetricCard extends LitElement {
     if (error !== undefined) return errorState('This chart can’t be shown', error.message, () => this.#reading.load());
     if (answer === undefined) return loadingState(`Loading ${name}`);
     if (answer.rows.length === 0) return emptyState('No data for these filters');
-    if (chart.type === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.notes);
-    return this.#isShownAsTable ? this.#table(answer) : this.#chart(answer);
+    const { kind } = rendererOf(chart.type);
+    if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.notes);
+    if (this.isTable || kind === 'table') return this.#table(answer);
+    return kind === 'pivotTable' ? this.#pivot(answer) : this.#chart(answer);
+  }
+
+  get #isAwaitingChart(): boolean {
+    const { answer, error } = this.#reading.state;
+    const isDrawn = error === undefined && answer !== undefined && answer.rows.length > 0 && !this.isTable;
+    return isDrawn && rendererOf(this.metric.chart.type).kind === 'chart' && !this.isSettled;
   }
 
   /** The metric, without its unit where the unit cannot apply to all measures. */
@@ -198,19 +213,18 @@ export class MetricCard extends LitElement {
     return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
   }
 
-  get #isShownAsTable(): boolean {
-    return this.isTable || !isDrawn(this.metric.chart);
-  }
-
   #chart(answer: MetricAnswer): TemplateResult {
     const metric = this.#shown;
     return html`<guestlist-chart
       .metric=${metric}
-      .plot=${plotOf(answer, metric.chart, this.view.format)}
+      .answer=${answer}
       .format=${this.view.format}
       .colours=${this.view.colours}
       .themeKey=${this.view.themeKey}
       .isClickable=${metric.chart.isDrillable}
+      @settled=${() => {
+        this.isSettled = true;
+      }}
       @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
     ></guestlist-chart>`;
   }
@@ -220,26 +234,47 @@ export class MetricCard extends LitElement {
     const { format } = this.view;
     const { dimensions, measures } = columnsOf(answer, chart);
     const isDrillable = chart.isDrillable && dimensions.length > 0;
-    const hidden = answer.totalRecords - answer.rows.length;
+    const missing = this.#missing(answer);
     return html`${tableView({
       answer,
       columns: [...dimensions, ...measures],
       measures: measures.map((column) => column.name),
       chart,
       format,
-      label: `${name}, table`,
+      grainOf: (column) => grainOf(chart, column),
+      label: missing === null ? `${name}, table` : `${name}, table, ${missing}`,
       sort: this.#reading.state.sort,
       onSort: (column) => this.#reading.sortBy(column),
       onDrill: isDrillable ? this.#drillInto : undefined,
     })}
-    ${hidden > 0 ? html`<p class="more quiet">${format.count(answer.rows.length)} of ${format.count(answer.totalRecords)}</p>` : null}`;
+    ${missing === null ? null : html`<p class="more quiet">${missing}</p>`}`;
+  }
+
+  #pivot(answer: MetricAnswer): TemplateResult {
+    const { name, chart } = this.#shown;
+    const { format } = this.view;
+    const pivot = pivotOf(answer, chart, format);
+    const missing = this.#missing(answer);
+    const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
+    const label = [`${name}, pivot table`, ...notes].join(', ');
+    return html`${pivotView(pivot, label)}
+    ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
+  }
+
+  /** Says how many of the rows are shown, if not all. */
+  #missing(answer: MetricAnswer): string | null {
+    const { format } = this.view;
+    const hidden = answer.totalRecords - answer.rows.length;
+    const counted = `${format.count(answer.rows.length)} of ${format.count(answer.totalRecords)} rows`;
+    return hidden > 0 ? counted : truncationNote(answer, format);
   }
 
   readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
 
   #actions(): TemplateResult {
     const { chart } = this.metric;
-    const isChart = isDrawn(chart) && chart.type !== 'singleValue';
+    const { kind } = rendererOf(chart.type);
+    const isChart = kind === 'chart' || kind === 'pivotTable';
     return html`
       ${
         isChart

@@ -226,6 +226,10 @@ export abstract class EmbedElement extends LitElement {
 
   #main(): TemplateResult {
     if (this.embedId === null) return errorState('Nothing to show', 'This element needs an id: see its attributes.');
+    if (this.error?.code === 'AUTHENTICATION_ERROR') {
+      // The service's message is for developers; the event `guestlist-error` has it.
+      return errorState('Access to this view has ended', 'Reload the page to get access again.', () => this.load());
+    }
     if (this.error !== undefined) {
       return errorState('This can’t be shown', this.error.message, () => this.load());
     }
@@ -236,7 +240,7 @@ export abstract class EmbedElement extends LitElement {
   #expired(): TemplateResult {
     return html`<div class="expired" role="status">
       <p><strong>Session expired</strong></p>
-      <p class="quiet">This view goes on as soon as your session is renewed.</p>
+      <p class="quiet">This view goes on as soon as your session is renewed. If it does not, reload the page.</p>
     </div>`;
   }
 }

@@ -6,10 +6,11 @@
 import type { Sort } from '../../domain/dashboard/metric.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
-import { type FilterValues, type GuestClient, GuestError, type Question } from '../base/client.js';
+import type { Question } from '../base/batch.js';
+import { type FilterValues, type GuestClient, GuestError } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
-import { columnsOf } from '../charts/plot.js';
+import { columnsOf, labelOf } from '../charts/model/columns.js';
 import type { TakenStep } from './drill-trail.js';
 
 /** Where a card reads from: a client with one token, and the dashboard filter that goes with each query. */
@@ -100,7 +101,7 @@ export class Reading {
     if (this.#target === undefined || answer === undefined) return;
     const column = columnsOf(answer, this.#target.metric.chart).dimensions[0];
     if (column === undefined) return;
-    const label = format.dimension(value, column.dataType);
+    const label = labelOf(value, column, this.#target.metric.chart, format);
     this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null });
   }
 

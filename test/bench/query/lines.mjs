@@ -31,7 +31,10 @@ const leaf = (table) => `SELECT * FROM ${table} WHERE shop = $1`;
 const ordersOf = `SELECT FROM (${leaf('orders')}) o`;
 const linesOf = 'SELECT FROM order_lines l WHERE l.order_id = o.id AND l.product = 5';
 
-/** Customers with a public order, and with a line of a product: of any order, as it was before, or of a public one, as the token has it. */
+/**
+ * Customers with a public order and a line of a product. Before: the line may be in any order. Under the token: the
+ * line must be in a public order.
+ */
 export const customersByHand = {
   apart: {
     text: `SELECT count(*) FROM (${leaf('customers')}) c WHERE EXISTS (${ordersOf} WHERE o.customer = c.id AND o.status = 'public')

@@ -1,4 +1,5 @@
-// drizzle-cube over the bench's PostgreSQL: the tenant comes from a bearer, and each query is filtered by it. PEER_CACHE=1 keeps answers.
+// drizzle-cube over the bench's PostgreSQL: the bearer token names the tenant, and each query is filtered by it.
+// PEER_CACHE=1 enables its cache.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A host's backend over the generated types: it compiles only where the document says what the service takes and answers. */
+/**
+ * A host's backend with the generated types: it compiles only if the document describes what the service accepts and
+ * returns.
+ */
 import createClient from 'openapi-fetch';
 import type { paths } from './api.js';
 
@@ -24,7 +27,7 @@ const organization = as(serviceToken);
 
 const made = await organization.POST('/api/v2/data-app', { body: { name: 'generated' } });
 const again = await organization.POST('/api/v2/data-app', { body: { name: 'generated' } });
-// The codes of each status are in the types too.
+// The types also contain the codes of each status.
 const code:
   | 'DATA_APP_ALREADY_EXISTS'
   | 'INVALID_REQUEST_BODY'

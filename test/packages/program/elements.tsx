@@ -1,4 +1,4 @@
-// A page's program, in React 19 and without it.
+// A program of a page, with and without React 19.
 import '@guestlist/elements';
 import type { GuestlistDashboard as DashboardElement } from '@guestlist/elements';
 import type {} from '@guestlist/elements/jsx';

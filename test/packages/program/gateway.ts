@@ -1,14 +1,15 @@
-// A host's program: it compiles with the packages that `npm install @guestlist/gateway express` brings, every check on.
+// A host's program. It must compile under all strict checks with the packages that `npm install @guestlist/gateway
+// express` installs.
 import { createGateway, type HostLog, InvalidOptions, type LibraryOptions } from '@guestlist/gateway';
 import express from 'express';
 
-const [, , service = '', apiKey = '', policies = '', databaseUrl = '', port = '0'] = process.argv;
+const [, , service = '', apiKey = '', policies = '', ledger = '', port = '0'] = process.argv;
 const log: HostLog = { debug: () => {}, info: () => {}, warn: () => {}, error: console.error, child: () => log };
 const options: LibraryOptions = {
   identify: ({ headers }) => (headers['x-user'] === 'ann' ? { sub: 'ann', org_id: 'LAX', roles: ['analyst'] } : null),
   policies,
   service: { url: service, apiKey },
-  databaseUrl,
+  ...(ledger.startsWith('postgres') ? { databaseUrl: ledger } : { dataDir: ledger }),
   log,
 };
 try {

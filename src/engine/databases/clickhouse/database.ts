@@ -35,12 +35,16 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const run = (server: Server) => runStatement(server, statement, timeoutMs, running);
-      return runLogged(() => untilReadLimit(() => connections.use(run, settings)), datasource, log, running.signal);
+      return runLogged(() => untilReadLimit(() => connections.use(run, settings)), log, {
+        datasource,
+        tenant,
+        running,
+      });
     },
     stream: (statement, tenant, sink, running = {}) => {
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
       const stream = (server: Server) => streamStatement(server, statement, { sink, timeoutMs: streamMs }, running);
-      return runLogged(() => connections.use(stream, settings), datasource, log, running.signal);
+      return runLogged(() => connections.use(stream, settings), log, { datasource, tenant, running });
     },
     close: connections.close,
   };

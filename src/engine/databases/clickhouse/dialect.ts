@@ -46,7 +46,7 @@ const assertHeld = (text: unknown, cast: string): void => {
   if (typeof text !== 'string' || (cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300'))
     return;
   refuseQuery(
-    'A condition holds a date outside of the years 1900 to 2299, which ClickHouse does not hold; give one within.',
+    'A condition holds a date outside of the years 1900 to 2299, which ClickHouse cannot represent. Use a date in this range.',
     'value-out-of-range',
   );
 };

@@ -131,7 +131,7 @@ const bindableOf = (parameter: unknown): string | string[] =>
 const bindable = (parameter: unknown): string => {
   const text = textOf(parameter);
   return Buffer.byteLength(text) > greatestValueBytes
-    ? refuseQuery('A value is longer than ClickHouse takes in a question; shorten it.', 'value-too-long')
+    ? refuseQuery('A value is longer than ClickHouse accepts in a query. Shorten it.', 'value-too-long')
     : text;
 };
 

@@ -6,13 +6,19 @@ import { isNullableType, parseClickHouseType } from './types.js';
 /** The server's system databases, which are never part of a datasource. */
 const systemDatabases = `('system', 'INFORMATION_SCHEMA', 'information_schema')`;
 
+const placeholders = (databases: readonly string[]): readonly string[] =>
+  databases.map((_, index) => `{p${index + 1}:String}`);
+
+/** Null for views and for engines that do not count rows. */
+const estimatesQuery = (databases: readonly string[]): string => `SELECT database, name, total_rows FROM system.tables
+WHERE database IN (${['currentDatabase()', ...placeholders(databases)].join(', ')}) AND database NOT IN ${systemDatabases}`;
+
 /**
  * Restricts to the connected database, or to these: in ClickHouse a database is the schema. EPHEMERAL columns cannot
  * be read.
  */
 const columnsQuery = (databases: readonly string[], isOwnToo: boolean): string => {
-  const named = databases.map((_, index) => `{p${index + 1}:String}`);
-  const names = [...(isOwnToo ? ['currentDatabase()'] : []), ...named].join(', ');
+  const names = [...(isOwnToo ? ['currentDatabase()'] : []), ...placeholders(databases)].join(', ');
   return `SELECT database, table, name, type FROM system.columns
 WHERE database IN (${names}) AND database NOT IN ${systemDatabases}
   AND default_kind <> 'EPHEMERAL' AND table NOT LIKE '.inner%'
@@ -45,7 +51,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
     type,
     isNullableType(String(type)),
   ]);
-  return buildSourceTables(columns, []);
+  return buildSourceTables(columns, [], await ask(estimatesQuery(databases), databases));
 };
 
 /** At either tenancy level, a client has another database of the server. */

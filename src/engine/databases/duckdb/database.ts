@@ -2,6 +2,7 @@ import { access, readdir } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../../../domain/organization.js';
+import { closeAll } from '../../../platform/close-all.js';
 import {
   catalogTimeoutMs,
   type OpenDatabase,
@@ -51,7 +52,7 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
   } catch (cause) {
     instance?.closeSync();
     return refuseConnection(
-      `Datasource ${datasource.name}: no DuckDB database could be opened at its path; check that the file is there and whole.`,
+      `Datasource ${datasource.name}: no DuckDB database could be opened at its path; check that the file exists and is complete.`,
       'datasource-unavailable',
       cause,
     );
@@ -91,11 +92,11 @@ const connect = async (
       MULTI_DATABASE: await readClientSchemas(ask),
     }),
     describe: () => readSourceTables(ask),
-    run: (statement, _tenant, running = {}) => {
+    run: (statement, tenant, running = {}) => {
       const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
-      return runLogged(work, datasource, log, running.signal);
+      return runLogged(work, log, { datasource, tenant, running });
     },
-    stream: (statement, _tenant, sink, running = {}) => {
+    stream: (statement, tenant, sink, running = {}) => {
       const end = performance.now() + streamMs;
       const inTime: Sink = async (batch) => {
         if (performance.now() > end) refuseLate(streamMs, undefined);
@@ -103,15 +104,15 @@ const connect = async (
       };
       const work = () =>
         lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
-      return runLogged(work, datasource, log, running.signal);
+      return runLogged(work, log, { datasource, tenant, running });
     },
     close: async () => {
       await pool.drain();
-      for (const connection of connections) {
+      const closings = connections.map((connection) => () => {
         dropStatements(connection);
         connection.closeSync();
-      }
-      instance.closeSync();
+      });
+      await closeAll([...closings, () => instance.closeSync()]);
     },
   };
 };

@@ -3,7 +3,7 @@
  * empty, so unknown nodes, samples, lambdas and parameters are refused without being named here.
  */
 import { assertLiteral, assertName, greatestDepth, refuseSql } from '../../parsing/refusals.js';
-import type { TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, type TreeNode } from '../../parsing/sql-tree.js';
 import { types } from './functions.js';
 
 /** `nodes`: a node, a list of nodes, or nothing. A name in braces: a part whose kind follows from its position. */
@@ -102,31 +102,28 @@ const kinds: Readonly<Record<string, Fields>> = {
   },
 };
 
-const isObject = (value: unknown): value is TreeNode =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Whether the value carries no information. A bare `type` names only the kind of an empty object. */
 const isEmpty = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.length === 0;
-  if (isObject(value)) return Object.entries(value).every(([name, inner]) => name === 'type' || isEmpty(inner));
+  if (isNode(value)) return Object.entries(value).every(([name, inner]) => name === 'type' || isEmpty(inner));
   return value === null || value === undefined || value === '' || value === false;
 };
 
 const checkType = (value: unknown, depth: number): void => {
-  const { id, type_info: info } = isObject(value) ? value : {};
-  const { type: _type, width: _width, scale: _scale, child_type: child, ...rest } = isObject(info) ? info : {};
+  const { id, type_info: info } = isNode(value) ? value : {};
+  const { type: _type, width: _width, scale: _scale, child_type: child, ...rest } = isNode(info) ? info : {};
   if (!types.has(String(id)) || !Object.values(rest).every(isEmpty)) refuseSql(`a cast to a type that is not allowed`);
   if (child !== undefined) checkPart('type', child, depth + 1);
 };
 
 const checkLiteral = (value: unknown): void => {
-  if (isObject(value) || Array.isArray(value)) refuseSql('a constant that is not allowed');
+  if (isNode(value) || Array.isArray(value)) refuseSql('a constant that is not allowed');
   assertLiteral(String(value));
 };
 
 const checkNames = (value: unknown): void => {
   for (const name of Array.isArray(value) ? value : [value]) {
-    if (isObject(name)) refuseSql('a list of names that is not allowed');
+    if (isNode(name)) refuseSql('a list of names that is not allowed');
     assertName(String(name ?? ''));
   }
 };
@@ -150,7 +147,7 @@ const checkPart = (kind: string, value: unknown, depth: number): void => {
 
 const checkKind = (kind: string, value: unknown, depth: number): void => {
   const fields = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  if (fields === undefined || !isObject(value)) refuseSql(`${kind}, which is not allowed`);
+  if (fields === undefined || !isNode(value)) refuseSql(`${kind}, which is not allowed`);
   else checkFields(kind, fields, value, depth);
 };
 
@@ -170,6 +167,6 @@ export const checkNodes = (value: unknown, depth = 0): void => {
     return;
   }
   if (value === null || value === undefined) return;
-  if (!isObject(value)) refuseSql('something that is not allowed');
+  if (!isNode(value)) refuseSql('something that is not allowed');
   checkPart('class' in value ? `expression ${value.class}` : String(value.type), value, depth);
 };

@@ -2,10 +2,10 @@
  * Parses with DuckDB's own serializer, in a database that can reach nothing. The printed SQL must parse to the same
  * tree again.
  */
-import { createMarkers, type Markers } from '../../parsing/markers.js';
+import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
-import { sameTree, type TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes } from './grammar.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
 import { type DuckDbTrees, openTrees } from './tree.js';
@@ -23,9 +23,6 @@ const trees = (): Promise<DuckDbTrees> => {
   });
   return opening;
 };
-
-const isNode = (value: unknown): value is TreeNode =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Statement = { readonly tree: TreeNode; readonly query: TreeNode; readonly node: TreeNode };
 
@@ -46,7 +43,7 @@ const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
     return sameTree(tree, await parse(text)) ? text : undefined;
   };
   const text = await attempt().catch(() => undefined);
-  return markers.split(text ?? refuseSql('something that cannot be written anew exactly'));
+  return markers.split(text ?? refuseSql('a construct that cannot be rewritten exactly'));
 };
 
 const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
@@ -66,15 +63,6 @@ const addConditions = async (node: TreeNode, mark: string): Promise<void> => {
     children: isAnd ? [...(where.children as unknown[]), hole] : [where ?? always, hole],
   };
 };
-
-/** The hole writes its own AND. */
-const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
-  template.map((part, index) => {
-    const next = template[index + 1];
-    if (typeof part !== 'string' || typeof next !== 'object' || next.kind !== 'conditions') return part;
-    const cut = part.replace(/\s+AND\s+$/, '');
-    return cut === part ? refuseSql('a WHERE that cannot be added to') : cut;
-  });
 
 const select: SqlParser['select'] = async (text) => {
   // The parser would end the text at a NUL.

@@ -5,6 +5,8 @@
 import type { Markers } from '../../parsing/markers.js';
 import { refuseSql, variableOf } from '../../parsing/refusals.js';
 import {
+  type Block,
+  blockOf,
   createTables,
   exposing,
   findRelation,
@@ -15,7 +17,7 @@ import {
   type Tables,
 } from '../../parsing/relations.js';
 import type { ExpressionHole, ParsedSelect, SelectHole } from '../../parsing/sql-parser.js';
-import { type TreeNode, textIn } from '../../parsing/sql-tree.js';
+import { isNode, listIn, type TreeNode, textIn } from '../../parsing/sql-tree.js';
 import {
   aggregateFunctions,
   operators,
@@ -26,11 +28,7 @@ import {
 } from './functions.js';
 
 type Context = { readonly tables: Tables; readonly variables: Set<string>; readonly markers: Markers<SelectHole> };
-type Block = ReadonlyMap<string, Relation> | null;
 
-const isNode = (value: unknown): value is TreeNode =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const listIn = (node: TreeNode, name: string): readonly unknown[] => (Array.isArray(node[name]) ? node[name] : []);
 const namesIn = (node: TreeNode, name: string): readonly string[] => listIn(node, name).map(String);
 /** Names are case-insensitive. */
 const keyOf = (name: string): string => name.toLowerCase();
@@ -185,14 +183,6 @@ const withoutSchema = (names: readonly string[], scope: Scope): readonly string[
     if (isMeant && names.length > depth + 1 && JSON.stringify(relation.path) === qualifier) return names.slice(depth);
   }
   return refuseSql(`a column of ${names.slice(0, -1).join('.')}, which no FROM there names`);
-};
-
-const blockOf = (block: Block, tables: Tables): ParsedSelect['block'] => {
-  if (block === null || block.size === 0) return null;
-  const shown = [...block].flatMap(([alias, relation]) =>
-    !isTable(relation) || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
-  );
-  return shown.length === block.size ? shown : null;
 };
 
 export type Rewritten = {

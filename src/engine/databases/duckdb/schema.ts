@@ -20,6 +20,9 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
 ORDER BY schema_name, table_name, constraint_index`;
 
+const estimatesQuery = `SELECT schema_name, table_name, CAST(estimated_size AS DOUBLE) FROM duckdb_tables()
+WHERE NOT internal AND database_name = current_database()`;
+
 /** DuckDB looks up macros of the file before built-in functions, also for operators and count(*). */
 const hidingMacros = `SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
@@ -33,7 +36,7 @@ const assertNoneHidden = async (ask: Ask): Promise<void> => {
   const [macro] = await ask(hidingMacros);
   if (macro === undefined) return;
   refuseConnection(
-    `The DuckDB file has a macro ${String(macro[0])}, which takes the place of a function of DuckDB's own, and may read any row; rename it.`,
+    `The DuckDB file has a macro ${String(macro[0])}, which replaces a built-in function of DuckDB and could read any row. Rename it.`,
     'duckdb-macro-hides-function',
     undefined,
   );
@@ -61,7 +64,7 @@ const collated = (type: SqlType, isCollated: boolean): SqlType =>
 /** Tables of the open database with columns and keys. DuckDB's foreign keys stay within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>

@@ -35,13 +35,13 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
-      return runLogged(() => untilReadLimit(work), datasource, log, running.signal);
+      return runLogged(() => untilReadLimit(work), log, { datasource, tenant, running });
     },
     stream: (statement, tenant, sink, running = {}) => {
       // For the server, a stream is one statement.
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
-      return runLogged(work, datasource, log, running.signal);
+      return runLogged(work, log, { datasource, tenant, running });
     },
     close: connections.close,
   };

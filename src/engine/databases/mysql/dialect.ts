@@ -47,7 +47,7 @@ const assertHeld = (text: unknown, cast: string): void => {
   const isDate = cast === 'DATE' || cast === 'TIMESTAMP';
   if (isDate ? /^(?!0000)[0-9]{4}-/.test(text) : !isNotFinite(text) || cast === 'VARCHAR') return;
   refuseQuery(
-    'A condition holds a date outside of the years 1 to 9999, NaN or an infinity, which MySQL does not hold; give another value.',
+    'A condition holds a date outside of the years 1 to 9999, NaN or an infinity, which MySQL cannot represent. Use another value.',
     'value-out-of-range',
   );
 };

@@ -32,6 +32,10 @@ const foreignQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME
 FROM information_schema.KEY_COLUMN_USAGE WHERE ${where} AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
 
+/** Null for views. */
+const estimatesQuery = (where: string): string =>
+  `SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES WHERE ${where}`;
+
 /** Column types of these databases; null: of the connected one. System databases are always left out. */
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
   const where = among(databases ?? [], databases === null);
@@ -60,6 +64,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
       isNullable === 'YES',
     ]),
     [...unique, ...foreign],
+    await ask(estimatesQuery(where), databases),
   );
 };
 
@@ -81,7 +86,7 @@ const readUniqueKeys = async (ask: Ask, where: string, databases: readonly strin
     .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
 };
 
-/** At either tenancy level, a client has another database of the server. */
+/** MySQL has no schemas within a database. So at both tenancy levels, DATABASE and SCHEMA, each client has its own database. */
 export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {
   const rows = await ask(`SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
     WHERE SCHEMA_NAME NOT IN ${systemDatabases} AND SCHEMA_NAME <> DATABASE() ORDER BY 1`);

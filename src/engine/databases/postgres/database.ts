@@ -42,12 +42,12 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
         if (table.isCut === true) await connections.use((server) => assertAssumed(server, statement), settings);
         return table;
       };
-      return runLogged(all, datasource, log, running.signal);
+      return runLogged(all, log, { datasource, tenant, running });
     },
     stream: (statement, tenant, sink, running = {}) => {
       const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal: running.signal };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
-      return runLogged(work, datasource, log, running.signal);
+      return runLogged(work, log, { datasource, tenant, running });
     },
     close: connections.close,
   };

@@ -3,7 +3,7 @@
  * kinds of nodes, locking clauses, INTO and parameters need not be named here.
  */
 import { assertLiteral, assertName, greatestDepth, refuseSql } from '../../parsing/refusals.js';
-import type { TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, type TreeNode } from '../../parsing/sql-tree.js';
 import { clockFunctions, operators, types } from './functions.js';
 
 /**
@@ -105,9 +105,6 @@ const kinds: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   SortBy: { node: 'nodes', sortby_dir: oneOf('SORTBY_DEFAULT', 'SORTBY_ASC', 'SORTBY_DESC'), sortby_nulls: 'plain' },
 };
 
-const isObject = (value: unknown): value is TreeNode =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The parts of a qualified name. */
 export const namesOf = (list: unknown): readonly string[] =>
   Array.isArray(list) ? list.map((item) => String(item?.String?.sval ?? '')) : [];
@@ -150,7 +147,7 @@ const checkField = (kind: string, name: string, field: Field, value: unknown, de
 
 const checkKind = (kind: string, value: unknown, depth: number): void => {
   const fields = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  if (fields === undefined || !isObject(value)) refuseSql(`${kind}, which is not allowed`);
+  if (fields === undefined || !isNode(value)) refuseSql(`${kind}, which is not allowed`);
   if (depth > greatestDepth) refuseSql('nesting that is too deep');
   for (const [name, inner] of Object.entries(value)) {
     if (/location$|list_(start|end)$/.test(name)) continue;
@@ -166,7 +163,7 @@ export const checkNodes = (value: unknown, depth = 0): void => {
     for (const item of value) checkNodes(item, depth);
     return;
   }
-  if (!isObject(value)) refuseSql('something that is not allowed');
+  if (!isNode(value)) refuseSql('something that is not allowed');
   const entries = Object.entries(value);
   // An empty node, as in a plain DISTINCT.
   if (entries.length === 0) return;

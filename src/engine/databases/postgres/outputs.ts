@@ -4,7 +4,7 @@
  */
 import { variableOf } from '../../parsing/refusals.js';
 import type { Outputs, Relation } from '../../parsing/relations.js';
-import type { TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, type TreeNode } from '../../parsing/sql-tree.js';
 import { namesOf } from './grammar.js';
 
 type Mutable = Outputs & {
@@ -13,7 +13,6 @@ type Mutable = Outputs & {
   readonly inOrder: (string | null)[];
 };
 
-const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 const childOf = (value: unknown, kind: string): TreeNode | undefined =>
   isNode(value) && isNode(value[kind]) ? value[kind] : undefined;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

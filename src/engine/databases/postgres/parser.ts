@@ -2,10 +2,10 @@
  * Parses with PostgreSQL's own grammar (WebAssembly) and prints with pgsql-deparser. The printed SQL must parse to
  * the same tree again.
  */
-import { createMarkers, type Markers } from '../../parsing/markers.js';
+import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
-import { nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes, namesOf } from './grammar.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
 
@@ -46,7 +46,7 @@ const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
     const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
     return sameTree(tree, await parse(text)) ? text : undefined;
   }, oneSelect);
-  return markers.split(printed ?? refuseSql('something that cannot be written anew exactly'));
+  return markers.split(printed ?? refuseSql('a construct that cannot be rewritten exactly'));
 };
 
 const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
@@ -77,15 +77,6 @@ const select: SqlParser['select'] = async (text) => {
   return { template: withoutAnd(template), tables: tables.paths, operators, shown, variables, columns, block };
 };
 
-/** The hole writes its own AND. */
-const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
-  template.map((part, index) => {
-    const next = template[index + 1];
-    if (typeof part !== 'string' || typeof next !== 'object' || next.kind !== 'conditions') return part;
-    const cut = part.replace(/\s+AND\s+$/, '');
-    return cut === part ? refuseSql('a WHERE that cannot be added to') : cut;
-  });
-
 const isPlain = (statement: TreeNode): boolean =>
   Object.keys(statement).every((name) => ['targetList', 'limitOption', 'op'].includes(name)) &&
   statement.limitOption === 'LIMIT_OPTION_DEFAULT' &&
@@ -111,8 +102,6 @@ const expression: SqlParser['expression'] = async (text) => {
 
 /** The parser has folded unquoted names to lower case already. */
 export const postgresParser: SqlParser = { expression, select, isSameName: (a, b) => a === b };
-
-const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 
 /** The operators that BETWEEN uses. */
 const comparisons = ['>=', '<=', '<', '>'];

@@ -56,7 +56,7 @@ const bindableOf = (parameter: unknown): string | string[] =>
 export const storable = (parameter: unknown): string => {
   const text = textOf(parameter);
   return text.includes('\0')
-    ? refuseQuery('A value holds the character NUL, which PostgreSQL cannot hold; leave it out.', 'value-with-nul')
+    ? refuseQuery('A value contains the character NUL, which PostgreSQL cannot store. Remove it.', 'value-with-nul')
     : text;
 };
 

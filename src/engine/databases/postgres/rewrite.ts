@@ -5,6 +5,8 @@
 import type { Markers } from '../../parsing/markers.js';
 import { refuseSql, variableOf } from '../../parsing/refusals.js';
 import {
+  type Block,
+  blockOf,
   createTables,
   exposing,
   findRelation,
@@ -16,7 +18,7 @@ import {
   type Tables,
 } from '../../parsing/relations.js';
 import type { ExpressionHole, ParsedSelect, SelectHole } from '../../parsing/sql-parser.js';
-import type { TreeNode } from '../../parsing/sql-tree.js';
+import { isNode, listIn, type TreeNode } from '../../parsing/sql-tree.js';
 import { aggregateFunctions, scalarFunctions, tableFunctions, windowFunctions } from './functions.js';
 import { namesOf } from './grammar.js';
 import { colnamesOf, outputsOf, outputsOfFunction, renamed } from './outputs.js';
@@ -34,10 +36,8 @@ type Context = {
   readonly ctes: Map<string, Outputs>;
 };
 
-const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 const nodeIn = (value: unknown, kind: string): TreeNode | undefined =>
   isNode(value) && isNode(value[kind]) ? value[kind] : undefined;
-const listIn = (node: TreeNode, name: string): readonly unknown[] => (Array.isArray(node[name]) ? node[name] : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const noOutputs: Outputs = { names: new Set(), tables: [], inOrder: [null] };
@@ -106,8 +106,6 @@ const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope =>
   return { ...scope, ctes };
 };
 
-type Block = ReadonlyMap<string, Relation> | null;
-
 /** Rewrites a block. Returns the relations of its FROM; null where it is not a plain SELECT over tables. */
 export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context): Block => {
   const scope = rewriteCtes(select, outer, context);
@@ -125,7 +123,7 @@ export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context):
   context.outputs.set(select, outputs);
   const { withClause: _with, larg: _larg, rarg: _rarg, fromClause: _from, ...rest } = select;
   rewrite(rest, inner, context, false);
-  const isOfTables = from.derived.every(({ item }) => 'quals' in item);
+  const isOfTables = select.op === 'SETOP_NONE' && from.derived.every(({ item }) => 'quals' in item);
   return isOfTables ? (inner.blocks[0] ?? null) : null;
 };
 
@@ -151,9 +149,11 @@ const rewriteFunctions = (item: TreeNode): void => {
   }
 };
 
+/** Rewrites everything of the call but its name, which is resolved. */
 const rewriteArguments = (item: unknown, scope: Scope, context: Context): void => {
   const [call] = listIn(nodeIn(item, 'List') ?? {}, 'items');
-  rewrite(nodeIn(call, 'FuncCall')?.args, scope, context, false);
+  const { funcname: _name, ...rest } = nodeIn(call, 'FuncCall') ?? {};
+  rewrite(rest, scope, context, false);
 };
 
 /** Rewrites everything but FROM. `isItem`: within a list of IN. */
@@ -225,15 +225,6 @@ const relationOf = (qualifier: readonly string[], scope: Scope): Relation | unde
   return relation;
 };
 
-/** The outermost FROM, where it is a plain SELECT over tables that are read once each; otherwise null. */
-const blockOf = (select: TreeNode, block: Block, tables: Tables): ParsedSelect['block'] => {
-  if (block === null || block.size === 0 || select.op !== 'SETOP_NONE') return null;
-  const shown = [...block].flatMap(([alias, relation]) =>
-    !isTable(relation) || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
-  );
-  return shown.length === block.size ? shown : null;
-};
-
 export type Rewritten = {
   readonly tables: Tables;
   readonly columns: Columns;
@@ -244,7 +235,7 @@ export type Rewritten = {
 export const rewriteStatement = (select: TreeNode, markers: Markers<SelectHole>): Rewritten => {
   const known = { outputs: new Map(), ctes: new Map() };
   const context: Context = { tables: createTables(), columns: [], variables: new Set(), markers, ...known };
-  const block = blockOf(select, rewriteSelect(select, noScope, context), context.tables);
+  const block = blockOf(rewriteSelect(select, noScope, context), context.tables);
   const { tables, columns, variables } = context;
   return { tables, columns, variables: [...variables], block };
 };

@@ -69,6 +69,12 @@ JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
 WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
 ORDER BY 1, 2, 3, names`;
 
+/** Null for views, and for tables that were never analyzed: before version 14 those count 0 rows. */
+const estimatesQuery = `SELECT n.nspname::text, c.relname::text,
+  CASE WHEN c.relkind IN ('r', 'm', 'p') AND (c.reltuples > 0
+    OR c.reltuples = 0 AND current_setting('server_version_num')::int >= 140000) THEN c.reltuples::float8 END
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE ${readable}`;
+
 const isOfExtension = (catalog: string, object: string): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.${catalog}'::regclass AND d.objid = ${object} AND d.deptype = 'e')`;
@@ -97,7 +103,7 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>

@@ -1,4 +1,4 @@
-// A page in Vite and React 19: the wrapper, and the element itself, each with the token that the address names.
+// A page in Vite and React 19: the wrapper and the element itself, each with the token in the URL.
 import { GuestlistDashboard } from '@guestlist/elements/react';
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -1,0 +1,149 @@
+/** `guestlist pull`, `plan` and `push`: a folder of YAML files and the service that they describe. */
+import { parseArgs } from 'node:util';
+import type { Call } from '../contract/client.js';
+import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
+import { type Definition, type DefinitionFile, readFolder, writeFolder } from './files/folder.js';
+import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
+import { pushStep } from './files/push.js';
+import { readStored } from './files/service.js';
+import { OperatorError } from './operator.js';
+import { connectToService } from './service-client.js';
+import { WrongCall } from './wrong-call.js';
+
+const defaultFolder = 'definitions';
+
+const ending = `  --json         print the answer as JSON
+  --url URL      the service; left out: where the configuration says that it listens
+
+FOLDER is ${defaultFolder} if it is left out. It holds datamarts/NAME.yaml and dashboards/NAME.yaml. The command asks the
+running service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder. Exit codes: 0 for success, 1 if the
+service refused or did not answer, 2 if a file has faults or the command was called wrongly.`;
+
+const usages = {
+  pull: `guestlist pull [FOLDER]: write the service's datamarts and template dashboards into files
+
+  --workspace W  only the dashboards of this workspace; may be given several times
+${ending}
+
+A file that describes an object already is written anew if it says something else. Other files stay as they are.`,
+  plan: `guestlist plan [FOLDER]: say what push would do
+
+  --delete       also what the service has and no file describes
+${ending}`,
+  push: `guestlist push [FOLDER]: create and change what the files describe; see plan
+
+  --delete       also delete what plan --delete lists; needs --yes
+  --yes          confirms what cannot be undone; without it, nothing is deleted
+${ending}
+
+It stops at the first failure and says what is done and what is not. It can be repeated.`,
+} as const;
+export type DefinitionsCommand = keyof typeof usages;
+
+type Options = {
+  readonly folder: string;
+  readonly workspaces: readonly string[] | undefined;
+  readonly isDeleting: boolean;
+  readonly isConfirmed: boolean;
+};
+type Answer = { readonly json: unknown; readonly text: string };
+
+const pull = async (call: Call, { folder, workspaces }: Options): Promise<Answer> => {
+  const files = await readFolder(folder);
+  const stored = await readStored(call, (name) => workspaces?.includes(name) ?? true);
+  for (const name of workspaces ?? []) {
+    if (stored.workspaces.includes(name)) continue;
+    throw new OperatorError(`There is no workspace "${name}"; ${hintOf(name, stored.workspaces, 'there are')}`);
+  }
+  const definitions: readonly Definition[] = [
+    ...stored.datamarts.map((value) => ({ kind: 'datamart', value }) as const),
+    ...stored.dashboards.map(({ value }) => ({ kind: 'dashboard', value }) as const),
+  ];
+  const pulled = await writeFolder(folder, files, definitions);
+  const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
+  return { json: pulled, text: lines.join('\n').replace(/[^\P{Cc}\n]/gu, '\uFFFD') || 'The service has none.' };
+};
+
+/** Returns the plan. Throws WrongCall with every fault of the files, also those that only the service knows. */
+const makePlan = async (call: Call, { folder, isDeleting }: Options): Promise<readonly PlanStep[]> => {
+  const files: readonly DefinitionFile[] = await readFolder(folder);
+  if (files.length === 0) throw new WrongCall(`${folder} has no datamarts/*.yaml and no dashboards/*.yaml`);
+  const named = new Set(files.flatMap((file) => (file.kind === 'dashboard' ? [file.value.workspaceName] : [])));
+  const stored = await readStored(call, (name) => named.has(name));
+  assertNoFileFaults(planFaults(files, stored));
+  return planSteps(files, stored, isDeleting);
+};
+
+const plan = async (call: Call, options: Options): Promise<Answer> => {
+  const steps = await makePlan(call, options);
+  return { json: steps.map(stepJson), text: planText(steps) };
+};
+
+const listNames = (steps: readonly PlanStep[]): string =>
+  steps.map(({ action, name }) => `${action} ${name}`).join(', ') || 'nothing';
+
+const push = async (call: Call, options: Options): Promise<Answer> => {
+  const steps = await makePlan(call, options);
+  const changes = changing(steps);
+  if (changes.some(({ action }) => action === 'delete') && !options.isConfirmed)
+    throw new WrongCall(
+      `a deletion cannot be undone, and nothing was done. To do this, add --yes:\n${planText(steps)}`,
+    );
+  const lines: string[] = [];
+  for (const [at, step] of changes.entries()) {
+    try {
+      const warnings = await pushStep(call, step);
+      lines.push(...stepLines(step), ...warnings.map(({ message }) => `  warning: ${message}`));
+    } catch (cause) {
+      if (!(cause instanceof OperatorError)) throw cause;
+      const said = `${cause.message}\nFailed: ${listNames([step])}.`;
+      const rest = `Done: ${listNames(changes.slice(0, at))}. Not done: ${listNames(changes.slice(at + 1))}.`;
+      throw new OperatorError(`${said}\n${rest} Mend it and push again.`, { cause });
+    }
+  }
+  const text = lines.length === 0 ? planText([]) : lines.join('\n');
+  return { json: changes.map(stepJson), text };
+};
+
+const commands = { pull, plan, push } as const;
+
+/** Throws WrongCall for faults of the files: the command was given what it cannot read. */
+const run = async (name: DefinitionsCommand, call: Call, options: Options): Promise<Answer> => {
+  try {
+    return await commands[name](call, options);
+  } catch (cause) {
+    throw cause instanceof FileFaults ? new WrongCall(cause.message, { cause }) : cause;
+  }
+};
+
+const flags = {
+  pull: { workspace: { type: 'string', multiple: true } },
+  plan: { delete: { type: 'boolean' } },
+  push: { delete: { type: 'boolean' }, yes: { type: 'boolean' } },
+} as const;
+
+/** Runs one of the three commands. Returns the exit code; throws WrongCall and OperatorError. */
+export const runDefinitions = async (name: DefinitionsCommand, args: readonly string[]): Promise<number> => {
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(usages[name]);
+    return 0;
+  }
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { ...flags[name], json: { type: 'boolean' }, url: { type: 'string' } },
+  });
+  const [folder = defaultFolder, ...tooMuch] = positionals;
+  if (tooMuch.length > 0)
+    throw new WrongCall(`"guestlist ${name}" takes one folder: "${tooMuch.join(' ')}" is too much`);
+  const given: Readonly<Record<string, unknown>> = values;
+  const call = await connectToService('serviceToken', values.url);
+  const { json, text } = await run(name, call, {
+    folder,
+    workspaces: Array.isArray(given.workspace) ? given.workspace : undefined,
+    isDeleting: given.delete === true,
+    isConfirmed: given.yes === true,
+  });
+  console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
+  return 0;
+};

@@ -1,0 +1,140 @@
+/** The folder of files: reads it with all its faults at once, and writes what was pulled. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { isSameJson } from '../../domain/canonical-json.js';
+import { createSource, type Source } from '../../gateway/policy/source.js';
+import { assertNoFileFaults, type FileFault, schemaFaults } from './faults.js';
+import {
+  canonicalDashboard,
+  canonicalDatamart,
+  type DashboardFile,
+  type DatamartFile,
+  dashboardContent,
+  dashboardFile,
+  datamartFile,
+  formats,
+  jsonSchemaOf,
+  type Kind,
+  kinds,
+} from './formats.js';
+
+/** An object that a file describes. */
+export type Definition =
+  | { readonly kind: 'datamart'; readonly value: DatamartFile }
+  | { readonly kind: 'dashboard'; readonly value: DashboardFile };
+/** A file with its path from the folder, and its lines for faults. */
+export type DefinitionFile = Definition & { readonly file: string; readonly source: Source };
+
+/** What identifies an object, in words: `datamart flights`, `dashboard flights/delays`. */
+export const nameOf = (definition: Definition): string =>
+  definition.kind === 'datamart'
+    ? `datamart ${definition.value.name}`
+    : `dashboard ${definition.value.workspaceName}/${definition.value.dashboardId}`;
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
+const listFiles = async (folder: string, kind: Kind): Promise<readonly string[]> => {
+  try {
+    const all = await readdir(join(folder, formats[kind].folder), { withFileTypes: true });
+    const files = all.filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name));
+    return files.map(({ name }) => `${formats[kind].folder}/${name}`).toSorted();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+};
+
+type Read = { readonly found: readonly DefinitionFile[]; readonly faults: readonly FileFault[] };
+
+const readOne = async (folder: string, kind: Kind, file: string): Promise<Read> => {
+  const source = createSource(await readFile(join(folder, file), 'utf8'), join(folder, file));
+  if (source.problems.length > 0) return { found: [], faults: source.problems };
+  if (kind === 'datamart') {
+    const parsed = datamartFile.safeParse(source.content);
+    if (!parsed.success) return { found: [], faults: schemaFaults(kind, source, parsed.error) };
+    return { found: [{ kind, file, source, value: canonicalDatamart(parsed.data) }], faults: [] };
+  }
+  const parsed = dashboardFile.safeParse(source.content);
+  if (!parsed.success) return { found: [], faults: schemaFaults(kind, source, parsed.error) };
+  return { found: [{ kind, file, source, value: canonicalDashboard(parsed.data) }], faults: [] };
+};
+
+/** The second file of one object is a fault. */
+const doubleFaults = (files: readonly DefinitionFile[]): readonly FileFault[] =>
+  files.flatMap((one, at) => {
+    const first = files.find((other) => nameOf(other) === nameOf(one));
+    if (first === undefined || files.indexOf(first) === at) return [];
+    const message = `${nameOf(one)} is described by ${first.file} too; remove one of the files`;
+    return [{ at: one.source.at(0), message }];
+  });
+
+/** Returns the definitions, datamarts first. Throws FileFaults with the faults of all files. */
+export const readFolder = async (folder: string): Promise<readonly DefinitionFile[]> => {
+  const reads: Read[] = [];
+  for (const kind of kinds) {
+    for (const file of await listFiles(folder, kind)) reads.push(await readOne(folder, kind, file));
+  }
+  const found = reads.flatMap((read) => read.found);
+  assertNoFileFaults([...reads.flatMap(({ faults }) => faults), ...doubleFaults(found)]);
+  return found;
+};
+
+const textOf = (definition: Definition): string => {
+  const content = definition.kind === 'datamart' ? definition.value : dashboardContent(definition.value);
+  const schema = `../.schemas/${formats[definition.kind].schemaFile}`;
+  const yaml = stringify(JSON.parse(JSON.stringify(content)), { lineWidth: 0, aliasDuplicateObjects: false });
+  return `# yaml-language-server: $schema=${schema}\n${yaml}`;
+};
+
+/** A file name that every system takes; names may hold any letter. `taken` are in lower case. */
+const newFile = (definition: Definition, taken: ReadonlySet<string>): string => {
+  const { kind, value } = definition;
+  const name = kind === 'datamart' ? value.name : value.dashboardId;
+  const plain =
+    name
+      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80) || kind;
+  for (let count = 1; ; count += 1) {
+    const file = `${formats[kind].folder}/${plain}${count === 1 ? '' : `-${count}`}.yaml`;
+    if (!taken.has(file.toLowerCase())) return file;
+  }
+};
+
+/** What `pull` did to each file. */
+export type Pulled = { readonly file: string; readonly name: string; readonly action: 'written' | 'unchanged' };
+
+const writeText = async (folder: string, file: string, text: string): Promise<void> => {
+  await mkdir(join(folder, file, '..'), { recursive: true });
+  await writeFile(join(folder, file), text);
+};
+
+/**
+ * Writes the definitions: each into the file that describes it already, else into a new one. A file that says the same
+ * stays as it is, with its comments. Other files stay.
+ */
+export const writeFolder = async (
+  folder: string,
+  files: readonly DefinitionFile[],
+  definitions: readonly Definition[],
+): Promise<readonly Pulled[]> => {
+  const taken = new Set<string>();
+  for (const kind of kinds) for (const file of await listFiles(folder, kind)) taken.add(file.toLowerCase());
+  for (const kind of kinds) {
+    const text = `${JSON.stringify(jsonSchemaOf(kind), null, 2)}\n`;
+    await writeText(folder, `.schemas/${formats[kind].schemaFile}`, text);
+  }
+  const pulled: Pulled[] = [];
+  for (const definition of definitions) {
+    const name = nameOf(definition);
+    const known = files.find((file) => nameOf(file) === name);
+    const file = known?.file ?? newFile(definition, taken);
+    taken.add(file.toLowerCase());
+    const isSame = known !== undefined && isSameJson(known.value, definition.value);
+    if (!isSame) await writeText(folder, file, textOf(definition));
+    pulled.push({ file, name, action: isSame ? 'unchanged' : 'written' });
+  }
+  return pulled;
+};

@@ -1,0 +1,142 @@
+/** Compares the files with the service: what has to be created, changed and deleted, in the order that works. Pure. */
+import { compare, type Difference, shortValue } from './differences.js';
+import { type FileFault, hintOf } from './faults.js';
+import { type Definition, type DefinitionFile, nameOf } from './folder.js';
+import { canonicalDatamart, type DashboardFile, type DatamartFile } from './formats.js';
+import type { Stored, StoredDashboard } from './service.js';
+
+/** `file` is null for what only the service has. */
+type Step<Value, Before> = {
+  readonly name: string;
+  readonly file: string | null;
+  readonly fields: readonly Difference[];
+} & (
+  | { readonly action: 'create'; readonly value: Value }
+  | { readonly action: 'change' | 'unchanged'; readonly value: Value; readonly before: Before }
+  | { readonly action: 'delete'; readonly before: Before }
+);
+export type DatamartStep = { readonly kind: 'datamart' } & Step<DatamartFile, DatamartFile>;
+export type DashboardStep = { readonly kind: 'dashboard' } & Step<DashboardFile, StoredDashboard>;
+export type PlanStep = DatamartStep | DashboardStep;
+
+type OfDatamart = Extract<DefinitionFile, { kind: 'datamart' }>;
+type OfDashboard = Extract<DefinitionFile, { kind: 'dashboard' }>;
+
+const planDatamart = (definition: OfDatamart, stored: Stored): DatamartStep => {
+  const { kind, file } = definition;
+  const before = stored.datamarts.find(({ name }) => name === definition.value.name);
+  const value = canonicalDatamart(definition.value, before);
+  const named = { kind, name: nameOf(definition), file } as const;
+  if (before === undefined) return { ...named, action: 'create', fields: [], value };
+  const fields = compare('', before, value);
+  return { ...named, action: fields.length === 0 ? 'unchanged' : 'change', fields, value, before };
+};
+
+const planDashboard = (definition: OfDashboard, stored: Stored): DashboardStep => {
+  const { kind, value, file } = definition;
+  const name = nameOf(definition);
+  const before = stored.dashboards.find((one) => nameOf({ kind, value: one.value }) === name);
+  if (before === undefined) return { kind, name, file, action: 'create', fields: [], value };
+  const fields = compare('', before.value, value);
+  return { kind, name, file, action: fields.length === 0 ? 'unchanged' : 'change', fields, value, before };
+};
+
+/** What the service has in excess of the files: of the kinds that the folder has, and of the workspaces that files name. */
+const planDeletions = (files: readonly DefinitionFile[], stored: Stored): readonly PlanStep[] => {
+  const names = new Set(files.map(nameOf));
+  const isExcess = (definition: Definition): boolean => !names.has(nameOf(definition));
+  const rest = { file: null, action: 'delete', fields: [] } as const;
+  const dashboards = stored.dashboards.flatMap((before): readonly PlanStep[] => {
+    const definition = { kind: 'dashboard', value: before.value } as const;
+    return isExcess(definition) ? [{ ...rest, kind: 'dashboard', name: nameOf(definition), before }] : [];
+  });
+  const hasDatamarts = files.some(({ kind }) => kind === 'datamart');
+  const datamarts = (hasDatamarts ? stored.datamarts : []).flatMap((before): readonly PlanStep[] => {
+    const definition = { kind: 'datamart', value: before } as const;
+    return isExcess(definition) ? [{ ...rest, kind: 'datamart', name: nameOf(definition), before }] : [];
+  });
+  return [...dashboards, ...datamarts];
+};
+
+/** `stored` has the dashboards of the workspaces that the files name. */
+export const planSteps = (
+  files: readonly DefinitionFile[],
+  stored: Stored,
+  isDeleting: boolean,
+): readonly PlanStep[] => [
+  ...files.flatMap((file) => (file.kind === 'datamart' ? [planDatamart(file, stored)] : [])),
+  ...files.flatMap((file) => (file.kind === 'dashboard' ? [planDashboard(file, stored)] : [])),
+  ...(isDeleting ? planDeletions(files, stored) : []),
+];
+
+const faultAt = ({ source }: DefinitionFile, field: string, message: string): FileFault => ({
+  at: source.at(source.offsetOf([field])),
+  message: `${field}: ${message}`,
+});
+
+const datamartFaults = (file: OfDatamart, stored: Stored): readonly FileFault[] => {
+  const { name, datasourceName, tenancySettings } = file.value;
+  const before = stored.datamarts.find((one) => one.name === name);
+  if (before === undefined) {
+    if (stored.datasources.includes(datasourceName)) return [];
+    const hint = hintOf(datasourceName, stored.datasources, 'there are');
+    return [
+      faultAt(
+        file,
+        'datasourceName',
+        `the service has no datasource "${datasourceName}"; create it, or name another (${hint})`,
+      ),
+    ];
+  }
+  const isMoved = before.datasourceName !== datasourceName;
+  const losesTenancy = before.tenancySettings !== undefined && tenancySettings === undefined;
+  return [
+    ...(isMoved
+      ? [faultAt(file, 'datasourceName', `it stays "${before.datasourceName}"; give the other datamart another name`)]
+      : []),
+    ...(losesTenancy
+      ? [faultAt(file, 'tenancySettings', 'is missing: the tenancy of a datamart can be changed, but not removed')]
+      : []),
+  ];
+};
+
+const dashboardFaults = (file: OfDashboard, stored: Stored): readonly FileFault[] => {
+  const { workspaceName, dashboardName } = file.value;
+  if (!stored.workspaces.includes(workspaceName)) {
+    const hint = hintOf(workspaceName, stored.workspaces, 'there are');
+    return [
+      faultAt(
+        file,
+        'workspaceName',
+        `the service has no workspace "${workspaceName}"; create it, or name another (${hint})`,
+      ),
+    ];
+  }
+  const before = stored.dashboards.find(({ value }) => nameOf({ kind: 'dashboard', value }) === nameOf(file));
+  if (before === undefined || before.value.dashboardName === dashboardName) return [];
+  return [faultAt(file, 'dashboardName', `it stays "${before.value.dashboardName}": a dashboard cannot be renamed`)];
+};
+
+/** What the service cannot do, with the lines of the files. */
+export const planFaults = (files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] =>
+  files.flatMap((file) => (file.kind === 'datamart' ? datamartFaults(file, stored) : dashboardFaults(file, stored)));
+
+export const changing = (steps: readonly PlanStep[]): readonly PlanStep[] =>
+  steps.filter(({ action }) => action !== 'unchanged');
+
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\uFFFD');
+
+/** A step in words: its fields are indented below it. */
+export const stepLines = ({ action, name, file, fields }: PlanStep): readonly string[] => [
+  printable(`${action}  ${name}${file === null ? '' : ` (${file})`}`),
+  ...fields.map(({ path, before, after }) => printable(`  ${path}: ${shortValue(before)} → ${shortValue(after)}`)),
+];
+
+export const planText = (steps: readonly PlanStep[]): string => {
+  const changes = changing(steps);
+  if (changes.length === 0) return 'Nothing to change.';
+  const rest = steps.length - changes.length;
+  return [...changes.flatMap(stepLines), ...(rest === 0 ? [] : [`unchanged: ${rest}`])].join('\n');
+};
+
+export const stepJson = ({ kind, action, name, file, fields }: PlanStep) => ({ kind, action, name, file, fields });

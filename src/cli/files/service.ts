@@ -1,0 +1,41 @@
+/** What the service has of the kinds that files describe. Reads only. */
+import type { Call } from '../../contract/client.js';
+import { getDashboardContent } from '../../contract/dashboard-content.js';
+import { listDatamarts } from '../../contract/datamarts.js';
+import { listDatasources } from '../../contract/datasources.js';
+import { listDashboards } from '../../contract/workspace-dashboards.js';
+import { listWorkspaces } from '../../contract/workspaces.js';
+import { type Content, type DashboardFile, type DatamartFile, listedDatamart, storedDashboard } from './formats.js';
+
+/** `content` has the service's own ids and the digest that a replacement names. */
+export type StoredDashboard = { readonly value: DashboardFile; readonly content: Content };
+
+/** The dashboards are those of the organization: copies belong to clients, and no file describes them. */
+export type Stored = {
+  readonly datasources: readonly string[];
+  readonly workspaces: readonly string[];
+  readonly datamarts: readonly DatamartFile[];
+  readonly dashboards: readonly StoredDashboard[];
+};
+
+const readDashboards = async (call: Call, workspaceName: string): Promise<readonly StoredDashboard[]> => {
+  const found: StoredDashboard[] = [];
+  for (const { externalDashboardId } of (await call(listDashboards, { workspaceName })).data) {
+    const content = await call(getDashboardContent, { workspaceName, dashboardId: externalDashboardId });
+    found.push({ value: storedDashboard(workspaceName, content), content });
+  }
+  return found;
+};
+
+/** Reads the datamarts, and the dashboards of the workspaces that `isWanted`. */
+export const readStored = async (call: Call, isWanted: (workspace: string) => boolean): Promise<Stored> => {
+  const workspaces = (await call(listWorkspaces, {})).data.map(({ name }) => name);
+  const dashboards: StoredDashboard[] = [];
+  for (const name of workspaces.filter(isWanted)) dashboards.push(...(await readDashboards(call, name)));
+  return {
+    datasources: (await call(listDatasources, {})).data.map(({ name }) => name),
+    workspaces,
+    datamarts: (await call(listDatamarts, { expandDetails: true })).data.map(listedDatamart),
+    dashboards,
+  };
+};

@@ -1,0 +1,124 @@
+/** Writes what `init` drafted into a service of this folder, by the operations of the interface. */
+import { join } from 'node:path';
+import { createApiKey } from '../../contract/api-keys.js';
+import { type Call, createClient, type Transport } from '../../contract/client.js';
+import { exportVersion } from '../../contract/dashboard-export.js';
+import { importDashboard } from '../../contract/dashboards.js';
+import { createDataApp } from '../../contract/data-apps.js';
+import { createDatamart } from '../../contract/datamart-writes.js';
+import { createDatasource } from '../../contract/datasources.js';
+import { createWorkspace } from '../../contract/workspaces.js';
+import { type ColumnRef, type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
+import type { DatasourceConnection } from '../../domain/organization.js';
+import { startLocalService } from '../../main.js';
+import { type FirstDashboard, layOut } from './first-dashboard.js';
+
+const httpTransport =
+  (base: string): Transport =>
+  async ({ method, path, query, body, bearer }) => {
+    const search = new URLSearchParams(query).toString();
+    const response = await fetch(`${base}${path}${search === '' ? '' : `?${search}`}`, {
+      method,
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+
+/** The datamart as `createDatamart` takes it. */
+export const datamartDefinition = ({ name, tenancy, tables, relationships, sharedTables }: Datamart) => {
+  const end = (which: 'parent' | 'child', column: ColumnRef) => ({
+    [`${which}TableName`]: qualifiedName(column),
+    [`${which}ColumnName`]: column.columnName,
+  });
+  return {
+    name,
+    datasourceName: name,
+    tenancySettings: tenancy,
+    tableList: tables.map(({ schemaName, tableName, clientColumn, columns }) => ({
+      name: tableName,
+      schemaName,
+      ...(clientColumn === null ? {} : { clientColumn }),
+      columns: columns.map((column) => ({ name: column.columnName })),
+    })),
+    sharedTables: [...sharedTables],
+    relationships: relationships.map(({ relationshipName, parent, child, cardinality }) => ({
+      relationshipName,
+      ...end('parent', parent),
+      ...end('child', child),
+      ...(cardinality === null ? {} : { cardinality }),
+    })),
+  };
+};
+
+/** The dashboard as an export holds it. */
+export const dashboardDefinition = (id: string, title: string, { metrics, filters }: FirstDashboard) => ({
+  _meta: { version: exportVersion, dashboardId: id, name: title },
+  data: {
+    version: exportVersion,
+    gridMargin: [],
+    layout: layOut(metrics),
+    filters: [...filters],
+    metrics: metrics.map(({ metricId, name, definition }) => ({
+      metricId,
+      name,
+      lineage: [],
+      placement: 'METRIC' as const,
+      definition,
+    })),
+  },
+});
+
+type Definitions = {
+  readonly name: string;
+  readonly connection: DatasourceConnection;
+  readonly datamart: ReturnType<typeof datamartDefinition>;
+  readonly dashboard: ReturnType<typeof dashboardDefinition>;
+};
+
+const credentialsOf = (name: string, connection: DatasourceConnection) => {
+  if (connection.datasourceType === 'DUCKDB') return { name, path: connection.path };
+  const { datasourceType: _, schema, ...server } = connection;
+  return { name, ...server, ...(schema === null ? {} : { schema }) };
+};
+
+const create = async (call: Call, { name, connection, datamart, dashboard }: Definitions): Promise<string> => {
+  await call(createDatasource, {
+    datasourceType: connection.datasourceType,
+    credentials: credentialsOf(name, connection),
+  } as Parameters<typeof call<typeof createDatasource>>[1]);
+  const { warnings = [] } = await call(createDatamart, datamart as Parameters<typeof call<typeof createDatamart>>[1]);
+  if (warnings.length > 0) throw new Error(`the datamart has tables that nobody may read: ${warnings[0]?.message}`);
+  await call(createWorkspace, { name, connectionType: 'DATAMART', datamartName: name });
+  await call(importDashboard, {
+    workspaceName: name,
+    dashboardId: dashboard._meta.dashboardId,
+    dashboardName: dashboard._meta.name,
+    importDashboardData: dashboard.data,
+  } as unknown as Parameters<typeof call<typeof importDashboard>>[1]);
+  await call(createDataApp, { name });
+  const { key } = await call(createApiKey, { dataAppName: name, name: 'gateway' });
+  return key;
+};
+
+/** Reads the service token that a start created in the data folder. */
+export type ReadServiceToken = (dataDir: string) => Promise<string>;
+
+/**
+ * Starts the service that the folder's configuration describes, creates everything, and stops it again. Returns the API
+ * key of the data app. Throws UpstreamRefusal with the service's words.
+ */
+export const applyDefinitions = async (
+  folder: string,
+  definitions: Definitions,
+  readServiceToken: ReadServiceToken,
+): Promise<string> => {
+  const running = await startLocalService(join(folder, 'guestlist.yaml'));
+  try {
+    const token = await readServiceToken(join(folder, 'data'));
+    return await create(createClient(httpTransport(running.url), token), definitions);
+  } finally {
+    running.hurry();
+    await running.close();
+  }
+};

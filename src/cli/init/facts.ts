@@ -1,0 +1,160 @@
+/** What the rows of a draft look like: for which tenants to try the first dashboard, and which columns are worth a chart. */
+import {
+  type ColumnRef,
+  type Datamart,
+  type DatamartTable,
+  sameTable,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart/datamart.js';
+import { datatypeKind } from '../../domain/datamart/datatype.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import { tableOwnerships } from '../../domain/datamart/table-ownership.js';
+import type { Cell } from '../../domain/query/engine.js';
+import { type AskMetric, metricOf } from './ask.js';
+import { type Roles, rolesOf } from './roles.js';
+
+export type TableFacts = {
+  readonly table: DatamartTable;
+  readonly source: SourceTable;
+  readonly roles: Roles;
+  /** Whether rows of the table belong to a tenant; false: the table is shared. */
+  readonly isOwned: boolean;
+  /** Whether it is the table of tenants: a tenant has one row in it. */
+  readonly isTenants: boolean;
+  /** Rows of the tenant that the dashboard is tried for. */
+  readonly rows: number;
+  /** Number of different values, by column. */
+  readonly distinct: ReadonlyMap<string, number>;
+  /** First and last date of each date column that has one. */
+  readonly spans: ReadonlyMap<string, { readonly from: string; readonly to: string }>;
+};
+
+export type Facts = {
+  /** Ids of the tenants with the most rows, most first; at most three. */
+  readonly tenants: readonly string[];
+  readonly tables: readonly TableFacts[];
+};
+
+const keysOf = (sources: readonly SourceTable[]) => (ref: TableRef) => {
+  const found = sources.find((source) => sameTable(source, ref));
+  return found === undefined ? [] : [found.primaryKey, ...found.uniqueKeys].filter((key) => key.length > 0);
+};
+
+type Owned = { readonly table: DatamartTable; readonly owner: ColumnRef | null; readonly isTenants: boolean };
+
+const ownersOf = (datamart: Datamart, sources: readonly SourceTable[]): readonly Owned[] =>
+  tableOwnerships(datamart, keysOf(sources)).map(({ table, tenancy }) => {
+    const { schemaName, tableName } = table;
+    const isTenants = tenancy.kind === 'master';
+    if (tenancy.kind === 'path') return { table, owner: tenancy.owner, isTenants };
+    if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return { table, owner: null, isTenants };
+    return { table, owner: { schemaName, tableName, columnName: tenancy.columnName }, isTenants };
+  });
+
+const count = { name: 'rows', aggregate: 'COUNT' } as const;
+const numberIn = (cell: Cell | undefined): number => Number(cell ?? 0);
+
+/** Returns the tenants with the most rows in the largest table that has a tenant. */
+const findTenants = async (ask: AskMetric, datamart: Datamart, owned: readonly Owned[]): Promise<readonly string[]> => {
+  const counted = await Promise.all(
+    owned.map(async ({ table, owner, isTenants }) => {
+      const { rows } = await ask(datamart, null, metricOf({ from: table, measures: [count] }));
+      return { table, owner, isTenants, rows: numberIn(rows[0]?.rows) };
+    }),
+  );
+  const [largest] = counted
+    .filter(({ owner }) => owner !== null)
+    .toSorted((a, b) => Number(a.isTenants) - Number(b.isTenants) || b.rows - a.rows);
+  if (largest?.owner == null || largest.rows === 0) return [];
+  const { rows } = await ask(
+    datamart,
+    null,
+    metricOf({
+      from: largest.table,
+      dimensions: [{ name: 'tenant', column: largest.owner }],
+      measures: [count],
+      sort: [{ name: 'rows', direction: 'DESC' }],
+      limit: 4,
+    }),
+  );
+  return rows
+    .flatMap(({ tenant }) => (tenant === null || tenant === undefined || tenant === '' ? [] : [String(tenant)]))
+    .slice(0, 3);
+};
+
+/** Columns of one table that are asked about at once. */
+const most = 20;
+
+const lookAt = async (
+  ask: AskMetric,
+  datamart: Datamart,
+  tenant: string,
+  { table, owner, isTenants }: Owned,
+  sources: readonly SourceTable[],
+): Promise<TableFacts> => {
+  const source = sources.find((one) => sameTable(one, table));
+  if (source === undefined)
+    throw new Error(`the draft has a table that the database does not have: ${table.tableName}`);
+  const roles = rolesOf(datamart, table, source.primaryKey);
+  const column = (columnName: string): ColumnRef => ({ ...tableRef(table), columnName });
+  const isAsked = (name: string): boolean =>
+    ['text', 'enum', 'boolean'].includes(
+      datatypeKind(table.columns.find((one) => one.columnName === name)?.datatype ?? ''),
+    );
+  const categories = roles.categories.filter(isAsked).slice(0, most);
+  const dates = roles.dates.slice(0, most);
+  const { rows } = await ask(
+    datamart,
+    tenant,
+    metricOf({
+      from: table,
+      measures: [
+        count,
+        ...categories.map((name, at) => ({
+          name: `d${at}`,
+          aggregate: 'COUNT_DISTINCT' as const,
+          column: column(name),
+        })),
+        ...dates.flatMap((name, at) => [
+          { name: `from${at}`, aggregate: 'MIN' as const, column: column(name) },
+          { name: `to${at}`, aggregate: 'MAX' as const, column: column(name) },
+        ]),
+      ],
+    }),
+  );
+  const [row = {}] = rows;
+  const spans = dates.flatMap((name, at) => {
+    const [from, to] = [row[`from${at}`], row[`to${at}`]];
+    return typeof from === 'string' && typeof to === 'string' ? [[name, { from, to }] as const] : [];
+  });
+  return {
+    table,
+    source,
+    roles,
+    isOwned: owner !== null,
+    isTenants,
+    rows: numberIn(row.rows),
+    distinct: new Map(categories.map((name, at) => [name, numberIn(row[`d${at}`])])),
+    spans: new Map(spans),
+  };
+};
+
+const tableRef = ({ schemaName, tableName }: TableRef): TableRef => ({ schemaName, tableName });
+
+/** Reads them from the database. Without a tenant that has rows, no table is looked at. */
+export const findFacts = async (
+  ask: AskMetric,
+  datamart: Datamart,
+  sources: readonly SourceTable[],
+): Promise<Facts> => {
+  const owned = ownersOf(datamart, sources);
+  const tenants = await findTenants(ask, datamart, owned);
+  const [tenant] = tenants;
+  if (tenant === undefined) return { tenants, tables: [] };
+  const tables = await Promise.all(owned.map((one) => lookAt(ask, datamart, tenant, one, sources)));
+  return { tenants, tables };
+};
+
+export const factsOf = ({ tables }: Facts, ref: TableRef): TableFacts | undefined =>
+  tables.find(({ table }) => tableKey(table) === tableKey(ref));

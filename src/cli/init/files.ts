@@ -1,0 +1,208 @@
+/** The texts of the files that `init` writes. Pure. */
+import { stringify } from 'yaml';
+import type { DashboardFilter } from '../../domain/dashboard/dashboard.js';
+import type { DatasourceConnection } from '../../domain/organization.js';
+
+export type Setup = {
+  readonly name: string;
+  readonly dashboard: { readonly id: string; readonly title: string };
+  readonly connection: DatasourceConnection;
+  readonly port: number;
+  /** Origin of the host's pages. */
+  readonly origin: string;
+  /** Name of the session's claim that holds the tenant. */
+  readonly claim: string;
+  /** The filter that the policy's first restriction narrows; null: the dashboard has none. */
+  readonly restricted: DashboardFilter | null;
+  readonly tenants: readonly string[];
+};
+
+/** Origin of the page that `init` writes to try the dashboard. */
+export const trialOrigin = 'http://localhost:8080';
+
+export const serviceUrlOf = ({ port }: Pick<Setup, 'port'>): string => `http://127.0.0.1:${port}`;
+
+const text = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+
+const reachOf = (connection: DatasourceConnection): string =>
+  connection.datasourceType === 'DUCKDB'
+    ? `  duckdbFolders: ${text([connection.path.replace(/[/\\][^/\\]*$/, '') || '/'])}`
+    : `  allowedHosts: ${text([`${connection.host.includes(':') ? `[${connection.host}]` : connection.host}:${connection.port}`])}`;
+
+export const settingsFile = (setup: Setup): string => {
+  const origins = [...new Set([setup.origin, trialOrigin])];
+  const note = setup.origin === trialOrigin ? '' : ` # ${trialOrigin} is host-page.mjs: remove it when you do`;
+  return `# The configuration of Guestlist, which \`guestlist serve\` reads when it is started in this folder. Every setting is
+# explained in config/guestlist.yaml of the package. Secrets are in guestlist.env.
+server:
+  port: ${setup.port}
+dataDir: ./data
+datasources: # the databases that may be read
+${reachOf(setup.connection)}
+gateway:
+  policies: ./policy.yaml
+  allowedOrigins: ${text(origins)}${note}
+`;
+};
+
+export const environmentFile = (secrets: Readonly<Record<string, string>>): string =>
+  `# Secrets of Guestlist. Keep this file out of version control. GUESTLIST_HOST_JWT_SECRET signs the sessions of your
+# application (HS256): use the secret that your backend signs its sessions with, or let it sign with this one.
+${Object.entries(secrets)
+  .map(([name, value]) => `${name}=${value}`)
+  .join('\n')}
+`;
+
+const ignored = ['data/', 'guestlist.env'] as const;
+
+/** Returns the text of .gitignore: `before`, which is empty if there is none, and the lines that keep secrets out. */
+export const ignoreFile = (before: string): string => {
+  const lines = before.split('\n').map((line) => line.trim());
+  const missing = ignored.filter((line) => !lines.includes(line)).map((line) => `${line}\n`);
+  const gap = before === '' || before.endsWith('\n') || missing.length === 0 ? '' : '\n';
+  return `${before}${gap}${missing.join('')}`;
+};
+
+/** The claim that the restriction reads: `category_name` for a filter of that name. */
+const claimOf = ({ name }: DashboardFilter): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+
+const restrictionText = (filter: DashboardFilter): string => `
+restrictions: # every restriction whose \`when\` is true APPLIES, to all that is granted
+  - name: restricted users see one ${filter.name.toLowerCase()} only
+    when: '"restricted" in user.roles'
+    restrict:
+      dashboardFilters:
+        ${text(filter.name)}: user.claims.${claimOf(filter)}
+`;
+
+export const policyFile = ({
+  name,
+  dashboard,
+  claim,
+  restricted,
+}: Setup): string => `# Who sees what. The package's docs explain each field: reference/policies.md.
+version: 1
+dataApp: ${text(name)}
+workspace: ${text(name)}
+datamart: ${text(name)}
+
+session: # which claims your sessions have, which of them is the tenant, and which holds the roles
+  claims:
+    ${claim}: string
+    roles: list<string>${restricted === null ? '' : `\n    ${claimOf(restricted)}: string`}
+  tenant: claims.${claim}
+  roles: "has(claims.roles) ? claims.roles : []"
+
+expiryMinutes: 60
+
+templates: # dashboards that each tenant gets a copy of
+  ${dashboard.id}:
+    name: ${text(dashboard.title)}
+
+rules: # every rule whose \`when\` is true ADDS what it grants
+  - name: every user of a tenant sees ${dashboard.id}
+    when: "true"
+    grant:
+      templates: [${dashboard.id}]
+      permissions: [isShowDashboardName]
+${restricted === null ? '' : restrictionText(restricted)}`;
+
+const restrictedTests = ({ dashboard, claim, restricted }: Setup, tenant: string): string => {
+  if (restricted === null) return '';
+  const filter = text(restricted.name);
+  return `
+  - name: a restricted user sees one ${restricted.name.toLowerCase()} only
+    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted], ${claimOf(restricted)}: some }
+    expect:
+      tenant: ${tenant}
+      templates: [${dashboard.id}]
+      permissions: [isShowDashboardName]
+      restrictions: { dashboardFilters: { ${filter}: some } }
+
+  - name: a restricted user whose session does not say which one sees nothing
+    user: { sub: sam, ${claim}: ${tenant}, roles: [restricted] }
+    expect: { denied: POLICY_UNDECIDED, by: restricted users see one ${restricted.name.toLowerCase()} only }
+`;
+};
+
+export const policyTestFile = (setup: Setup): string => {
+  const { dashboard, claim, tenants } = setup;
+  // JSON is YAML: a number stays text.
+  const tenant = JSON.stringify(tenants[0] ?? 'some-tenant');
+  return `# Tests of policy.yaml: \`guestlist policy test policy.test.yaml\`. \`expect\` is the whole answer.
+tests:
+  - name: a user sees the dashboard of the own tenant
+    user: { sub: ann, ${claim}: ${tenant} }
+    expect:
+      tenant: ${tenant}
+      templates: [${dashboard.id}]
+      permissions: [isShowDashboardName]
+
+  - name: a session without a tenant sees nothing
+    user: { sub: nobody }
+    expect: { denied: NO_TENANT }
+
+  - name: nobody chooses another tenant
+    user: { sub: ann, ${claim}: ${tenant} }
+    body: { tenant: another }
+    expect: { denied: NO_TENANT }
+${restrictedTests(setup, tenant)}`;
+};
+
+/** The lines that a host's page needs. `yourSessionJwt` is the session that the host's backend signed. */
+export const pageLines = (
+  serviceUrl: string,
+): string => `<script type="module" src="${serviceUrl}/elements.js"></script>
+<guestlist-dashboard id="numbers"></guestlist-dashboard>
+<script type="module">
+  const answer = await fetch('${serviceUrl}/embed-token', {
+    method: 'POST',
+    headers: { authorization: \`Bearer \${yourSessionJwt}\` },
+  });
+  const { token, embeds } = await answer.json();
+  Object.assign(document.querySelector('#numbers'), { token, dashboardId: embeds[0].id });
+</script>`;
+
+const restrictedLink = ({ restricted }: Setup): string =>
+  restricted === null
+    ? ''
+    : ` To try the restriction, add \`&roles=restricted&${claimOf(restricted)}=…\` to the address.`;
+
+export const hostPageFile = (
+  setup: Setup,
+): string => `// A page of another origin that shows the dashboard: stands for your application while you try Guestlist. It signs a
+// session for whatever tenant the address names, so never put it where others reach it.
+//   node host-page.mjs      then open the address that it prints.${restrictedLink(setup)}
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { parseEnv } from 'node:util';
+
+const { GUESTLIST_HOST_JWT_SECRET: secret } = parseEnv(readFileSync(new URL('guestlist.env', import.meta.url), 'utf8'));
+const tenants = ${JSON.stringify(setup.tenants)};
+
+const base64 = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const sign = (claims) => {
+  const text = \`\${base64({ alg: 'HS256', typ: 'JWT' })}.\${base64(claims)}\`;
+  return \`\${text}.\${createHmac('sha256', secret).update(text).digest('base64url')}\`;
+};
+const session = ({ tenant = tenants[0], roles = '', ...claims }) =>
+  sign({ sub: \`someone-at-\${tenant}\`, ${setup.claim}: tenant, roles: roles.split(',').filter(Boolean), ...claims, exp: Math.floor(Date.now() / 1000) + 3600 });
+
+const lines = ${JSON.stringify(pageLines(serviceUrlOf(setup)).split('\n'), null, 2)};
+const page = \`<!doctype html>
+<meta charset="utf-8">
+<title>My application</title>
+<style>body { font: 15px system-ui, sans-serif; margin: 0; padding: 1rem 2rem; background: #f4f5f7 } nav a { margin-right: 1rem }</style>
+<nav>Tenant: \${tenants.map((id) => \`<a href="/?tenant=\${encodeURIComponent(id)}">\${id.replace(/[&<>"]/g, '')}</a>\`).join('')}</nav>
+\${lines.join('\\n').replace('const answer', \`const yourSessionJwt = await (await fetch('/session' + location.search)).text();\\n  const answer\`)}\`;
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+  const isSession = pathname === '/session';
+  response.setHeader('content-type', isSession ? 'text/plain' : 'text/html; charset=utf-8');
+  response.setHeader('cache-control', 'no-store');
+  response.end(isSession ? session(Object.fromEntries(searchParams)) : page);
+});
+server.listen(Number(process.argv[2] ?? 8080), 'localhost', () => console.log(\`Open http://localhost:\${server.address().port}\`));
+`;

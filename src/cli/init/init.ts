@@ -1,0 +1,293 @@
+/** `guestlist init`: from the URL of a database to a service with a first dashboard, in files that the operator keeps. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { proposeFor } from '../../domain/datamart/source-proposals.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import type { DatasourceConnection } from '../../domain/organization.js';
+import { Refusal } from '../../domain/refusal.js';
+import { createEngine } from '../../engine/engine.js';
+import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
+import { type AskMetric, createAsk } from './ask.js';
+import { type Choices, type Draft, draftDatamart } from './draft.js';
+import { type Facts, findFacts } from './facts.js';
+import {
+  environmentFile,
+  hostPageFile,
+  ignoreFile,
+  pageLines,
+  policyFile,
+  policyTestFile,
+  type Setup,
+  serviceUrlOf,
+  settingsFile,
+  trialOrigin,
+} from './files.js';
+import { type FirstDashboard, type FirstMetric, firstDashboard } from './first-dashboard.js';
+import {
+  type Asking,
+  askClientColumn,
+  askDatabase,
+  askOrigin,
+  askShared,
+  askTenantTable,
+  type Flags,
+} from './questions.js';
+import { draftReport, tablesReport } from './report.js';
+import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
+import { UsageError } from './usage-error.js';
+
+export const initUsage = `guestlist init: from a database of yours to a first dashboard
+
+  guestlist init [--yes] [--database URL] [--tenant-table TABLE] [--client-column COLUMN] [--shared TABLES]
+                 [--origin ORIGIN] [--claim NAME] [--port PORT]
+
+It looks at the database, asks what it cannot know, and writes into this folder: guestlist.yaml and guestlist.env (the
+configuration), policy.yaml with tests, definitions/ (the datamart and a dashboard), host-page.mjs (a page to try them),
+and data/ (the metadata). Then \`guestlist serve\` runs it. The database is only read.
+
+  --database URL         ${urlExamples}
+  --tenant-table TABLE   the table that lists your customers, each of which is a tenant
+  --client-column COLUMN the column of the other tables that holds a tenant's key
+  --shared TABLES        tables whose every row all tenants may read, with commas between them; none if left out
+  --origin ORIGIN        where your pages run; ${trialOrigin} if left out
+  --claim NAME           the claim of your sessions that holds the tenant; tenant_id if left out
+  --port PORT            the port of Guestlist; 3000 if left out
+  --yes                  ask nothing: flags, and what the database's keys and names propose
+
+A table whose rows have no tenant is left out, and init says why. Without a terminal it asks nothing.`;
+
+const options = {
+  database: { type: 'string' },
+  'tenant-table': { type: 'string' },
+  'client-column': { type: 'string' },
+  shared: { type: 'string' },
+  origin: { type: 'string' },
+  claim: { type: 'string' },
+  port: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = Flags & { readonly port?: string | undefined; readonly yes?: boolean | undefined };
+
+/** Files that a second `init` would overwrite. */
+const ownFiles = [
+  'guestlist.yaml',
+  'guestlist.env',
+  'policy.yaml',
+  'policy.test.yaml',
+  'host-page.mjs',
+  'definitions',
+  'data',
+] as const;
+
+const assertFresh = (folder: string): void => {
+  const there = ownFiles.filter((name) => existsSync(join(folder, name)));
+  if (there.length === 0) return;
+  throw new UsageError(
+    `${there.join(', ')} in this folder would be overwritten: start in an empty folder, or remove them first`,
+  );
+};
+
+const readPort = (text = '3000'): number => {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new UsageError(`--port ${text}: a port from 1 to 65535`);
+  return port;
+};
+
+const readClaim = (claim = 'tenant_id'): string => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(claim)) throw new UsageError(`--claim ${claim}: letters, digits and _`);
+  return claim;
+};
+
+type Source = {
+  readonly connection: DatasourceConnection;
+  readonly tables: readonly SourceTable[];
+  readonly ask: AskMetric;
+};
+
+/** Opens the database, and closes it after `work`. A failed connection is told with the driver's own words: the operator asked. */
+const withSource = async <R>(connection: DatasourceConnection, work: (source: Source) => Promise<R>): Promise<R> => {
+  const told: string[] = [];
+  const hear = (details: object): void => {
+    if ('err' in details && details.err instanceof Error) told.push(details.err.message);
+  };
+  const engine = createEngine({ log: { warn: hear, error: hear }, assertReachable: async () => {}, maxConnections: 4 });
+  const datasource = { id: 'init', name: nameOf(connection), syncedAt: null, ...connection };
+  try {
+    const tables = await engine.introspect(datasource);
+    return await work({ connection, tables, ask: createAsk(engine, datasource) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const because = told.length === 0 ? '' : `\n  because: ${[...new Set(told)].join('; ')}`;
+    throw new Error(`${placeOf(connection)}: ${error.message}${because}`, { cause: error });
+  } finally {
+    await engine.close();
+  }
+};
+
+type Chosen = { readonly draft: Draft; readonly facts: Facts };
+
+const chooseTables = async (asking: Asking, flags: Flags, { connection, tables, ask }: Source): Promise<Chosen> => {
+  if (tables.length === 0) throw new UsageError(`${placeOf(connection)} has no table that this user may read`);
+  console.log(`\n${tables.length} tables in ${placeOf(connection)}\n${tablesReport(tables)}\n`);
+  const proposals = proposeFor(tables);
+  const tenants = await askTenantTable(asking, flags, tables, proposals);
+  const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
+  const choices = (shared: readonly string[]): Choices => ({
+    name: nameOf(connection),
+    tenantTable: tenants.table,
+    keyColumn: tenants.keyColumn,
+    clientColumn,
+    shared,
+  });
+  const alone = draftDatamart(tables, proposals.relationships, choices([]));
+  const shared = await askShared(asking, flags, tables, alone.leftOut);
+  const draft = draftDatamart(tables, proposals.relationships, choices(shared));
+  const facts = await findFacts(ask, draft.datamart, tables);
+  console.log(`${draftReport(draft, facts)}\n`);
+  return { draft, facts };
+};
+
+type Tried = { readonly dashboard: FirstDashboard; readonly refused: readonly string[] };
+
+const isWorth = ({ shape }: FirstMetric, rows: readonly object[]): boolean => {
+  if (shape === 'value') return Object.values(rows[0] ?? {}).some((value) => value !== null);
+  return rows.length >= (shape === 'table' ? 1 : 2);
+};
+
+/** Runs each metric for a tenant, and keeps those that answer something. */
+const tryDashboard = async (ask: AskMetric, { draft, facts }: Chosen): Promise<Tried> => {
+  const [tenant] = facts.tenants;
+  if (tenant === undefined)
+    throw new Error('no table with a tenant has rows yet: there is nothing to show in a dashboard');
+  const { metrics, filters } = firstDashboard(draft.datamart, facts);
+  const refused: string[] = [];
+  const kept = await Promise.all(
+    metrics.map(async (metric) => {
+      try {
+        const { rows } = await ask(draft.datamart, tenant, metric.definition);
+        return isWorth(metric, rows) ? [metric] : [];
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refused.push(`${metric.name}: ${error.message}`);
+        return [];
+      }
+    }),
+  );
+  return { dashboard: { metrics: kept.flat(), filters }, refused };
+};
+
+const writeAll = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    // Only the owner reads secrets.
+    await writeFile(join(folder, name), text, name.endsWith('.env') ? { mode: 0o600 } : {});
+  }
+};
+
+/** Removes what a failed `init` had written: `assertFresh` said that nothing of it was there before. */
+const removeAll = async (folder: string): Promise<void> => {
+  for (const name of ownFiles) await rm(join(folder, name), { recursive: true, force: true });
+};
+
+type Built = { readonly setup: Setup; readonly draft: Draft; readonly dashboard: FirstDashboard };
+
+const build = async (
+  folder: string,
+  { setup, draft, dashboard }: Built,
+  readServiceToken: ReadServiceToken,
+): Promise<void> => {
+  const datamart = datamartDefinition(draft.datamart);
+  const exported = dashboardDefinition(setup.dashboard.id, setup.dashboard.title, dashboard);
+  const secrets = { GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64url') };
+  const gitignore = join(folder, '.gitignore');
+  try {
+    await writeAll(folder, {
+      'guestlist.yaml': settingsFile(setup),
+      'guestlist.env': environmentFile(secrets),
+      'policy.yaml': policyFile(setup),
+      'policy.test.yaml': policyTestFile(setup),
+      'host-page.mjs': hostPageFile(setup),
+      'definitions/datamart.yaml': stringify(datamart, { lineWidth: 0 }),
+      [`definitions/${setup.dashboard.id}.yaml`]: stringify(exported, { lineWidth: 0 }),
+      '.gitignore': ignoreFile(existsSync(gitignore) ? await readFile(gitignore, 'utf8') : ''),
+    });
+    const { name, connection } = setup;
+    const definitions = { name, connection, datamart, dashboard: exported };
+    const apiKey = await applyDefinitions(folder, definitions, readServiceToken);
+    await writeAll(folder, { 'guestlist.env': environmentFile({ ...secrets, GUESTLIST_API_KEY: apiKey }) });
+  } catch (error) {
+    await removeAll(folder);
+    throw error;
+  }
+};
+
+const closingWords = (
+  setup: Setup,
+  { dashboard, refused }: Tried,
+): string => `${dashboard.metrics.length} charts: ${dashboard.metrics.map(({ name }) => name).join('; ')}
+${refused.map((line) => `left out, since it cannot be asked: ${line}\n`).join('')}
+Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
+
+Next:
+  npx guestlist serve            then, in a second terminal:
+  node host-page.mjs             shows the dashboard of ${setup.tenants[0]} at ${trialOrigin}
+  npx guestlist policy test policy.test.yaml
+
+For your own page at ${setup.origin}: sign your sessions with GUESTLIST_HOST_JWT_SECRET of guestlist.env (HS256, the claim
+${setup.claim} holds the tenant), and add
+
+${pageLines(serviceUrlOf(setup))}`;
+
+/** Only a terminal is asked. The library is loaded only then. */
+const askingOf = async ({ yes }: Values): Promise<Asking> =>
+  yes === true || !process.stdin.isTTY || !process.stdout.isTTY ? null : import('@clack/prompts');
+
+const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<void> => {
+  const folder = resolve('.');
+  assertFresh(folder);
+  const [port, claim] = [readPort(values.port), readClaim(values.claim)];
+  const asking = await askingOf(values);
+  const connection = readDatabaseUrl(await askDatabase(asking, values));
+  await withSource(connection, async (source) => {
+    const chosen = await chooseTables(asking, values, source);
+    const origin = await askOrigin(asking, values, trialOrigin);
+    const tried = await tryDashboard(source.ask, chosen);
+    const restricted = tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null;
+    const setup: Setup = {
+      name: nameOf(connection),
+      dashboard: { id: 'overview', title: 'Overview' },
+      connection,
+      port,
+      origin,
+      claim,
+      restricted,
+      tenants: chosen.facts.tenants,
+    };
+    await build(folder, { setup, draft: chosen.draft, dashboard: tried.dashboard }, readServiceToken);
+    console.log(closingWords(setup, tried));
+  });
+};
+
+/** Runs it. Answers the exit code: 2 where it was called wrongly. Throws Error with what to mend. */
+export const runInit = async (args: readonly string[], readServiceToken: ReadServiceToken): Promise<number> => {
+  const { values } = parseArgs({ args: [...args], options });
+  if (values.help === true) {
+    console.log(initUsage);
+    return 0;
+  }
+  try {
+    await run(values, readServiceToken);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`guestlist: ${error.message}`);
+    return 2;
+  }
+};

@@ -1,0 +1,181 @@
+/** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
+import { qualifiedName } from '../../domain/datamart/datamart.js';
+import type { ProposedTenantTable, SourceProposals } from '../../domain/datamart/source-proposals.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import type { LeftOut } from './draft.js';
+import { urlExamples } from './source.js';
+import { UsageError } from './usage-error.js';
+
+export type Flags = {
+  readonly database?: string | undefined;
+  readonly 'tenant-table'?: string | undefined;
+  readonly 'client-column'?: string | undefined;
+  readonly shared?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly claim?: string | undefined;
+};
+
+/** The end of the questions by Ctrl-C. Nothing was written by then. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled';
+}
+
+type Clack = typeof import('@clack/prompts');
+
+/** The questions at a terminal. Null: nobody is there, and the flags and proposals decide. */
+export type Asking = Clack | null;
+
+/** The answer to a question. Throws Cancelled after Ctrl-C. */
+const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Promise<Exclude<Value, symbol>> => {
+  const value = await asked;
+  if (clack.isCancel(value)) throw new Cancelled('stopped; nothing was written');
+  return value as Exclude<Value, symbol>;
+};
+
+export const askDatabase = async (asking: Asking, { database }: Flags): Promise<string> => {
+  if (database !== undefined) return database;
+  if (asking === null) throw new UsageError(`give the URL of your database: --database ${urlExamples}`);
+  const message = `Where is your database? (${urlExamples})`;
+  const validate = (value: string | undefined) => ((value ?? '').trim() === '' ? 'the URL is needed' : undefined);
+  return answerTo(
+    asking,
+    asking.text({ message, placeholder: 'postgres://user:password@localhost:5432/shop', validate }),
+  );
+};
+
+export type TenantChoice = { readonly table: SourceTable; readonly keyColumn: string };
+
+const findTable = (tables: readonly SourceTable[], name: string): SourceTable => {
+  const found = tables.filter((table) => table.tableName === name || qualifiedName(table) === name);
+  const [only, other] = found;
+  if (only === undefined) {
+    throw new UsageError(`there is no table "${name}"; the database has ${tables.map(qualifiedName).join(', ')}`);
+  }
+  if (other !== undefined)
+    throw new UsageError(`several tables are named "${name}": ${found.map(qualifiedName).join(', ')}`);
+  return only;
+};
+
+const keyOf = (
+  table: SourceTable,
+  proposed: readonly ProposedTenantTable[],
+  clientColumn: string | undefined,
+): string => {
+  const known = proposed.find((one) => qualifiedName(one) === qualifiedName(table))?.keyColumn;
+  const single = table.primaryKey.length === 1 ? table.primaryKey[0] : undefined;
+  const named = table.columns.find(({ columnName }) => columnName === clientColumn || columnName === 'id')?.columnName;
+  const key = known ?? single ?? named;
+  if (key === undefined)
+    throw new UsageError(`table ${qualifiedName(table)} has no key of one column that could identify a tenant`);
+  return key;
+};
+
+const hintOf = ({ tablesReached }: ProposedTenantTable): string =>
+  `${tablesReached} other ${tablesReached === 1 ? 'table leads' : 'tables lead'} to it`;
+
+export const askTenantTable = async (
+  asking: Asking,
+  flags: Flags,
+  tables: readonly SourceTable[],
+  { tenantTables }: SourceProposals,
+): Promise<TenantChoice> => {
+  const choose = (table: SourceTable): TenantChoice => ({
+    table,
+    keyColumn: keyOf(table, tenantTables, flags['client-column']),
+  });
+  if (flags['tenant-table'] !== undefined) return choose(findTable(tables, flags['tenant-table']));
+  if (asking === null) {
+    const [best] = tenantTables;
+    if (best === undefined) throw new UsageError('no table is named like your customers: name it by --tenant-table');
+    return choose(findTable(tables, qualifiedName(best)));
+  }
+  const proposed = tenantTables.map((one) => ({
+    value: qualifiedName(one),
+    label: qualifiedName(one),
+    hint: hintOf(one),
+  }));
+  const others = tables
+    .map(qualifiedName)
+    .filter((name) => !proposed.some(({ value }) => value === name))
+    .map((name) => ({ value: name, label: name }));
+  const message = 'Which table lists your customers (the tenants)?';
+  const name = await answerTo(asking, asking.select({ message, options: [...proposed, ...others], maxItems: 12 }));
+  return choose(findTable(tables, String(name)));
+};
+
+/** Names of columns that may hold the tenant, with how many tables have each; most first. */
+const clientColumnNames = ({ table }: TenantChoice, { clientColumns }: SourceProposals) => {
+  const counts = new Map<string, number>();
+  for (const { columnName, tenantTable } of clientColumns) {
+    if (tenantTable !== null && qualifiedName(tenantTable) !== qualifiedName(table)) continue;
+    counts.set(columnName, (counts.get(columnName) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+};
+
+const foreignKeysOnly = '';
+
+/** The name of the client column; undefined: the foreign keys to the table of tenants decide. */
+export const askClientColumn = async (
+  asking: Asking,
+  flags: Flags,
+  tables: readonly SourceTable[],
+  choice: TenantChoice,
+  proposals: SourceProposals,
+): Promise<string | undefined> => {
+  const named = flags['client-column'];
+  if (named !== undefined) {
+    if (tables.some(({ columns }) => columns.some(({ columnName }) => columnName === named))) return named;
+    throw new UsageError(`no table has a column "${named}"`);
+  }
+  const names = clientColumnNames(choice, proposals);
+  if (asking === null || names.length === 0) return names[0]?.[0];
+  const message = `Which column of the other tables holds the ${choice.table.tableName}' ${choice.keyColumn}?`;
+  const options = [
+    ...names.map(([value, count]) => ({
+      value,
+      label: value,
+      hint: `in ${count} ${count === 1 ? 'table' : 'tables'}`,
+    })),
+    { value: foreignKeysOnly, label: 'none: their foreign keys say it' },
+  ];
+  const chosen = await answerTo(asking, asking.select({ message, options }));
+  return chosen === foreignKeysOnly ? undefined : String(chosen);
+};
+
+/** Names of the tables that all tenants may read. Nothing is shared unless somebody says so. */
+export const askShared = async (
+  asking: Asking,
+  { shared }: Flags,
+  tables: readonly SourceTable[],
+  leftOut: readonly LeftOut[],
+): Promise<readonly string[]> => {
+  if (shared !== undefined) {
+    const names = shared.split(',').map((name) => name.trim());
+    return names.filter((name) => name !== '').map((name) => qualifiedName(findTable(tables, name)));
+  }
+  if (asking === null || leftOut.length === 0) return [];
+  const message =
+    'These tables belong to no tenant. Which of them may ALL tenants read, every row? (space selects; none is safe)';
+  const sorted = leftOut.toSorted((a, b) => Number(b.isLookup) - Number(a.isLookup));
+  const options = sorted.map(({ table, isLookup }) => ({
+    value: qualifiedName(table),
+    label: qualifiedName(table),
+    ...(isLookup ? { hint: 'your tenants’ rows refer to it' } : {}),
+  }));
+  return answerTo(asking, asking.multiselect({ message, options, required: false, maxItems: 12 }));
+};
+
+const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
+
+export const askOrigin = async (asking: Asking, { origin }: Flags, usual: string): Promise<string> => {
+  const fault = 'an origin is scheme, host and port alone, such as https://app.example.com';
+  if (origin !== undefined) {
+    if (!isOrigin(origin)) throw new UsageError(`--origin ${origin}: ${fault}`);
+    return origin;
+  }
+  if (asking === null) return usual;
+  const message = 'At which origin do your pages run?';
+  const validate = (value: string | undefined) => (isOrigin((value ?? '') || usual) ? undefined : fault);
+  return answerTo(asking, asking.text({ message, defaultValue: usual, placeholder: usual, validate }));
+};

@@ -1,0 +1,34 @@
+/** What `init` prints about the tables it found. */
+import { qualifiedName } from '../../domain/datamart/datamart.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import { writeTable } from '../../policy-tools/text-table.js';
+import type { Draft } from './draft.js';
+import type { Facts } from './facts.js';
+
+const rowsOf = ({ estimatedRows }: SourceTable): string => (estimatedRows == null ? '' : `about ${estimatedRows}`);
+
+const shortList = (names: readonly string[]): string => {
+  const shown = names.slice(0, 6).join(', ');
+  return names.length > 6 ? `${shown} and ${names.length - 6} more` : shown;
+};
+
+export const tablesReport = (tables: readonly SourceTable[]): string => {
+  const rows = tables.map((table) => [
+    qualifiedName(table),
+    rowsOf(table),
+    shortList(table.columns.map(({ columnName }) => columnName)),
+  ]);
+  return writeTable([['TABLE', 'ROWS', 'COLUMNS'], ...rows]);
+};
+
+const ownerOf = ({ isTenants, isOwned }: Facts['tables'][number]): string => {
+  if (isTenants) return 'the tenant itself';
+  return isOwned ? 'one tenant each' : 'ALL tenants read every row';
+};
+
+export const draftReport = ({ leftOut, leftOutColumns }: Draft, facts: Facts): string => {
+  const kept = facts.tables.map((one) => [qualifiedName(one.table), ownerOf(one)]);
+  const out = leftOut.map(({ table, reason }) => [qualifiedName(table), `LEFT OUT: ${reason}`]);
+  const columns = leftOutColumns.map(({ column, reason }) => [column, `column left out: ${reason}`]);
+  return writeTable([['TABLE', 'WHOSE ROWS'], ...kept, ...out, ...columns]);
+};

@@ -1,0 +1,109 @@
+/** What a column is good for in a chart, from its name and type. Pure. */
+import { wordsOf } from '../../domain/datamart/column-names.js';
+import {
+  type ColumnRef,
+  type Datamart,
+  type DatamartTable,
+  sameColumn,
+  sameTable,
+} from '../../domain/datamart/datamart.js';
+import { datatypeKind } from '../../domain/datamart/datatype.js';
+
+export type Roles = {
+  /** Dates by which rows may be counted over time, the best first. */
+  readonly dates: readonly string[];
+  /** Texts that may name groups of rows. */
+  readonly categories: readonly string[];
+  /** Numbers that may be added up. */
+  readonly amounts: readonly string[];
+  /** Numbers of which a mean makes sense, and a sum does not. */
+  readonly levels: readonly string[];
+};
+
+const identifying = new Set([
+  'id',
+  'uuid',
+  'guid',
+  'key',
+  'pk',
+  'fk',
+  'code',
+  'no',
+  'number',
+  'slug',
+  'ref',
+  'extension',
+]);
+const summed = new Set(
+  'amount total subtotal revenue sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
+    ' ',
+  ),
+);
+const averaged = new Set(
+  'price rate discount score rating percent percentage ratio age avg average mean temperature level speed delay margin height width length distance salary'.split(
+    ' ',
+  ),
+);
+const numberless = new Set(
+  'year month day week zip postal phone lat lng latitude longitude version sort position rank order priority flag status type'.split(
+    ' ',
+  ),
+);
+const personal = new Set(
+  'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last contact birth ip agent'.split(
+    ' ',
+  ),
+);
+/** Dates that say when a row was kept, or when something is expected, rather than when something happened. */
+const lateDates = new Set(
+  'updated modified deleted changed required due expires expiry expiration birth hire end ended valid until synced last'.split(
+    ' ',
+  ),
+);
+
+const has = (words: readonly string[], set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
+
+/** The columns that join tables or identify rows. */
+const isKeyColumn = (column: ColumnRef, { relationships, tenancy }: Datamart, table: DatamartTable): boolean => {
+  const isEnd = relationships.some(({ parent, child }) => sameColumn(parent, column) || sameColumn(child, column));
+  const isMaster =
+    tenancy?.tenancyLevel === 'TABLE' &&
+    sameTable(table, tenancy) &&
+    tenancy.tablePrimaryKeyColumn === column.columnName;
+  return isEnd || isMaster || table.clientColumn === column.columnName;
+};
+
+const datePlace = (name: string): number => {
+  const words = wordsOf(name);
+  if (has(words, lateDates)) return 3;
+  if (has(words, new Set(['created', 'inserted']))) return 1;
+  return has(words, new Set(['shipped', 'closed', 'completed'])) ? 2 : 0;
+};
+
+export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: readonly string[]): Roles => {
+  const { schemaName, tableName } = table;
+  const plain = table.columns
+    .filter(({ columnName }) => !isKeyColumn({ schemaName, tableName, columnName }, datamart, table))
+    .filter(({ columnName }) => !primaryKey.includes(columnName))
+    .map(({ columnName, datatype }) => ({
+      columnName,
+      kind: datatypeKind(datatype),
+      words: wordsOf(columnName),
+    }));
+  const namesOf = (columns: typeof plain): readonly string[] => columns.map(({ columnName }) => columnName);
+  const numbers = plain.filter(
+    ({ kind, words }) =>
+      ['integer', 'number'].includes(kind) && !identifying.has(words.at(-1) ?? '') && !has(words, numberless),
+  );
+  return {
+    dates: namesOf(plain.filter(({ kind }) => kind === 'date')).toSorted((a, b) => datePlace(a) - datePlace(b)),
+    categories: namesOf(
+      plain.filter(
+        ({ kind, words }) =>
+          ['text', 'enum', 'boolean'].includes(kind) && !has(words, personal) && !identifying.has(words.at(-1) ?? ''),
+      ),
+    ),
+    amounts: namesOf(numbers.filter(({ words }) => has(words, summed) && !has(words, averaged))),
+    levels: namesOf(numbers.filter(({ words }) => has(words, averaged))),
+  };
+};

@@ -1,0 +1,53 @@
+/**
+ * The gateway's way into a service of its own process: no API key is needed, made or stored. Each call is made in the
+ * name of the policy's data app, by code of this process; no request over HTTP can ask this way.
+ */
+import { hkdfSync } from 'node:crypto';
+import { capabilityNames } from '../domain/capability.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
+import type { Store } from '../domain/store/store.js';
+import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
+import { unavailable } from '../gateway/upstream/unavailable.js';
+import type { GatewayUpstream } from '../gateway/upstream/upstream.js';
+import type { Dispatch } from '../http/bind.js';
+import { inProcessTransport } from '../http/in-process.js';
+
+export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Store, 'dataApps'> };
+
+/** Is no key of the store: an operation that rotates the caller's own key finds none. */
+const noKey = '00000000-0000-0000-0000-000000000000';
+
+const loadCaller = async ({ store }: OwnService, name: string): Promise<ApiKeyCaller> => {
+  const dataApp = await store.dataApps.findByName(name);
+  if (dataApp !== undefined) {
+    return { kind: 'apiKey', keyId: noKey, dataAppId: dataApp.id, dataAppName: dataApp.name };
+  }
+  const mend = 'create it with POST /api/v2/data-app, or name another as dataApp in the policy';
+  throw unavailable('data-app-missing', new Error(`There is no data app ${JSON.stringify(name)}: ${mend}.`));
+};
+
+/** Replicas share the encryption key, and so the names of tokens that they cache together. */
+const secretOf = (encryptionKey: string): string =>
+  Buffer.from(hkdfSync('sha256', Buffer.from(encryptionKey, 'base64'), '', 'guestlist: own service', 32)).toString(
+    'base64url',
+  );
+
+/**
+ * `apiKey` null: the way inside the process; otherwise this key is sent. The base URL is a fixed name and no address:
+ * replicas share one database, and what one of them verified holds for all.
+ */
+export const createOwnService = (
+  service: OwnService,
+  { apiKey, encryptionKey }: { readonly apiKey: string | null; readonly encryptionKey: string },
+): GatewayUpstream => ({
+  baseUrl: 'in-process',
+  capabilities: fixedCapabilities(capabilityNames),
+  ...(apiKey === null
+    ? {
+        apiKey: secretOf(encryptionKey),
+        transport: {
+          ofDataApp: (name) => inProcessTransport(service.dispatch, () => loadCaller(service, name)),
+        },
+      }
+    : { apiKey, transport: inProcessTransport(service.dispatch) }),
+});

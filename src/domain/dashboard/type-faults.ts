@@ -1,0 +1,232 @@
+/**
+ * Faults of types in a metric: aggregates, grains, buckets and values that do not fit the datatype of their column. Only
+ * what every query on every database would refuse is a fault. A datatype that is not known, such as that of a custom
+ * column, fits everything: only the database knows it.
+ */
+import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
+import { type DatatypeKind, datatypeKind } from '../datamart/datatype.js';
+import { isNumberValue } from '../filter/exact-number.js';
+import type { FilterDataType, FilterValue, Predicate, Scalar } from '../filter/filter.js';
+import type { DashboardFilter } from './dashboard.js';
+import { written } from './definition.js';
+import {
+  type Calculation,
+  type ConditionTree,
+  type Dimension,
+  type HavingTree,
+  type Measure,
+  type MetricDefinition,
+  type MetricFilter,
+  testsOf,
+  type VisualDefinition,
+} from './metric.js';
+
+type Kinds = ReadonlySet<DatatypeKind>;
+type Typed = { readonly kind: DatatypeKind; readonly says: string };
+
+const notNumbers: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'date', 'json']);
+const notMeasurable: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'json']);
+const notDates: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'integer', 'number', 'json']);
+const withoutPatterns: Kinds = new Set(['enum', 'uuid', 'boolean', 'integer', 'number', 'date']);
+
+const words: Readonly<Record<DatatypeKind, string>> = {
+  integer: 'whole numbers',
+  number: 'numbers',
+  text: 'text',
+  enum: 'a fixed list of texts',
+  uuid: 'UUIDs',
+  boolean: 'booleans',
+  date: 'dates',
+  json: 'JSON',
+  other: 'values of its own type',
+};
+
+const typeOf = (ref: ColumnRef, datamart: Datamart): Typed => {
+  const datatype = findColumn(datamart, ref)?.datatype ?? '';
+  const kind = datatypeKind(datatype);
+  return { kind, says: `column ${written(ref)} holds ${words[kind]} (${datatype})` };
+};
+
+type Expected = 'text' | 'a UUID as text' | 'true or false' | 'a number' | 'a date as text';
+
+/** Returns the form that the values of a kind must have; undefined if only the database knows it. */
+const expectedOf = (kind: DatatypeKind): Expected | undefined => {
+  switch (kind) {
+    case 'text':
+    case 'enum':
+      return 'text';
+    case 'uuid':
+      return 'a UUID as text';
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+    case 'number':
+      return 'a number';
+    case 'date':
+      return 'a date as text';
+    default:
+      return undefined;
+  }
+};
+
+const fits = (expected: Expected, value: Scalar): boolean => {
+  if (expected === 'a number') return isNumberValue(value);
+  return typeof value === (expected === 'true or false' ? 'boolean' : 'string');
+};
+
+const valuesOf = (predicate: Predicate): readonly Scalar[] => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return predicate.values;
+    case 'compare':
+      return [predicate.value];
+    case 'range':
+      return [predicate.from, predicate.to].filter((end) => end !== null);
+    default:
+      return [];
+  }
+};
+
+const predicateFaults = (place: string, predicate: Predicate | undefined, { kind, says }: Typed): readonly string[] => {
+  if (predicate === undefined) return [];
+  if (predicate.kind === 'like' && withoutPatterns.has(kind))
+    return [`${place}: a pattern is matched with text, and ${says}; use another kind of predicate`];
+  const expected = expectedOf(kind);
+  if (expected === undefined || valuesOf(predicate).every((value) => fits(expected, value))) return [];
+  return [`${place}: ${says}, so each value must be ${expected}`];
+};
+
+const canBeSummed = 'choose a column of numbers, or COUNT, COUNT_DISTINCT, MIN or MAX';
+
+const measureFaults = (measure: Measure, index: number, datamart: Datamart): readonly string[] => {
+  const { name, aggregate, column, indicator } = measure;
+  if (aggregate === undefined || column === undefined) return [];
+  const place = `measures[${index}] ${JSON.stringify(name)}`;
+  const typed = typeOf(column, datamart);
+  if (indicator !== undefined) return predicateFaults(`${place}.indicator`, indicator, typed);
+  const isRefused =
+    aggregate === 'SUM' || aggregate === 'AVG'
+      ? notNumbers.has(typed.kind)
+      : (aggregate === 'MEDIAN' || aggregate === 'PERCENTILE') && notMeasurable.has(typed.kind);
+  return isRefused ? [`${place}: ${aggregate} needs numbers, and ${typed.says}; ${canBeSummed}`] : [];
+};
+
+const dimensionFaults = (
+  list: string,
+  { name, column, grain, bucketWidth, bucketCount }: Dimension,
+  index: number,
+  datamart: Datamart,
+): readonly string[] => {
+  const place = `${list}[${index}] ${JSON.stringify(name)}`;
+  const { kind, says } = typeOf(column, datamart);
+  const isBucketed = bucketWidth !== undefined || bucketCount !== undefined;
+  return [
+    ...(grain !== undefined && notDates.has(kind)
+      ? [`${place}: a grain needs dates, and ${says}; leave the grain out, or choose a column of dates`]
+      : []),
+    ...(isBucketed && notNumbers.has(kind)
+      ? [`${place}: buckets need numbers, and ${says}; leave the buckets out, or choose a column of numbers`]
+      : []),
+  ];
+};
+
+/** The kinds of column on which no value of a filter of this data type can be compared. */
+const neverFit: Readonly<Record<FilterDataType, Kinds>> = {
+  string: new Set(['boolean']),
+  // Numbers may be sent as text, which a column of texts accepts.
+  number: new Set(['boolean', 'date', 'uuid']),
+  date: new Set(['boolean', 'integer', 'number', 'uuid']),
+  boolean: new Set(['text', 'enum', 'uuid', 'integer', 'number', 'date']),
+};
+
+const isNumberOnText = (value: FilterValue | undefined, kind: DatatypeKind): boolean =>
+  typeof value === 'number' && (kind === 'text' || kind === 'enum');
+
+const filterFaults = (
+  place: string,
+  { dataType, defaultValue }: Pick<DashboardFilter, 'dataType' | 'defaultValue'>,
+  { kind, says }: Typed,
+): readonly string[] => {
+  if (neverFit[dataType].has(kind))
+    return [`${place}: its dataType is "${dataType}", and ${says}; choose the dataType of the column`];
+  return isNumberOnText(defaultValue, kind) ? [`${place}.defaultValue: ${says}, so it must be text`] : [];
+};
+
+const metricFilterFaults = (filter: MetricFilter, index: number, datamart: Datamart): readonly string[] => {
+  const place = `filters[${index}] ${JSON.stringify(filter.name)}`;
+  const typed = typeOf(filter.column, datamart);
+  // A filter with a predicate takes no value, so its data type has no effect.
+  return filter.predicate === undefined
+    ? filterFaults(place, filter, typed)
+    : predicateFaults(`${place}.predicate`, filter.predicate, typed);
+};
+
+const whereFaults = (where: ConditionTree | undefined, datamart: Datamart): readonly string[] =>
+  testsOf(where).flatMap(({ column, predicate }) => predicateFaults('where', predicate, typeOf(column, datamart)));
+
+const numbers: Typed['kind'] = 'number';
+
+/** The kind of a measure's values. */
+const measureKind = ({ aggregate, column, indicator }: Measure, datamart: Datamart): DatatypeKind => {
+  if (aggregate === undefined || column === undefined || indicator !== undefined) return numbers;
+  const { kind } = typeOf(column, datamart);
+  if (aggregate === 'MIN' || aggregate === 'MAX') return kind;
+  const isDate = kind === 'date' && (aggregate === 'MEDIAN' || aggregate === 'PERCENTILE');
+  return isDate ? 'date' : numbers;
+};
+
+const havingFaults = (
+  having: HavingTree | undefined,
+  measures: readonly Measure[],
+  datamart: Datamart,
+): readonly string[] => {
+  if (having === undefined) return [];
+  if (!('measure' in having))
+    return ('all' in having ? having.all : having.any).flatMap((one) => havingFaults(one, measures, datamart));
+  const measure = measures.find(({ name }) => name === having.measure);
+  if (measure === undefined) return [];
+  const kind = measureKind(measure, datamart);
+  const says = `measure ${JSON.stringify(measure.name)} has ${words[kind]}`;
+  return predicateFaults('having', having.predicate, { kind, says });
+};
+
+const calculationFaults = (
+  { name, of }: Calculation,
+  index: number,
+  measures: readonly Measure[],
+  datamart: Datamart,
+): readonly string[] => {
+  const measure = measures.find((one) => one.name === of);
+  const kind = measure === undefined ? numbers : measureKind(measure, datamart);
+  if (!notNumbers.has(kind)) return [];
+  const place = `calculations[${index}] ${JSON.stringify(name)}`;
+  return [`${place}: needs a measure of numbers, and ${JSON.stringify(of)} has ${words[kind]}; name another in "of"`];
+};
+
+const visualFaults = (definition: VisualDefinition, datamart: Datamart): readonly string[] => {
+  const { dimensions, drillPath, measures, where, having, calculations = [] } = definition;
+  return [
+    ...measures.flatMap((one, index) => measureFaults(one, index, datamart)),
+    ...dimensions.flatMap((one, index) => dimensionFaults('dimensions', one, index, datamart)),
+    ...drillPath.flatMap((one, index) => dimensionFaults('drillPath', one, index, datamart)),
+    ...whereFaults(where, datamart),
+    ...havingFaults(having, measures, datamart),
+    ...calculations.flatMap((one, index) => calculationFaults(one, index, measures, datamart)),
+  ];
+};
+
+/** Returns the faults of types in one metric for this datamart. Columns that it lacks are no fault of a type. */
+export const definitionTypeFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => [
+  ...(definition.kind === 'visual' ? visualFaults(definition, datamart) : []),
+  ...definition.filters.flatMap((filter, index) => metricFilterFaults(filter, index, datamart)),
+];
+
+/** Returns the faults of types in a filter of a dashboard. A column counts in the datamarts that have it. */
+export const dashboardFilterTypeFaults = (filter: DashboardFilter, datamarts: readonly Datamart[]): readonly string[] =>
+  filter.applyOnTables.flatMap((ref) => {
+    const having = datamarts.filter((datamart) => findColumn(datamart, ref) !== undefined);
+    const place = `filters[${JSON.stringify(filter.name)}]`;
+    const faults = having.map((datamart) => filterFaults(place, filter, typeOf(ref, datamart)));
+    return faults.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  });

@@ -1,0 +1,82 @@
+/** What the names of tables and columns suggest. Suggestions are shown to an operator, who decides; no query relies on them. */
+
+/** Returns the words of a name in lower case: `CustomerID` and `customer_id` are both `customer`, `id`. */
+export const wordsOf = (name: string): readonly string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+
+/** Returns the singular of an English plural; other words are returned unchanged. */
+export const singularOf = (word: string): string => {
+  if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
+  if (/(ch|sh|x|ss|us)es$/.test(word)) return word.slice(0, -2);
+  return word.endsWith('s') && !/(ss|us|is)$/.test(word) ? word.slice(0, -1) : word;
+};
+
+/** Returns the name in words, its last word in the singular: `order_details` is `order detail`. */
+export const singularName = (name: string): string => {
+  const words = wordsOf(name);
+  return [...words.slice(0, -1), singularOf(words.at(-1) ?? '')].join(' ');
+};
+
+const identifying: ReadonlySet<string> = new Set([
+  'id',
+  'uuid',
+  'guid',
+  'key',
+  'code',
+  'slug',
+  'no',
+  'number',
+  'pk',
+  'fk',
+]);
+
+/** Returns what a column identifies: `customer` for `customer_id`. Null if the name does not end like an identifier. */
+export const identifiedBy = (columnName: string): string | null => {
+  const words = wordsOf(columnName);
+  const last = words.at(-1);
+  return words.length > 1 && last !== undefined && identifying.has(last) ? words.slice(0, -1).join(' ') : null;
+};
+
+/** Words for a customer of a SaaS product, the most likely first. */
+const tenantWords: readonly string[] = [
+  'tenant',
+  'organization',
+  'organisation',
+  'org',
+  'company',
+  'account',
+  'workspace',
+  'client',
+  'customer',
+  'merchant',
+  'shop',
+  'store',
+  'team',
+  'site',
+  'partner',
+  'agency',
+  'clinic',
+  'school',
+  'restaurant',
+  'hotel',
+];
+
+/** Returns the position of the word in `tenantWords`, 0 for the most likely; null if it is not in the list. */
+export const tenantRank = (word: string): number | null => {
+  const at = tenantWords.indexOf(word);
+  return at === -1 ? null : at;
+};
+
+/**
+ * Returns the word for a tenant in a column's name: `customer` for `customer_id` and `billing_customer_id`, `company`
+ * for `company`. Null if there is none.
+ */
+export const tenantWordOf = (columnName: string): string | null => {
+  const word = wordsOf(identifiedBy(columnName) ?? columnName).at(-1) ?? '';
+  return tenantRank(word) === null ? null : word;
+};

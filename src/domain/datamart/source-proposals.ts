@@ -1,0 +1,263 @@
+/**
+ * Proposes relationships, tenant tables and client columns for the tables of a datasource: from foreign keys first,
+ * then from names. An operator accepts or rejects them; a proposal alone makes nothing readable.
+ */
+import { identifiedBy, singularName, tenantRank, tenantWordOf, wordsOf } from './column-names.js';
+import { type ColumnRef, type Relationship, sameColumn, sameTable, type TableRef, tableKey } from './datamart.js';
+import { datatypeKind } from './datatype.js';
+import type { SourceTable } from './source-schema.js';
+
+export type ProposedRelationship = Relationship & {
+  readonly basis: 'foreignKey' | 'name';
+  readonly reason: string;
+};
+
+/** A table whose rows may be the tenants. */
+export type ProposedTenantTable = TableRef & {
+  readonly keyColumn: string;
+  /** The column with the tenant's name; the key column if there is none. */
+  readonly nameColumn: string;
+  /**
+   * Number of other tables that have a client column for this tenant table, or a many-to-one path to a table that has
+   * one.
+   */
+  readonly tablesReached: number;
+  readonly reason: string;
+};
+
+export type ProposedClientColumn = ColumnRef & {
+  /** The tenant table that the column refers to; null if it is not known. */
+  readonly tenantTable: TableRef | null;
+  readonly reason: string;
+};
+
+export type SourceProposals = {
+  readonly relationships: readonly ProposedRelationship[];
+  /** Ordered by likelihood, the most likely first. */
+  readonly tenantTables: readonly ProposedTenantTable[];
+  readonly clientColumns: readonly ProposedClientColumn[];
+};
+
+const columnText = ({ tableName, columnName }: ColumnRef): string => `${tableName}.${columnName}`;
+
+const refOf = ({ schemaName, tableName }: TableRef, columnName: string): ColumnRef => ({
+  schemaName,
+  tableName,
+  columnName,
+});
+
+/** Whether this column alone is the primary key or a unique key. */
+const isKey = ({ primaryKey, uniqueKeys }: SourceTable, columnName: string): boolean =>
+  [primaryKey, ...uniqueKeys].some((key) => key.length === 1 && key[0] === columnName);
+
+const kindOf = (table: SourceTable, columnName: string) =>
+  datatypeKind(table.columns.find((column) => column.columnName === columnName)?.datatype ?? '');
+
+/**
+ * Returns unique names for the relationships. If tables of two schemas have the same name, the schema becomes part of
+ * the relationship's name.
+ */
+const relationshipNames = (tables: readonly SourceTable[]): ((near: ColumnRef) => string) => {
+  const names = tables.map(({ tableName }) => tableName);
+  const isRepeated = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name);
+  return (near) => (isRepeated(near.tableName) ? `${near.schemaName}.${columnText(near)}` : columnText(near));
+};
+
+type Edge = Pick<ProposedRelationship, 'parent' | 'child' | 'basis' | 'reason' | 'cardinality'>;
+
+/**
+ * Returns the relationships of foreign keys. Left out are keys of several columns, which a relationship cannot express,
+ * and tables that refer to themselves.
+ */
+const edgesOfKeys = (tables: readonly SourceTable[]): readonly Edge[] =>
+  tables.flatMap((table) =>
+    table.foreignKeys.flatMap(({ columns: [column, ...others], references, referencedColumns: [referenced] }) => {
+      if (column === undefined || referenced === undefined || others.length > 0) return [];
+      if (sameTable(table, references) || !tables.some((one) => sameTable(one, references))) return [];
+      const parent = refOf(table, column);
+      const child = refOf(references, referenced);
+      const reason = `foreign key of ${columnText(parent)} to ${columnText(child)}`;
+      const cardinality = isKey(table, column) ? ('OneToOne' as const) : ('ManyToOne' as const);
+      return [{ parent, child, basis: 'foreignKey' as const, reason, cardinality }];
+    }),
+  );
+
+/**
+ * Returns the columns that a column of this name may refer to: the table's key, or its id column if the database
+ * declares no keys.
+ */
+const targetsOf = (table: SourceTable, columnName: string): readonly string[] => {
+  const subject = identifiedBy(columnName);
+  if (subject === null) return [];
+  const isOwn = singularName(table.tableName) === subject;
+  const hasKeys = table.primaryKey.length > 0 || table.uniqueKeys.length > 0;
+  return table.columns
+    .map((column) => column.columnName)
+    .filter((name) => {
+      const isSameName = wordsOf(name).join(' ') === wordsOf(columnName).join(' ');
+      const isPlainId = isOwn && wordsOf(name).length === 1 && identifiedBy(`x_${name}`) !== null;
+      if (!hasKeys) return isOwn && (isSameName || isPlainId);
+      return isKey(table, name) && (isSameName || isPlainId);
+    });
+};
+
+const edgesOfNames = (tables: readonly SourceTable[], known: readonly Edge[]): readonly Edge[] =>
+  tables.flatMap((table) =>
+    table.columns.flatMap(({ columnName }) => {
+      const parent = refOf(table, columnName);
+      if (
+        known.some((edge) => sameColumn(edge.parent, parent)) ||
+        (table.primaryKey[0] === columnName && table.primaryKey.length === 1)
+      )
+        return [];
+      const found = tables
+        .filter((other) => !sameTable(other, table))
+        .flatMap((other) => targetsOf(other, columnName).map((name) => ({ other, child: refOf(other, name) })))
+        .filter(({ other, child }) => kindOf(other, child.columnName) === kindOf(table, columnName));
+      const [only, second] = found;
+      if (only === undefined || second !== undefined) return [];
+      const isUnique = isKey(only.other, only.child.columnName);
+      const note = isUnique ? '' : '; no key says that it is unique: declare the cardinality if it is';
+      const reason = `${columnText(parent)} is named like ${columnText(only.child)}${note}`;
+      return [
+        { parent, child: only.child, basis: 'name' as const, reason, cardinality: isUnique ? 'ManyToOne' : null },
+      ];
+    }),
+  );
+
+/**
+ * Returns the relationships that foreign keys declare. For columns without a foreign key, also those that names
+ * suggest.
+ */
+const proposeRelationships = (tables: readonly SourceTable[]): readonly ProposedRelationship[] => {
+  const nameOf = relationshipNames(tables);
+  const keys = edgesOfKeys(tables);
+  const edges = [...keys, ...edgesOfNames(tables, keys)];
+  const seen = new Map<string, number>();
+  return edges.map((edge) => {
+    const name = nameOf(edge.parent);
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return { relationshipName: count === 1 ? name : `${name} (${count})`, join: null, ...edge };
+  });
+};
+
+/** Returns the column that best names a row of the table; null if no column looks like a name. */
+export const labelColumnOf = (table: SourceTable): string | null => {
+  const texts = table.columns.filter(({ datatype }) => ['text', 'enum'].includes(datatypeKind(datatype)));
+  const own = singularName(table.tableName);
+  const wanted = [
+    (words: readonly string[]) => words.join(' ') === 'name',
+    (words: readonly string[]) => words.join(' ') === `${own} name`,
+    (words: readonly string[]) => words.at(-1) === 'name' && words[0] === 'company',
+    (words: readonly string[]) => ['title', 'label'].includes(words.join(' ')),
+    (words: readonly string[]) =>
+      words.at(-1) === 'name' && !['first', 'last', 'contact', 'user', 'file'].includes(words[0] ?? ''),
+    (words: readonly string[]) => words.join(' ') === `${own} description` || words.join(' ') === own,
+  ];
+  for (const fits of wanted) {
+    const found = texts.find(({ columnName }) => fits(wordsOf(columnName)));
+    if (found !== undefined) return found.columnName;
+  }
+  return null;
+};
+
+/** Returns the column by which other tables refer to a row: the primary key, or the only unique key. */
+const singleKeyOf = (table: SourceTable, relationships: readonly ProposedRelationship[]): string | null => {
+  const referenced = relationships.find(({ child }) => sameTable(child, table))?.child.columnName;
+  if (referenced !== undefined) return referenced;
+  if (table.primaryKey.length === 1) return table.primaryKey[0] ?? null;
+  const [unique, ...others] = table.uniqueKeys.filter((key) => key.length === 1);
+  return others.length === 0 ? (unique?.[0] ?? null) : null;
+};
+
+/**
+ * Returns the table's client column for these tenants: a foreign key to them, or a column of the same type as their key
+ * that has the given name or is named after them. Null if there is none, or if several foreign keys refer to them.
+ */
+export const clientColumnOf = (
+  table: SourceTable,
+  tenants: { readonly table: SourceTable; readonly keyColumn: string; readonly clientColumn?: string | undefined },
+  relationships: readonly Pick<ProposedRelationship, 'parent' | 'child'>[],
+): string | 'several' | null => {
+  const named = table.columns.find(({ columnName }) => columnName === tenants.clientColumn)?.columnName;
+  const isAlike = (name: string): boolean => kindOf(table, name) === kindOf(tenants.table, tenants.keyColumn);
+  const own = refOf(tenants.table, tenants.keyColumn);
+  const leading = relationships
+    .filter(({ parent, child }) => sameTable(parent, table) && sameColumn(child, own))
+    .map(({ parent }) => parent.columnName);
+  // A column with another name than the given one may refer to the tenant in another role, so it is not proposed. The
+  // same holds if several columns fit.
+  if (named !== undefined && isAlike(named)) return named;
+  const [only, second] = [...new Set(leading)];
+  if (second !== undefined) return 'several';
+  return only ?? null;
+};
+
+/**
+ * Returns the tables that have a client column for these tenants, and those from which many-to-one relationships lead
+ * to such a table.
+ */
+const reachedFrom = (
+  tables: readonly SourceTable[],
+  tenants: { readonly table: SourceTable; readonly keyColumn: string },
+  relationships: readonly ProposedRelationship[],
+): number => {
+  const owned = new Set([tableKey(tenants.table)]);
+  const isOwned = (table: TableRef): boolean => owned.has(tableKey(table));
+  for (let before = 0; before < owned.size; ) {
+    before = owned.size;
+    for (const { parent, child, cardinality } of relationships) {
+      if (cardinality !== null && isOwned(child) && tables.some((table) => sameTable(table, parent)))
+        owned.add(tableKey(parent));
+    }
+  }
+  return owned.size - 1;
+};
+
+const proposeTenantTables = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+): readonly ProposedTenantTable[] =>
+  tables
+    .flatMap((table) => {
+      const word = singularName(table.tableName).split(' ').at(-1) ?? '';
+      const rank = tenantRank(word);
+      const keyColumn = singleKeyOf(table, relationships);
+      if (rank === null || keyColumn === null) return [];
+      const tablesReached = reachedFrom(tables, { table, keyColumn }, relationships);
+      const { schemaName, tableName } = table;
+      const reason = `named like tenants (${word}); ${tablesReached} other table${tablesReached === 1 ? '' : 's'} lead to it`;
+      const nameColumn = labelColumnOf(table) ?? keyColumn;
+      return [{ rank, schemaName, tableName, keyColumn, nameColumn, tablesReached, reason }];
+    })
+    .sort((a, b) => b.tablesReached - a.tablesReached || a.rank - b.rank)
+    .map(({ rank: _, ...proposed }) => proposed);
+
+const proposeClientColumns = (
+  tables: readonly SourceTable[],
+  relationships: readonly ProposedRelationship[],
+  tenantTables: readonly ProposedTenantTable[],
+): readonly ProposedClientColumn[] =>
+  tables.flatMap((table) =>
+    table.columns.flatMap(({ columnName }): readonly ProposedClientColumn[] => {
+      const column = refOf(table, columnName);
+      const to = relationships.find(({ parent }) => sameColumn(parent, column));
+      const tenants = to && tenantTables.find((one) => sameColumn(to.child, refOf(one, one.keyColumn)));
+      if (to !== undefined && tenants !== undefined) {
+        const { schemaName, tableName } = tenants;
+        const how = to.basis === 'foreignKey' ? 'foreign key' : 'named like the key';
+        return [{ ...column, tenantTable: { schemaName, tableName }, reason: `${how} of ${tableName}` }];
+      }
+      const word = tenantWordOf(columnName);
+      const isOwnTable = tenantTables.some((one) => sameTable(one, table));
+      if (word === null || to !== undefined || isOwnTable) return [];
+      return [{ ...column, tenantTable: null, reason: `named like a tenant (${word})` }];
+    }),
+  );
+
+export const proposeFor = (tables: readonly SourceTable[]): SourceProposals => {
+  const relationships = proposeRelationships(tables);
+  const tenantTables = proposeTenantTables(tables, relationships);
+  return { relationships, tenantTables, clientColumns: proposeClientColumns(tables, relationships, tenantTables) };
+};

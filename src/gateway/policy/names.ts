@@ -1,0 +1,163 @@
+/** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
+import { nearestName } from '../../domain/nearest-name.js';
+import type { Part, Parts } from './checks.js';
+import type { RestrictDocument } from './schema.js';
+
+/**
+ * A name at its place, `file:line:column`. A metric's `of` is the template or embed that it is hidden on.
+ */
+export type PolicyName =
+  | {
+      readonly kind: 'workspace' | 'template' | 'embed' | 'dashboardFilter' | 'rlsVariable' | 'metricFilter';
+      readonly name: string;
+      readonly at: string;
+    }
+  | { readonly kind: 'metric'; readonly name: string; readonly at: string; readonly of: string };
+
+const restrictNames = (
+  { source }: Part,
+  path: readonly (string | number)[],
+  restrict: RestrictDocument,
+): readonly PolicyName[] => {
+  const keys = (
+    field: 'dashboardFilters' | 'rls' | 'appFilters',
+    kind: 'dashboardFilter' | 'rlsVariable' | 'metricFilter',
+  ) =>
+    Object.keys(restrict[field]).map((name) => ({
+      kind,
+      name,
+      at: source.at(source.offsetOfKey([...path, field], name)),
+    }));
+  const hidden = restrict.hideDashboardFilters.map((name, index) => ({
+    kind: 'dashboardFilter' as const,
+    name,
+    at: source.at(source.offsetOf([...path, 'hideDashboardFilters', index])),
+  }));
+  const metrics = Object.entries(restrict.hideMetrics).flatMap(([of, names]) =>
+    names.map((name, index) => ({
+      kind: 'metric' as const,
+      name,
+      of,
+      at: source.at(source.offsetOf([...path, 'hideMetrics', of, index])),
+    })),
+  );
+  return [
+    ...keys('dashboardFilters', 'dashboardFilter'),
+    ...keys('rls', 'rlsVariable'),
+    ...keys('appFilters', 'metricFilter'),
+    ...hidden,
+    ...metrics,
+  ];
+};
+
+const partNames = (part: Part): readonly PolicyName[] => [
+  ...part.rules.flatMap(({ grant }, rule) =>
+    grant.embeds.map((name, index) => ({
+      kind: 'embed' as const,
+      name,
+      at: part.source.at(part.source.offsetOf([...part.path, 'rules', rule, 'grant', 'embeds', index])),
+    })),
+  ),
+  ...part.restrictions.flatMap(({ restrict }, index) =>
+    restrictNames(part, [...part.path, 'restrictions', index, 'restrict'], restrict),
+  ),
+];
+
+/** Returns every such name of the policy and of its overrides. */
+export const collectNames = ({ document, own, overrides }: Parts): readonly PolicyName[] => [
+  { kind: 'workspace', name: document.workspace, at: own.source.at(own.source.offsetOf(['workspace'])) },
+  ...Object.keys(document.templates).map((name) => ({
+    kind: 'template' as const,
+    name,
+    at: own.source.at(own.source.offsetOfKey(['templates'], name)),
+  })),
+  ...[own, ...overrides].flatMap(partNames),
+];
+
+/** What the service has behind one template or embed. Null: the service cannot tell. */
+export type CatalogueBoard = {
+  readonly source: string;
+  readonly filters: readonly string[] | null;
+  readonly metrics: readonly { readonly metricId: string; readonly name: string }[] | null;
+  readonly metricFilters: readonly string[] | null;
+  readonly rlsVariables: readonly string[] | null;
+};
+
+/** What the service has of a policy's names. The lists of names that exist are empty where nothing is missing. */
+export type NameCatalogue = {
+  /** The names of the workspaces, if the policy's is not among them; else null. */
+  readonly otherWorkspaces: readonly string[] | null;
+  readonly boards: readonly CatalogueBoard[];
+  /** The templates and embeds that the service does not have. */
+  readonly missing: readonly string[];
+  readonly dashboardsThere: readonly string[];
+  readonly embedsThere: readonly string[];
+};
+
+/** A name that the service does not have. `message` says what it is, what was meant, and which names there are. */
+export type UnknownName = { readonly at: string; readonly name: string; readonly message: string };
+
+const maxListed = 20;
+
+const listed = (names: readonly string[]): string => {
+  const rest = names.length - maxListed;
+  const shown = names.slice(0, maxListed).map((name) => JSON.stringify(name));
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ') || 'none';
+};
+
+const unknown = ({ name, at }: PolicyName, isNot: string, known: readonly string[]): UnknownName => {
+  const there = [...new Set(known)].toSorted();
+  const near = nearestName(name, there);
+  const meant = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
+  return { at, name, message: `${JSON.stringify(name)} is ${isNot}.${meant} There are: ${listed(there)}.` };
+};
+
+/** Filters and variables are found without regard to case, as the service finds them. */
+const hasName = (known: readonly string[], name: string): boolean =>
+  known.some((one) => one.toLowerCase() === name.toLowerCase());
+
+type BoardField = 'filters' | 'metricFilters' | 'rlsVariables';
+
+const onBoards = (
+  name: PolicyName,
+  { boards, missing }: NameCatalogue,
+  field: BoardField,
+  isNot: string,
+): readonly UnknownName[] => {
+  const lists = boards.map((board) => board[field]);
+  // A board that cannot be read may have the name.
+  if (missing.length > 0 || lists.includes(null)) return [];
+  const known = lists.flatMap((list) => list ?? []);
+  return hasName(known, name.name) ? [] : [unknown(name, isNot, known)];
+};
+
+const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName[] => {
+  const { otherWorkspaces, boards, missing, dashboardsThere, embedsThere } = catalogue;
+  switch (name.kind) {
+    case 'workspace':
+      return otherWorkspaces === null ? [] : [unknown(name, 'no workspace of the service', otherWorkspaces)];
+    case 'template':
+      return missing.includes(name.name) && otherWorkspaces === null
+        ? [unknown(name, "no dashboard of the policy's workspace", dashboardsThere)]
+        : [];
+    case 'embed':
+      return missing.includes(name.name) ? [unknown(name, "no embed of the API key's data app", embedsThere)] : [];
+    case 'dashboardFilter':
+      return onBoards(name, catalogue, 'filters', "no filter of the policy's dashboards");
+    case 'metricFilter':
+      return onBoards(name, catalogue, 'metricFilters', "no filter of a metric of the policy's dashboards");
+    case 'rlsVariable':
+      return onBoards(name, catalogue, 'rlsVariables', "no RLS variable of a metric of the policy's dashboards");
+    case 'metric': {
+      const metrics = boards.find(({ source }) => source === name.of)?.metrics;
+      if (metrics === undefined || metrics === null) return [];
+      const isThere = metrics.some((metric) => metric.metricId === name.name || metric.name === name.name);
+      const known = metrics.map((metric) => metric.name);
+      return isThere ? [] : [unknown(name, `no metric of ${JSON.stringify(name.of)}`, known)];
+    }
+  }
+};
+
+/** Returns the names that the service does not have, in the policy's order, each with its place. */
+export const findUnknownNames = (names: readonly PolicyName[], catalogue: NameCatalogue): readonly UnknownName[] =>
+  names.flatMap((name) => check(name, catalogue));

@@ -1,0 +1,61 @@
+/** The page at `/`: says where to go. It holds the product's name and links, and nothing of this installation. */
+import { hash } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { Html, html } from './html.js';
+
+export type HomeLink = { readonly path: string; readonly title: string; readonly text: string };
+
+const style = `
+:root { color-scheme: light dark; --ink: #1b2230; --soft: #5a6475; --line: #dfe3ea; --paper: #ffffff; --accent: #1f5fd0; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9ef; --soft: #9aa4b5; --line: #2b3240; --paper: #12151b; --accent: #86b2ff; }
+}
+body {
+  margin: 0 auto; max-width: 40rem; padding: 4rem 1.25rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.6 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif;
+}
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 1.5rem; letter-spacing: -0.02em; }
+ul { list-style: none; margin: 0; padding: 0; }
+li { border-top: 1px solid var(--line); }
+a { display: block; padding: 0.75rem 0; color: var(--accent); text-decoration: none; font-weight: 600; }
+a:hover { text-decoration: underline; }
+a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+small { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 400; }
+`;
+
+/** The page runs nothing and loads nothing: its own style is all that it may use. */
+const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+const render = (links: readonly HomeLink[]): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Guestlist</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+<h1>Guestlist</h1>
+<ul>
+${links.map(({ path, title, text }) => html`<li><a href="${path}">${title}<small>${text}</small></a></li>\n`)}</ul>
+</main>
+</body>
+</html>
+`.text;
+
+/** Answers `GET /` with the links. */
+export const serveHome = (links: readonly HomeLink[]): RequestHandler => {
+  const page = render(links);
+  return (_, response) => {
+    response
+      .set({
+        'Content-Type': 'text/html; charset=utf-8',
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': policy,
+      })
+      .send(page);
+  };
+};

@@ -1,0 +1,124 @@
+/**
+ * Runs metrics of a content for the client of a dashboard, before the content is written. The client is the dashboard's
+ * owner, never the caller's choice, and each run has that client's tenant scope. Answers whether each metric can be
+ * answered, and no rows.
+ */
+import type { Dashboard, DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../domain/dashboard/metric.js';
+import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import {
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  noRestrictions,
+} from '../../domain/guest/conditions.js';
+import type { Clock } from '../../domain/ports.js';
+import { compared } from '../../domain/query/comparison.js';
+import type { ReadEngine } from '../../domain/query/engine.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { findSource, type Opened, type ScopedSource, type Source, scopeSource } from '../embeds/lookup.js';
+import { unscoped } from '../embeds/source.js';
+import { loadWorkspace } from '../workspaces.js';
+import { moveContent } from './blueprint.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly engine: ReadEngine;
+  readonly clock: Clock;
+  readonly sqlRewriter: SqlRewriter;
+};
+
+export type TryDashboardContent = {
+  readonly dashboardId: string;
+  readonly workspaceName: string;
+  readonly content: DashboardContent;
+};
+
+/** Returns the client's dashboard with its own embed. Throws INVALID_DASHBOARD_ID for any other dashboard. */
+const openOwned = async (
+  store: Store,
+  { dataAppId }: ApiKeyCaller,
+  { dashboardId, workspaceName }: TryDashboardContent,
+): Promise<Opened & { readonly source: Source; readonly clientId: string }> => {
+  const workspace = await loadWorkspace(store, workspaceName);
+  const dashboard = await store.dashboards.findByExternalId(dataAppId, dashboardId);
+  const isOwn = dashboard?.workspaceId === workspace.id && dashboard.owner?.dataAppId === dataAppId;
+  const embed = isOwn ? await store.embeds.findByDashboard(dataAppId, dashboard.id) : undefined;
+  const source =
+    dashboard === undefined || embed === undefined
+      ? undefined
+      : await findSource(store, { embed, dashboard }, unscoped);
+  if (dashboard?.owner == null || embed === undefined || source === undefined) {
+    throw new Refusal(
+      'INVALID_DASHBOARD_ID',
+      `Workspace ${JSON.stringify(workspaceName)} has no dashboard ${JSON.stringify(dashboardId)} of a client with an embed that reads a datamart.`,
+    );
+  }
+  return { embed, dashboard, source, clientId: dashboard.owner.clientId };
+};
+
+/** Only a token has values of RLS variables. A variable with a column is left out here: the client's scope remains. */
+const withoutValues = (definition: MetricDefinition): MetricDefinition => ({
+  ...definition,
+  rlsVariables: definition.rlsVariables.map((one) => (one.column === undefined ? one : { ...one, isOptional: true })),
+});
+
+const needsValue = ({ rlsVariables }: MetricDefinition): boolean =>
+  rlsVariables.some(({ column, isOptional }) => column === undefined && !isOptional);
+
+type Trial = {
+  readonly engine: ReturnType<ReadEngine['until']>;
+  readonly source: ScopedSource;
+  readonly dashboard: Dashboard;
+  readonly now: Date;
+};
+
+const run = async ({ engine, source, dashboard, now }: Trial, metric: Metric): Promise<void> => {
+  const moment = { now, timezone: null };
+  const { definition } = metric;
+  const enforced = enforcedConditions(noRestrictions, [dashboard], metric, moment);
+  const choices = { dashboardFilter: {}, metricFilter: {}, isHost: true };
+  const chosen = chosenConditions(noRestrictions, dashboard, metric, choices, moment);
+  const variables = enforcedVariables(noRestrictions, metric);
+  const page = { timezone: null, sort: null, limit: 1, offset: 0 };
+  await compared(engine.query)({ ...source, definition, conditions: [...enforced, ...chosen], variables, ...page });
+};
+
+const tryMetric = async (trial: Trial, given: DashboardContent['metrics'][number]): Promise<TriedMetric> => {
+  const { metricId, name, lineage } = given;
+  const { owner, workspaceId } = trial.dashboard;
+  const definition = withoutValues(given.definition);
+  if (needsValue(definition)) {
+    const message = 'Its SQL compares with an RLS variable, whose value only a token has.';
+    return { metricId, name, outcome: 'untried', message };
+  }
+  try {
+    await run(trial, { metricId, workspaceId, name, definition, lineage, owner, ...hostMade });
+    return { metricId, name, outcome: 'answered', message: null };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { metricId, name, outcome: 'failed', message: error.message };
+  }
+};
+
+/**
+ * Runs each metric of the content. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, CLIENT_ID_ERROR, or
+ * INVALID_DASHBOARD_DATA if the content does not fit the datamart of the dashboard's embed.
+ */
+export const tryDashboardContent =
+  ({ store, engine, clock, sqlRewriter }: Deps) =>
+  async (caller: ApiKeyCaller, command: TryDashboardContent, signal: AbortSignal): Promise<readonly TriedMetric[]> => {
+    const { dashboard, source, clientId } = await openOwned(store, caller, command);
+    const { dataAppId } = caller;
+    const epoch = await store.guestTokens.currentEpoch({ dataAppId, clientId, userIdentifier: null });
+    const scoped = await scopeSource(store, source, { dataAppId, clientId, epoch });
+    const deps = { store, sqlRewriter };
+    const content = await moveContent(deps, command.content, [], [source.datamart], 'INVALID_DASHBOARD_DATA');
+    const asWritten = { ...dashboard, filters: content.filters };
+    const trial = { engine: engine.until(signal), source: scoped, dashboard: asWritten, now: clock.now() };
+    const tried: TriedMetric[] = [];
+    for (const metric of content.metrics) tried.push(await tryMetric(trial, metric));
+    return tried;
+  };

@@ -1,0 +1,88 @@
+/** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { DashboardPart, DashboardQuery, MetricReply } from '../../domain/guest/view.js';
+import type { Clock, Digest } from '../../domain/ports.js';
+import type { ReadEngine } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { queryGuestMetric } from './reads.js';
+import { openDashboard } from './scope.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly engine: ReadEngine;
+  readonly clock: Clock;
+  readonly digest: Digest;
+};
+
+/** As many as a browser would send at once. */
+const atOnce = 6;
+
+/** Throws TOKEN_EXPIRED or AUTHENTICATION_ERROR if the token has ended since the request was authenticated. */
+const assertStillGood = async (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { grant: { id, expiresAt } }: GuestCaller,
+): Promise<void> => {
+  if (expiresAt !== null && expiresAt <= clock.now()) {
+    throw new Refusal('TOKEN_EXPIRED', 'The guest token has expired; ask the host application for a new one.');
+  }
+  if (await store.guestTokens.isGood(id)) return;
+  throw new Refusal('AUTHENTICATION_ERROR', 'The guest token was revoked; ask the host application for a new one.', {
+    reason: 'token-gone',
+  });
+};
+
+/**
+ * Returns the parts in the order in which they are ready. A failed metric is one part, and the others are answered.
+ * Throws UNAUTHORIZED if the token does not open the dashboard.
+ */
+export const queryGuestDashboard =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: DashboardQuery, signal: AbortSignal): Promise<AsyncIterable<DashboardPart>> => {
+    const { dashboardId, dashboardFilter, metrics } = query;
+    await openDashboard(deps.store.contentAt(caller.grant.revision), caller.grant, dashboardId);
+    const queryOne = queryGuestMetric(deps);
+    const answer = async (
+      { digest: known, ...metric }: DashboardQuery['metrics'][number],
+      hasWaited: boolean,
+    ): Promise<DashboardPart> => {
+      const { metricId } = metric;
+      try {
+        // A metric waits for as long as the caller leaves earlier answers unread, and the token may end meanwhile.
+        if (hasWaited) await assertStillGood(deps, caller);
+        const reply = await queryOne(caller, { ...metric, dashboardId, dashboardFilter }, signal);
+        const digest = digestOf(reply, deps.digest);
+        return digest === known ? { metricId, digest } : { metricId, digest, reply };
+      } catch (failure) {
+        return { metricId, failure };
+      }
+    };
+    return asReady(
+      metrics.map((metric, position) => () => answer(metric, position >= atOnce)),
+      signal,
+    );
+  };
+
+const digestOf = ({ answer }: MetricReply, digest: Digest): string => digest(JSON.stringify(answer));
+
+/** Runs a few jobs at a time and yields each result when it is ready. Starts no job after the caller is gone. */
+export async function* asReady<Result>(
+  jobs: readonly (() => Promise<Result>)[],
+  signal: AbortSignal,
+): AsyncGenerator<Result> {
+  const running = new Set<Promise<{ readonly result: Result; readonly done: () => void }>>();
+  const waiting = [...jobs];
+  const start = (): void => {
+    const job = signal.aborted ? undefined : waiting.shift();
+    if (job === undefined) return;
+    const run = job().then((result) => ({ result, done: () => running.delete(run) }));
+    running.add(run);
+  };
+  for (let count = 0; count < atOnce; count += 1) start();
+  while (running.size > 0) {
+    const { result, done } = await Promise.race(running);
+    done();
+    start();
+    yield result;
+  }
+}

@@ -1,0 +1,84 @@
+/** Distributions from five measures: minimum, lower quartile, median, upper quartile, maximum. Pure. */
+import { humanise, numberOf } from '../../base/format.js';
+import { categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
+import { columnsOf, labelOf } from '../model/columns.js';
+import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import type { Plot, Point } from '../model/plot.js';
+import { extremes, say } from '../model/summary.js';
+
+const names = ['Minimum', 'Lower quartile', 'Median', 'Upper quartile', 'Maximum'];
+
+type Box = Point & { readonly values: readonly number[] };
+
+/** One box for each row that has all five values. Sorted, so that the order of the measures does not matter. */
+const boxesOf = ({ answer, chart, format }: Drawing): readonly Box[] => {
+  const { dimensions, measures } = columnsOf(answer, chart);
+  const five = measures.slice(0, names.length);
+  return answer.rows.flatMap((row) => {
+    const values = five.flatMap(({ name }) => numberOf(row[name]) ?? []);
+    const label = dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
+    const value = row[dimensions[0]?.name ?? ''] ?? null;
+    if (values.length < names.length) return [];
+    return [{ value, label: label || humanise(five[2]?.name ?? ''), time: null, values: values.sort((a, b) => a - b) }];
+  });
+};
+
+export const draw: Draw = (drawing) => {
+  const { dimensions, measures } = columnsOf(drawing.answer, drawing.chart);
+  if (measures.length < names.length) {
+    return 'A box plot needs five measures: minimum, lower quartile, median, upper quartile and maximum.';
+  }
+  const boxes = boxesOf(drawing);
+  if (boxes.length === 0) return 'A box plot needs values.';
+  const dimension = dimensions[0] ?? null;
+  return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], notes: [] });
+};
+
+const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture => {
+  const { answer, chart, format } = drawing;
+  const missing = answer.rows.length - boxes.length;
+  const medians = boxes.map(({ values, label }) => ({ value: values[2] ?? null, label }));
+  return {
+    option: optionOf(drawing, boxes, plot),
+    pointing: pointingOf(plot, false),
+    tip: ({ index }) => {
+      const box = boxes[index];
+      if (box === undefined) return null;
+      const lines = box.values.map((value, at) => ({
+        name: names[at] ?? '',
+        colour: null,
+        value: format.measure(value, chart),
+      }));
+      return { title: box.label, lines: lines.reverse() };
+    },
+    valueAt: ({ index }) => boxes[index]?.value,
+    height: null,
+    legend: [],
+    summary: say(
+      drawing,
+      `${format.count(boxes.length)} ${boxes.length === 1 ? 'distribution' : 'distributions'}`,
+      extremes(medians, chart, format).map((text) => `Medians: ${text}`),
+    ),
+    notes: missing === 0 ? [] : [`${format.count(missing)} groups without values are not drawn`],
+  };
+};
+
+const optionOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture['option'] => {
+  const { chart, theme, width } = drawing;
+  return {
+    ...commonOption(drawing),
+    grid: grid(chart.unit === undefined ? {} : { top: 28 }),
+    tooltip: pointer(drawing, false),
+    xAxis: categoryAxis(plot, drawing),
+    yAxis: valueAxis(drawing, { scale: true, ...(chart.unit === undefined ? {} : { name: chart.unit }) }),
+    series: [
+      {
+        type: 'boxplot',
+        data: boxes.map(({ values }) => values),
+        boxWidth: [6, Math.max(10, Math.min(46, (width / boxes.length) * 0.6))],
+        itemStyle: { color: theme.grid, borderColor: colourAt(theme, 0), borderWidth: 1.5 },
+        emphasis: { disabled: true },
+      },
+    ],
+  };
+};

@@ -1,0 +1,263 @@
+/** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
+import type { ChartSeries } from '../../../domain/dashboard/chart.js';
+import {
+  type Axis,
+  areBarsHorizontal,
+  barsHeight,
+  categoryAxis,
+  grid,
+  nameAxis,
+  nameWidth,
+  pointer,
+  pointingOf,
+  timeAxis,
+  valueAxis,
+} from '../model/axes.js';
+import {
+  colourAt,
+  commonOption,
+  type Draw,
+  type Drawing,
+  needsPattern,
+  type Picture,
+  textWidth,
+} from '../model/drawing.js';
+import { type Plot, plotOf } from '../model/plot.js';
+import { plotSummary } from '../model/summary.js';
+
+type Kind = ChartSeries['type'];
+
+/** How one series is drawn, and on which value axis: 0 is left, 1 is right. */
+type Style = { readonly kind: Kind; readonly axis: 0 | 1 };
+
+type Planned = {
+  readonly drawing: Drawing;
+  readonly plot: Plot;
+  readonly styles: readonly Style[];
+  readonly isHorizontal: boolean;
+  readonly isStacked: boolean;
+};
+
+const kinds: Readonly<Partial<Record<Drawing['chart']['type'], Kind>>> = {
+  line: 'line',
+  timeSeries: 'line',
+  stepped: 'stepped',
+  area: 'area',
+  bar: 'bar',
+  row: 'bar',
+  stack: 'bar',
+};
+
+export const draw: Draw = (drawing) => {
+  const plot = plotOf(drawing.answer, drawing.chart, drawing.format);
+  if (plot.series.length === 0) return 'This chart needs a measure.';
+  const isHorizontal = areBarsHorizontal(plot, drawing);
+  const isStacked = drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot));
+  const styles = isHorizontal || isStacked ? plot.series.map(() => oneAxis(drawing, plot)) : stylesOf(drawing, plot);
+  return pictureOf({ drawing, plot, styles, isHorizontal, isStacked });
+};
+
+/** Whether the series are parts of one measure. */
+const isSplit = ({ series }: Plot): boolean =>
+  series.length > 1 && new Set(series.map((each) => each.measure)).size === 1;
+
+const oneAxis = ({ chart }: Drawing, _plot: Plot): Style => ({ kind: kinds[chart.type] ?? 'bar', axis: 0 });
+
+/** Factor between the sizes of two measures from which they need an axis each. */
+const otherSize = 15;
+
+const sizeOf = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
+
+/** The metric's own series settings win. Measures of a much smaller size than the largest get the right axis. */
+const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
+  const sizes = plot.series.map(({ values }) => sizeOf(values));
+  const largest = Math.max(...sizes);
+  const isApart = (at: number) => !isSplit(plot) && (sizes[at] ?? 0) > 0 && largest / (sizes[at] ?? 1) >= otherSize;
+  return plot.series.map(({ measure }, at) => {
+    const own = chart.series?.find((each) => each.measure === measure);
+    const plain = kinds[chart.type] ?? (at === 0 || isSplit(plot) ? 'bar' : 'line');
+    const axis = own?.axis === undefined ? isApart(at) : own.axis === 'right';
+    return { kind: own?.type ?? plain, axis: axis ? 1 : 0 };
+  });
+};
+
+const pictureOf = (planned: Planned): Picture => {
+  const { drawing, plot, isHorizontal, isStacked } = planned;
+  const { chart, format, theme } = drawing;
+  const isPatterned = plot.series.length > theme.series.length;
+  return {
+    option: {
+      ...commonOption(drawing, isPatterned),
+      ...(isHorizontal ? horizontal(planned) : vertical(planned)),
+      tooltip: pointer(drawing, plot.axis === 'time'),
+      series: plot.series.map((_, at) => seriesAt(planned, at)),
+    },
+    pointing: pointingOf(plot, isHorizontal),
+    tip: ({ index }) => ({
+      title: plot.points[index]?.label ?? '',
+      lines: plot.series.map(({ name, values }, at) => ({
+        name,
+        colour: colourAt(theme, at),
+        value: format.measure(values[index] ?? null, chart),
+      })),
+    }),
+    valueAt: ({ index }) => plot.points[index]?.value,
+    height: isHorizontal ? barsHeight(plot, isStacked) : null,
+    legend: legendOf(planned),
+    summary: plotSummary(drawing, plot),
+    notes: plot.notes,
+  };
+};
+
+const legendOf = ({ plot, drawing: { theme }, styles }: Planned): Picture['legend'] =>
+  plot.series.length < 2
+    ? []
+    : plot.series.map(({ name }, at) => ({
+        name: styles.some(({ axis }) => axis === 1) ? `${name} (${styles[at]?.axis === 1 ? 'right' : 'left'})` : name,
+        colour: colourAt(theme, at),
+        hasPattern: needsPattern(theme, at),
+      }));
+
+const horizontal = ({ drawing, plot, isStacked }: Planned) => {
+  const { format, chart, width } = drawing;
+  const values = plot.series.flatMap((each) => each.values);
+  const longest = isStacked ? 0 : Math.max(0, ...values.map((value) => textWidth(format.measure(value, chart))));
+  const hasNegative = values.some((value) => (value ?? 0) < 0);
+  return {
+    grid: {
+      left: nameWidth(plot, width) + 12 + (hasNegative ? longest : 0),
+      right: longest + 14,
+      top: 0,
+      bottom: isStacked ? 22 : 8,
+      outerBoundsMode: 'none',
+    },
+    xAxis: isStacked
+      ? valueAxis(drawing, { splitNumber: Math.max(2, Math.round(width / 140)) })
+      : { type: 'value', show: false },
+    yAxis: nameAxis(plot, drawing),
+  };
+};
+
+const vertical = ({ drawing, plot, styles, isStacked }: Planned) => {
+  const { chart, height } = drawing;
+  const hasSlider = chart.type === 'timeSeries' && plot.points.length > 12 && height > 170;
+  const axes: Axis[] = [0, 1]
+    .filter((place) => place === 0 || styles.some(({ axis }) => axis === place))
+    .map((place) => {
+      const drawn = plot.series.filter((_, at) => styles[at]?.axis === place);
+      const isLines = styles.every(({ kind, axis }) => axis !== place || kind !== 'bar') && !isStacked;
+      const unit = place === 0 && chart.unit !== undefined ? { name: chart.unit } : {};
+      const line = place === 1 ? { splitLine: { show: false } } : {};
+      return valueAxis(drawing, { ...unit, ...line, scale: isLines && chart.type !== 'area' && isFarFromZero(drawn) });
+    });
+  return {
+    grid: grid({ ...(chart.unit === undefined ? {} : { top: 28 }), ...(hasSlider ? { bottom: 40 } : {}) }),
+    xAxis: plot.axis === 'time' ? timeAxis(drawing, plot) : categoryAxis(plot, drawing),
+    yAxis: axes,
+    ...(hasSlider ? { dataZoom: [slider(drawing)] } : {}),
+  };
+};
+
+/** A strip below a time series that chooses the range shown. */
+const slider = ({ theme, format }: Drawing): Axis => ({
+  type: 'slider',
+  height: 22,
+  bottom: 6,
+  left: 12,
+  right: 14,
+  borderColor: theme.grid,
+  fillerColor: 'rgba(128,140,160,0.16)',
+  dataBackground: { lineStyle: { color: theme.muted, opacity: 0.6 }, areaStyle: { color: theme.muted, opacity: 0.12 } },
+  selectedDataBackground: {
+    lineStyle: { color: colourAt(theme, 0) },
+    areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
+  },
+  handleStyle: { color: theme.surface, borderColor: theme.muted },
+  moveHandleSize: 0,
+  brushSelect: false,
+  textStyle: { color: theme.muted, fontSize: 10 },
+  labelFormatter: (time: number) => format.timeTick(time),
+  showDetail: false,
+});
+
+/** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
+const isFarFromZero = (series: Plot['series']): boolean => {
+  const values = series.flatMap((each) => each.values).filter((value) => value !== null);
+  return Math.min(...values) > Math.max(...values) / 2;
+};
+
+const seriesAt = (planned: Planned, at: number): Axis => {
+  const kind = planned.styles[at]?.kind ?? 'bar';
+  return {
+    name: planned.plot.series[at]?.name ?? '',
+    yAxisIndex: planned.styles[at]?.axis ?? 0,
+    ...(planned.isStacked ? { stack: 'all' } : {}),
+    ...(kind === 'bar' ? bar(planned, at) : kind === 'scatter' ? dots(planned, at) : line(planned, at, kind)),
+  };
+};
+
+const dots = ({ plot }: Planned, at: number): Axis => ({
+  type: 'scatter',
+  symbolSize: 8,
+  data: (plot.series[at]?.values ?? []).map((value, index) => placed(plot, index, value)),
+});
+
+const placed = (plot: Plot, index: number, value: number | null) =>
+  plot.axis === 'time' ? [plot.points[index]?.time ?? 0, value ?? '-'] : (value ?? '-');
+
+const line = (planned: Planned, at: number, kind: Kind): Axis => {
+  const { plot, drawing, isStacked } = planned;
+  const { theme } = drawing;
+  const values = plot.series[at]?.values ?? [];
+  const isAlone = (index: number) =>
+    values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
+  const isFilled = kind === 'area' || (kind === 'line' && plot.series.length === 1 && !isFarFromZero(plot.series));
+  return {
+    type: 'line',
+    data: values.map((value, index) => ({
+      value: placed(plot, index, value),
+      // A value between two gaps has no line, so it needs a dot.
+      symbol: isAlone(index) ? 'circle' : 'none',
+    })),
+    ...(kind === 'stepped' ? { step: 'end' } : {}),
+    symbolSize: 7,
+    showSymbol: true,
+    connectNulls: false,
+    lineStyle: { width: 2, join: 'round', type: needsPattern(theme, at) ? 'dashed' : 'solid' },
+    emphasis: { disabled: true },
+    ...(isFilled ? { areaStyle: { opacity: isStacked ? 0.75 : kind === 'area' ? 0.25 : 0.12 } } : {}),
+    z: 3,
+  };
+};
+
+const bar = (planned: Planned, at: number): Axis => {
+  const { plot, drawing, isHorizontal, isStacked } = planned;
+  const { theme, format, chart } = drawing;
+  const values = plot.series[at]?.values ?? [];
+  const edge = isStacked ? { borderColor: theme.surface, borderWidth: 1 } : {};
+  return {
+    type: 'bar',
+    data: values.map((value, index) => ({
+      value: placed(plot, index, value),
+      itemStyle: { ...edge, ...(isStacked ? {} : { borderRadius: corners(isHorizontal, value ?? 0) }) },
+      ...(isHorizontal && (value ?? 0) < 0 ? { label: { position: 'left' } } : {}),
+    })),
+    barMaxWidth: isHorizontal ? 16 : 44,
+    barCategoryGap: isHorizontal ? '34%' : '22%',
+    emphasis: { disabled: true },
+    label: {
+      show: isHorizontal && !isStacked,
+      position: 'right',
+      color: theme.muted,
+      fontSize: 11,
+      formatter: ({ dataIndex }: { dataIndex: number }) => format.measure(values[dataIndex] ?? null, chart),
+    },
+  };
+};
+
+/** Rounds the corners at the end away from zero. */
+const corners = (isHorizontal: boolean, value: number): number[] => {
+  if (isHorizontal) return value < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0];
+  return value < 0 ? [0, 0, 3, 3] : [3, 3, 0, 0];
+};

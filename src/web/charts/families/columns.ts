@@ -1,0 +1,180 @@
+/** Columns with a meaning of their own: histogram (ranges of numbers) and waterfall (steps to a total). Pure. */
+import { humanise, numberOf } from '../../base/format.js';
+import { type Axis, categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
+import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import { type Plot, plotOf } from '../model/plot.js';
+import { extremes, plotSummary, say } from '../model/summary.js';
+
+export const draw: Draw = (drawing) => {
+  const plot = plotOf(drawing.answer, drawing.chart, drawing.format);
+  if (plot.series.length === 0 || plot.dimension === null) return 'This chart needs a dimension and a measure.';
+  return drawing.chart.type === 'waterfall' ? waterfall(drawing, plot) : histogram(drawing, plot);
+};
+
+/** Labels as ranges, if the dimension's numbers are the lower ends of buckets of one width. */
+const ranges = (plot: Plot, { format }: Drawing): readonly string[] => {
+  const lows = plot.points.map(({ value }) => numberOf(value));
+  const width = Math.min(...lows.slice(1).map((low, at) => (low ?? Number.NaN) - (lows[at] ?? Number.NaN)));
+  if (!(width > 0) || !Number.isFinite(width)) return plot.points.map(({ label }) => label);
+  return lows.map((low, at) =>
+    low === null
+      ? (plot.points[at]?.label ?? '')
+      : `${format.dimension(low, 'number')}–${format.dimension(low + width, 'number')}`,
+  );
+};
+
+const histogram = (drawing: Drawing, given: Plot): Picture => {
+  const labels = ranges(given, drawing);
+  const plot = { ...given, points: given.points.map((point, at) => ({ ...point, label: labels[at] ?? point.label })) };
+  const { theme } = drawing;
+  return {
+    ...base(drawing, plot),
+    option: {
+      ...commonOption(drawing, plot.series.length > theme.series.length),
+      grid: grid({ bottom: 6, ...(drawing.chart.unit === undefined ? {} : { top: 28 }) }),
+      xAxis: { ...categoryAxis(plot, drawing), name: humanise(plot.dimension?.name ?? '') },
+      yAxis: valueAxis(drawing, drawing.chart.unit === undefined ? {} : { name: drawing.chart.unit }),
+      tooltip: pointer(drawing, false),
+      series: plot.series.map(({ name, values }) => ({
+        type: 'bar',
+        name,
+        barCategoryGap: plot.series.length > 1 ? '10%' : '3%',
+        itemStyle: { borderRadius: [2, 2, 0, 0] },
+        emphasis: { disabled: true },
+        data: values.map((value) => value ?? '-'),
+      })),
+    },
+    summary: plotSummary(drawing, plot),
+  };
+};
+
+const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'> => {
+  const { theme, chart, format } = drawing;
+  return {
+    pointing: pointingOf(plot, false),
+    tip: ({ index }) => ({
+      title: plot.points[index]?.label ?? '',
+      lines: plot.series.map(({ name, values }, at) => ({
+        name,
+        colour: colourAt(theme, at),
+        value: format.measure(values[index] ?? null, chart),
+      })),
+    }),
+    valueAt: ({ index }) => plot.points[index]?.value,
+    height: null,
+    legend:
+      plot.series.length < 2
+        ? []
+        : plot.series.map(({ name }, at) => ({
+            name,
+            colour: colourAt(theme, at),
+            hasPattern: at >= theme.series.length,
+          })),
+    notes: plot.notes,
+  };
+};
+
+type Step = { readonly label: string; readonly value: number; readonly from: number; readonly to: number };
+
+/** Steps from zero to the total, which is the last column. */
+const stepsOf = (plot: Plot): readonly Step[] => {
+  let sum = 0;
+  const steps = plot.points.map(({ label }, at) => {
+    const value = plot.series[0]?.values[at] ?? 0;
+    const from = sum;
+    sum += value;
+    return { label, value, from, to: sum };
+  });
+  return [...steps, { label: 'Total', value: sum, from: 0, to: sum }];
+};
+
+const waterfall = (drawing: Drawing, given: Plot): Picture => {
+  const { theme, format, chart, width, name } = drawing;
+  const steps = stepsOf(given);
+  const points = [...given.points, { value: null, label: 'Total', time: null }];
+  const plot: Plot = { ...given, points };
+  const colourOf = (step: Step, at: number) =>
+    at === steps.length - 1 ? theme.muted : colourAt(theme, step.value < 0 ? 1 : 0);
+  const isLabelled = width / steps.length > 46;
+  const total = steps.at(-1)?.value ?? 0;
+  return {
+    ...base(drawing, plot),
+    legend: [
+      { name: 'Increase', colour: colourAt(theme, 0), hasPattern: false },
+      ...(steps.some(({ value }) => value < 0)
+        ? [{ name: 'Decrease', colour: colourAt(theme, 1), hasPattern: false }]
+        : []),
+      { name: 'Total', colour: theme.muted, hasPattern: false },
+    ],
+    tip: ({ index }) => {
+      const step = steps[index];
+      if (step === undefined) return null;
+      const line = (text: string, value: number) => ({ name: text, colour: null, value: format.measure(value, chart) });
+      const change = { ...line(given.series[0]?.name ?? name, step.value), colour: colourOf(step, index) };
+      return {
+        title: step.label,
+        lines: index === steps.length - 1 ? [change] : [change, line('Up to here', step.to)],
+      };
+    },
+    valueAt: ({ index }) => given.points[index]?.value,
+    option: {
+      ...commonOption(drawing),
+      grid: grid({ top: isLabelled ? 24 : 14, ...(chart.unit === undefined ? {} : { top: 30 }) }),
+      xAxis: { ...categoryAxis(plot, drawing), name: '' },
+      yAxis: valueAxis(drawing, chart.unit === undefined ? {} : { name: chart.unit }),
+      tooltip: pointer(drawing, false),
+      series: [changes(drawing, steps, colourOf, isLabelled)],
+    },
+    summary: say(
+      drawing,
+      `${format.count(steps.length - 1)} steps to a total of ${format.measure(total, chart)}`,
+      extremes(steps.slice(0, -1), chart, format),
+    ),
+  };
+};
+
+const changes = (
+  { theme, format, chart }: Drawing,
+  steps: readonly Step[],
+  colourOf: (step: Step, at: number) => string,
+  isLabelled: boolean,
+): Axis => ({
+  type: 'custom',
+  encode: { x: 0, y: [1, 2] },
+  z: 3,
+  data: steps.map(({ from, to }, at) => [at, from, to]),
+  renderItem: (_: unknown, api: CustomApi) => {
+    const at = api.value(0);
+    const step = steps[at];
+    if (step === undefined) return null;
+    const [x, top] = api.coord([at, Math.max(step.from, step.to)]);
+    const [, bottom] = api.coord([at, Math.min(step.from, step.to)]);
+    const width = Math.min(44, api.size([1, 0])[0] * 0.72);
+    const bar = {
+      type: 'rect',
+      shape: { x: x - width / 2, y: top, width, height: Math.max(1, bottom - top), r: 2 },
+      style: { fill: colourOf(step, at) },
+    };
+    const label = {
+      type: 'text',
+      style: {
+        text: format.tick(step.value, chart),
+        x,
+        y: top - 4,
+        align: 'center',
+        verticalAlign: 'bottom',
+        fill: theme.muted,
+        fontSize: 11,
+        fontFamily: theme.fontFamily,
+      },
+    };
+    return { type: 'group', children: isLabelled ? [bar, label] : [bar] };
+  },
+});
+
+/** What ECharts gives a custom series to draw with. */
+type CustomApi = {
+  readonly value: (dimension: number) => number;
+  readonly coord: (at: [number, number]) => [number, number];
+  readonly size: (span: [number, number]) => [number, number];
+};

@@ -1,0 +1,145 @@
+/** Flows from each dimension's values to the next dimension's. Pure. */
+import { humanise, numberOf } from '../../base/format.js';
+import { columnsOf, labelOf } from '../model/columns.js';
+import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import { say } from '../model/summary.js';
+
+/** `level` is the dimension's place: the same name in two dimensions is two nodes, so that no flow leads back. */
+type Node = { readonly id: string; readonly label: string; readonly level: number; value: number };
+type Link = { readonly source: string; readonly target: string; value: number };
+type Flows = { readonly nodes: readonly Node[]; readonly links: readonly Link[]; readonly notes: readonly string[] };
+
+/** Nodes of one level that are drawn at most; the others are joined as “Other”. */
+const maxNodes = 12;
+
+const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
+  const { dimensions, measures } = columnsOf(answer, chart);
+  const measure = measures[0]?.name ?? '';
+  const rows = answer.rows.map((row) => ({
+    labels: dimensions.map((column) => labelOf(row[column.name], column, chart, format)),
+    value: numberOf(row[measure]) ?? 0,
+  }));
+  const drawn = rows.filter(({ value }) => value > 0);
+  const kept = dimensions.map((_, level) => largestAt(drawn, level));
+  const nodes = new Map<string, Node>();
+  const links = new Map<string, Link>();
+  for (const { labels, value } of drawn) {
+    const path = labels.map((label, level) => (kept[level]?.has(label) ? label : 'Other'));
+    const ids = path.map((label, level) => `${level}:${label}`);
+    ids.forEach((id, level) => {
+      const node = nodes.get(id) ?? { id, label: path[level] ?? '', level, value: 0 };
+      node.value += value;
+      nodes.set(id, node);
+      const next = ids[level + 1];
+      if (next === undefined) return;
+      const link = links.get(`${id}>${next}`) ?? { source: id, target: next, value: 0 };
+      link.value += value;
+      links.set(`${id}>${next}`, link);
+    });
+  }
+  const joined = dimensions.some((_, level) => new Set(drawn.map(({ labels }) => labels[level])).size > maxNodes);
+  return {
+    nodes: [...nodes.values()],
+    links: [...links.values()],
+    notes: [
+      ...(joined ? ['“Other” combines the smaller ones'] : []),
+      ...(drawn.length < rows.length
+        ? [`${format.count(rows.length - drawn.length)} values of zero or less not drawn`]
+        : []),
+    ],
+  };
+};
+
+const largestAt = (rows: readonly { readonly labels: readonly string[]; readonly value: number }[], level: number) => {
+  const sums = new Map<string, number>();
+  for (const { labels, value } of rows) sums.set(labels[level] ?? '', (sums.get(labels[level] ?? '') ?? 0) + value);
+  const ranked = [...sums].sort((a, b) => b[1] - a[1]).map(([label]) => label);
+  return new Set(ranked.length <= maxNodes ? ranked : ranked.slice(0, maxNodes - 1));
+};
+
+export const draw: Draw = (drawing) => {
+  const { answer, chart } = drawing;
+  const { dimensions, measures } = columnsOf(answer, chart);
+  if (dimensions.length < 2 || measures.length === 0) return 'A flow chart needs two dimensions and a measure.';
+  const flows = flowsOf(drawing);
+  if (flows.links.length === 0) return 'A flow chart needs values above zero.';
+  return pictureOf(drawing, flows);
+};
+
+const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture => {
+  const { answer, chart, format, theme } = drawing;
+  const measure = humanise(columnsOf(answer, chart).measures[0]?.name ?? '');
+  const labels = new Map(nodes.map(({ id, label }) => [id, label]));
+  const name = ({ source, target }: Link) => `${labels.get(source)} → ${labels.get(target)}`;
+  const ranked = [...links].sort((a, b) => b.value - a.value);
+  const tall = Math.max(
+    ...[...new Set(nodes.map(({ level }) => level))].map(
+      (level) => nodes.filter((node) => node.level === level).length,
+    ),
+  );
+  return {
+    option: optionOf(drawing, { nodes, links, notes }),
+    pointing: { by: 'item' },
+    tip: ({ index, kind }) => {
+      const link = kind === 'edge' ? links[index] : undefined;
+      const node = kind === 'edge' ? undefined : nodes[index];
+      const value = link?.value ?? node?.value;
+      if (value === undefined) return null;
+      const title = link === undefined ? (node?.label ?? '') : name(link);
+      const colour = node === undefined ? null : colourAt(theme, nodes.indexOf(node));
+      return { title, lines: [{ name: measure, colour, value: format.measure(value, chart) }] };
+    },
+    valueAt: () => undefined,
+    height: tall * 20 + 12,
+    legend: [],
+    summary: say(drawing, `${format.count(links.length)} flows between ${format.count(nodes.length)} places`, [
+      `Largest: ${ranked
+        .slice(0, 3)
+        .map((link) => `${name(link)} ${format.measure(link.value, chart)}`)
+        .join(', ')}`,
+    ]),
+    notes,
+  };
+};
+
+const optionOf = (drawing: Drawing, { nodes, links }: Flows) => {
+  const { theme, width } = drawing;
+  const last = Math.max(...nodes.map(({ level }) => level));
+  const room = Math.max(60, width / (last + 1) - 36);
+  const labels = new Map(nodes.map(({ id, label }) => [id, label]));
+  return {
+    ...commonOption(drawing),
+    tooltip: { show: false },
+    series: [
+      {
+        type: 'sankey',
+        left: 4,
+        right: 4,
+        top: 6,
+        bottom: 6,
+        nodeWidth: 10,
+        nodeGap: 8,
+        draggable: false,
+        data: nodes.map(({ id, level }, at) => ({
+          name: id,
+          depth: level,
+          itemStyle: { color: colourAt(theme, at), borderWidth: 0 },
+          label: { position: level === last ? 'left' : 'right' },
+        })),
+        links: links.map(({ source, target, value }) => ({ source, target, value })),
+        label: {
+          color: theme.text,
+          fontSize: 11,
+          lineHeight: 14,
+          width: room,
+          overflow: 'truncate',
+          fontFamily: theme.fontFamily,
+          formatter: ({ name }: { name: string }) => labels.get(name) ?? '',
+        },
+        labelLayout: { hideOverlap: true },
+        lineStyle: { color: 'source', opacity: 0.28, curveness: 0.5 },
+        emphasis: { focus: 'adjacency' },
+      },
+    ],
+  };
+};

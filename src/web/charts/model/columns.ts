@@ -1,0 +1,42 @@
+/** Which columns of an answer a chart draws, and how many of the rows the answer holds. Pure. */
+import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import type { Combine, GuestChart } from '../../../domain/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import type { Format } from '../../base/format.js';
+
+export type Row = MetricAnswer['rows'][number];
+
+/** The columns to draw. After a drill, the answer's dimension differs from the chart's definition. */
+export const columnsOf = (
+  answer: MetricAnswer,
+  chart: GuestChart,
+): { readonly dimensions: readonly AnswerColumn[]; readonly measures: readonly AnswerColumn[] } => {
+  const byName = (names: readonly string[]) =>
+    names.flatMap((name) => answer.columns.find((column) => column.name === name) ?? []);
+  const isAsDefined = chart.dimensions.every((name) => answer.columns.some((column) => column.name === name));
+  const dimensions = byName(isAsDefined ? chart.dimensions : answer.groupbyColumnList);
+  const named = byName(chart.measures);
+  const measures = named.length > 0 ? named : answer.columns.filter((column) => !dimensions.includes(column));
+  return { dimensions, measures };
+};
+
+/** The value of a column. A column may have the name of a member of every object, such as `constructor`. */
+const ofColumn = <Value>(values: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined =>
+  values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
+
+export const grainOf = (chart: Pick<GuestChart, 'grains'>, name: string): TimeGrain | undefined =>
+  ofColumn(chart.grains, name);
+export const combineOf = (chart: Pick<GuestChart, 'combine'>, name: string): Combine | undefined =>
+  ofColumn(chart.combine, name);
+
+/** A dimension's value as text, with its grain. */
+export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: GuestChart, format: Format): string =>
+  format.dimension(value ?? null, column.dataType, grainOf(chart, column.name));
+
+/** Says that rows are missing because the answer reached its maximum size; null if the answer is complete. */
+export const truncationNote = ({ rows, totalRecords, isTruncated }: MetricAnswer, format: Format): string | null => {
+  if (isTruncated !== true) return null;
+  return totalRecords > rows.length
+    ? `${format.count(rows.length)} of ${format.count(totalRecords)} rows`
+    : `First ${format.count(rows.length)} rows`;
+};

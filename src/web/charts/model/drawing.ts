@@ -1,0 +1,86 @@
+/**
+ * What a chart family gets, and what it returns. A family is a pure function of a drawing: the same answer, metric, theme
+ * and language give the same picture. It knows neither the page nor the service.
+ */
+import type { EChartsCoreOption } from 'echarts/core';
+import type { GuestChart } from '../../../domain/guest/view.js';
+import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import type { Format } from '../../base/format.js';
+import type { ChartTheme } from '../../base/tokens.js';
+
+export type Drawing = {
+  /** The metric's name. */
+  readonly name: string;
+  readonly answer: MetricAnswer;
+  readonly chart: GuestChart;
+  readonly format: Format;
+  readonly theme: ChartTheme;
+  readonly isReducedMotion: boolean;
+  /** Size of the card's drawing area in CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+};
+
+/** A place in a picture: an item of a series, or for axis charts the position on the axis. `kind`: edge of a sankey. */
+export type Mark = { readonly series: number; readonly index: number; readonly kind?: string | undefined };
+
+/** One line of a tooltip: a name, its colour and its value as text. */
+export type TipLine = { readonly name: string; readonly colour: string | null; readonly value: string };
+export type Tip = { readonly title: string; readonly lines: readonly TipLine[] };
+
+export type LegendItem = { readonly name: string; readonly colour: string; readonly hasPattern: boolean };
+
+/** How the pointer finds marks: along an axis, where one tooltip shows all series, or item by item. */
+export type Pointing =
+  | { readonly by: 'item' }
+  | { readonly by: 'x' | 'y'; readonly count: number; readonly times: readonly number[] | null };
+
+export type Picture = {
+  readonly option: EChartsCoreOption;
+  readonly pointing: Pointing;
+  readonly tip: (mark: Mark) => Tip | null;
+  /** The cell that a click on the mark drills into; undefined if a click does nothing. */
+  readonly valueAt: (mark: Mark) => Cell | undefined;
+  /** Minimum height in CSS pixels; null if the chart fits any height. */
+  readonly height: number | null;
+  /** Empty for a single series. */
+  readonly legend: readonly LegendItem[];
+  /** What the chart shows, in sentences, for readers who do not see it. */
+  readonly summary: string;
+  /** What the chart leaves out or combines, in short sentences below it. */
+  readonly notes: readonly string[];
+};
+
+/** Returns the picture, or a sentence that says what the answer lacks for this type. */
+export type Draw = (drawing: Drawing) => Picture | string;
+
+export const colourAt = ({ series }: Pick<ChartTheme, 'series'>, index: number): string =>
+  series[index % Math.max(1, series.length)] ?? '#2f6bd8';
+
+/** Whether the series needs a pattern because its colour is in use already. */
+export const needsPattern = ({ series }: Pick<ChartTheme, 'series'>, index: number): boolean => index >= series.length;
+
+/** Options that all charts have. ECharts' own tooltip is off: it writes HTML, which strict pages refuse. */
+export const commonOption = ({ theme, isReducedMotion }: Drawing, patterned = false): EChartsCoreOption => ({
+  color: [...theme.series],
+  useUTC: true,
+  textStyle: { fontFamily: theme.fontFamily, color: theme.text },
+  animation: !isReducedMotion,
+  animationDuration: 350,
+  animationDurationUpdate: 250,
+  ...(patterned ? { aria: { enabled: true, label: { enabled: false }, decal: { show: true } } } : {}),
+});
+
+export const axisText = ({ theme }: Drawing) => ({
+  color: theme.muted,
+  fontSize: 11,
+  // ECharts measures a Chinese character for the line height. Without a font that has it, text is cut at the foot.
+  lineHeight: 14,
+});
+
+/** Approximate width of text in CSS pixels. Full-width characters take the whole size. */
+export const textWidth = (text: string, size = 11): number =>
+  [...text].reduce(
+    (sum, letter) => sum + size * (/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]/.test(letter) ? 1.05 : 0.6),
+    0,
+  );

@@ -1,0 +1,225 @@
+/** Turns an answer's rows into the points and series of charts with axes. Pure: knows neither ECharts nor the page. */
+
+import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import type { Combine, GuestChart } from '../../../domain/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import { type Format, humanise, numberOf, timeOf } from '../../base/format.js';
+import { columnsOf, combineOf, grainOf, labelOf, type Row } from './columns.js';
+
+/** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
+export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
+
+/** `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. `measure` names the answer's column. */
+export type Series = { readonly name: string; readonly measure: string; readonly values: readonly (number | null)[] };
+
+export type Plot = {
+  readonly axis: 'time' | 'category';
+  /** The dimension's column; null if the metric has no dimension. */
+  readonly dimension: AnswerColumn | null;
+  readonly points: readonly Point[];
+  readonly series: readonly Series[];
+  /** What the plot combines or leaves out. */
+  readonly notes: readonly string[];
+};
+
+/** Series that a chart draws at most. The others become “Other”, or are left out if their values do not combine. */
+export const maxSeries = 8;
+
+/** Chart types that draw a date on a time axis, where distance is time. */
+const onTimeAxis: ReadonlySet<GuestChart['type']> = new Set(['line', 'stepped', 'area', 'timeSeries']);
+
+/** Chart types whose second dimension always becomes series: joined labels would draw one zigzag. */
+const alwaysSplit: ReadonlySet<GuestChart['type']> = new Set([...onTimeAxis, 'stack', 'combo']);
+
+type Drawn = Pick<Plot, 'points' | 'series' | 'notes'>;
+type Columns = ReturnType<typeof columnsOf>;
+
+export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Plot => {
+  const columns = columnsOf(answer, chart);
+  const [first, second] = columns.dimensions;
+  const axis = first?.dataType === 'date' && onTimeAxis.has(chart.type) ? 'time' : 'category';
+  const isSplit = first !== undefined && second !== undefined && isCrossed(answer.rows, first, second, chart);
+  const plot = isSplit
+    ? splitPlot(answer.rows, { first, second, columns, chart, format })
+    : plainPlot(answer.rows, { columns, chart, format });
+  const ordered = axis === 'time' ? inTimeOrder(plot) : plot;
+  return { ...fillGaps(ordered, first, chart, format), axis, dimension: first ?? null };
+};
+
+const plainPlot = (
+  rows: readonly Row[],
+  { columns, chart, format }: { columns: Columns; chart: GuestChart; format: Format },
+): Drawn => ({
+  points: rows.map((row) => pointOf(row, columns.dimensions, chart, format)),
+  series: columns.measures.map(({ name }) => ({
+    name: humanise(name),
+    measure: name,
+    values: rows.map((row) => numberOf(row[name])),
+  })),
+  notes: [],
+});
+
+const pointOf = (row: Row, dimensions: readonly AnswerColumn[], chart: GuestChart, format: Format): Point => {
+  const value = dimensions[0] === undefined ? null : (row[dimensions[0].name] ?? null);
+  const label = dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
+  return { value, label, time: timeOf(value) };
+};
+
+/** Whether the second dimension becomes series: some first value has several of them, and they are few or must split. */
+const isCrossed = (rows: readonly Row[], first: AnswerColumn, second: AnswerColumn, { type }: GuestChart): boolean => {
+  const seconds = new Set(rows.map((row) => row[second.name]));
+  const firsts = new Set(rows.map((row) => row[first.name]));
+  return firsts.size < rows.length && (seconds.size <= maxSeries || alwaysSplit.has(type));
+};
+
+type Split = {
+  readonly first: AnswerColumn;
+  readonly second: AnswerColumn;
+  readonly columns: Columns;
+  readonly chart: GuestChart;
+  readonly format: Format;
+};
+
+const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format }: Split): Drawn => {
+  const firsts = [...new Set(rows.map((row) => row[first.name] ?? null))];
+  const seconds = [...new Set(rows.map((row) => row[second.name] ?? null))];
+  const measure = columns.measures[0]?.name ?? '';
+  const combine = combineOf(chart, measure);
+  const cells = new Map<string, number | null>();
+  for (const row of rows) {
+    const key = pairKey(row[first.name], row[second.name]);
+    cells.set(key, together([cells.get(key) ?? null, numberOf(row[measure])], combine));
+  }
+  const all = seconds.map((value) => ({
+    name: labelOf(value, second, chart, format),
+    measure,
+    values: firsts.map((at) => cells.get(pairKey(at, value)) ?? null),
+  }));
+  return {
+    points: firsts.map((value) => ({ value, label: labelOf(value, first, chart, format), time: timeOf(value) })),
+    ...largest(all, combine, format),
+  };
+};
+
+const pairKey = (first: Cell | undefined, second: Cell | undefined): string =>
+  JSON.stringify([first ?? null, second ?? null]);
+
+/** Combines values; null if all are null. Without a rule the last one stays. */
+export const together = (values: readonly (number | null)[], combine: Combine | undefined): number | null => {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return null;
+  if (combine === 'min') return Math.min(...known);
+  if (combine === 'max') return Math.max(...known);
+  return combine === 'sum' ? known.reduce((sum, value) => sum + value, 0) : (known.at(-1) ?? null);
+};
+
+/** Keeps the largest series in their order. The rest becomes “Other” if its values combine, and else is left out. */
+const largest = (
+  series: readonly Series[],
+  combine: Combine | undefined,
+  format: Format,
+): Pick<Drawn, 'series' | 'notes'> => {
+  if (series.length <= maxSeries) return { series, notes: [] };
+  const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
+  const ranked = [...series].sort((a, b) => size(b) - size(a));
+  const kept = new Set(ranked.slice(0, combine === undefined ? maxSeries : maxSeries - 1));
+  const rest = series.filter((each) => !kept.has(each));
+  const shown = series.filter((each) => kept.has(each));
+  const count = format.count(rest.length);
+  if (combine === undefined) return { series: shown, notes: [`${count} smaller series are not drawn`] };
+  const values = (series[0]?.values ?? []).map((_, at) =>
+    together(
+      rest.map((each) => each.values[at] ?? null),
+      combine,
+    ),
+  );
+  const other = { name: 'Other', measure: series[0]?.measure ?? '', values };
+  return { series: [...shown, other], notes: [`“Other” combines ${count} smaller series`] };
+};
+
+const inTimeOrder = (plot: Drawn): Drawn => {
+  const order = plot.points
+    .map((point, index) => ({ time: point.time, index }))
+    .filter((item) => item.time !== null)
+    .sort((a, b) => (a.time ?? 0) - (b.time ?? 0));
+  return {
+    ...plot,
+    points: order.flatMap(({ index }) => plot.points[index] ?? []),
+    series: plot.series.map((each) => ({ ...each, values: order.map(({ index }) => each.values[index] ?? null) })),
+  };
+};
+
+/** Adds points for missing periods, and for missing steps of an ascending numeric axis (an hour without flights). */
+const fillGaps = (plot: Drawn, dimension: AnswerColumn | undefined, chart: GuestChart, format: Format): Drawn => {
+  if (dimension === undefined) return plot;
+  const grain = grainOf(chart, dimension.name);
+  const isDate = dimension.dataType === 'date';
+  if (!isDate && dimension.dataType !== 'number') return plot;
+  const places = plot.points.map((point) => (isDate ? point.time : numberOf(point.value)));
+  const filled = isDate ? allPeriods(places, grain) : evenSteps(places);
+  if (filled === null) return withZeros(plot, chart);
+  const indexAt = new Map(places.map((place, index) => [place, index]));
+  const cellAt = (place: number): Cell => (isDate ? new Date(place).toISOString().slice(0, 19) : place);
+  return withZeros(
+    {
+      ...plot,
+      points: filled.map(
+        (place) =>
+          plot.points[indexAt.get(place) ?? -1] ?? {
+            value: cellAt(place),
+            label: labelOf(cellAt(place), dimension, chart, format),
+            time: isDate ? place : null,
+          },
+      ),
+      series: plot.series.map((each) => ({
+        ...each,
+        values: filled.map((place) => each.values[indexAt.get(place) ?? -1] ?? null),
+      })),
+    },
+    chart,
+  );
+};
+
+/** A missing value counts as zero if the metric says so. */
+const withZeros = (plot: Drawn, { missing }: GuestChart): Drawn =>
+  missing !== 'zero'
+    ? plot
+    : { ...plot, series: plot.series.map((each) => ({ ...each, values: each.values.map((value) => value ?? 0) })) };
+
+/** More periods than this are not added: a minute's grain over years would draw nothing but gaps. */
+const maxPeriods = 5000;
+
+/** Every period from the first to the last, ascending; null if none is missing or the places are not ascending periods. */
+const allPeriods = (places: readonly (number | null)[], grain: TimeGrain | undefined): readonly number[] | null => {
+  const [start, end] = [places[0] ?? null, places.at(-1) ?? null];
+  if (grain === undefined || grain === 'dayOfWeek' || grain === 'hourOfDay' || start === null || end === null)
+    return null;
+  const known = new Set(places);
+  const isAscending = places.every((place, at) => at === 0 || (place ?? Number.NaN) > (places[at - 1] ?? Number.NaN));
+  if (!isAscending) return null;
+  const periods: number[] = [];
+  for (let at = start; at <= end && periods.length <= maxPeriods; at = nextPeriod(at, grain)) periods.push(at);
+  const hasAll = periods.filter((at) => known.has(at)).length === places.length;
+  return periods.length > places.length && periods.length <= maxPeriods && hasAll ? periods : null;
+};
+
+const inMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
+const inMonths = { month: 1, quarter: 3, year: 12 };
+
+const nextPeriod = (time: number, grain: Exclude<TimeGrain, 'dayOfWeek' | 'hourOfDay'>): number => {
+  if (grain === 'minute' || grain === 'hour' || grain === 'day' || grain === 'week') return time + inMs[grain];
+  const at = new Date(time);
+  return at.setUTCMonth(at.getUTCMonth() + inMonths[grain]);
+};
+
+/** Every step of an ascending list of numbers; null if no step is missing, or too many are. */
+const evenSteps = (numbers: readonly (number | null)[]): readonly number[] | null => {
+  const steps = numbers.slice(1).map((number, index) => (number ?? Number.NaN) - (numbers[index] ?? Number.NaN));
+  const step = Math.min(...steps);
+  const [start, end] = [numbers[0], numbers.at(-1)];
+  if (steps.length === 0 || !(step > 0) || typeof start !== 'number' || typeof end !== 'number') return null;
+  if (!steps.every((each) => Number.isInteger(each / step))) return null;
+  const count = Math.round((end - start) / step) + 1;
+  if (count <= numbers.length || count > 3 * numbers.length) return null;
+  return Array.from({ length: count }, (_, index) => start + index * step);
+};

@@ -1,0 +1,44 @@
+/** Which renderer shows each chart type. A type without a renderer does not compile. Charts are loaded when first shown. */
+import type { ChartType } from '../../domain/dashboard/chart.js';
+import type { Draw } from './model/drawing.js';
+import type { Start } from './model/echarts.js';
+
+/** `draw` makes the picture; `start` opens a canvas that can show it. */
+export type Family = { readonly draw: Draw; readonly start: Start };
+
+export type Renderer =
+  | { readonly kind: 'chart'; readonly load: () => Promise<Family> }
+  | { readonly kind: 'singleValue' | 'table' | 'pivotTable' };
+
+const cartesian = { kind: 'chart', load: () => import('./chunks/cartesian.js') } as const;
+const columns = { kind: 'chart', load: () => import('./chunks/columns.js') } as const;
+const scatter = { kind: 'chart', load: () => import('./chunks/scatter.js') } as const;
+const parts = { kind: 'chart', load: () => import('./chunks/parts.js') } as const;
+
+export const renderers: Readonly<Record<ChartType, Renderer>> = {
+  line: cartesian,
+  stepped: cartesian,
+  bar: cartesian,
+  stack: cartesian,
+  row: cartesian,
+  area: cartesian,
+  combo: cartesian,
+  timeSeries: cartesian,
+  histogram: columns,
+  waterfall: columns,
+  scatter,
+  bubble: scatter,
+  pie: parts,
+  doughnut: parts,
+  funnel: parts,
+  gauge: { kind: 'chart', load: () => import('./chunks/gauge.js') },
+  sankey: { kind: 'chart', load: () => import('./chunks/sankey.js') },
+  boxplot: { kind: 'chart', load: () => import('./chunks/boxplot.js') },
+  singleValue: { kind: 'singleValue' },
+  table: { kind: 'table' },
+  pivotTable: { kind: 'pivotTable' },
+};
+
+/** A type that this version does not know is shown as a table. A newer service may send one. */
+export const rendererOf = (type: string): Renderer =>
+  Object.hasOwn(renderers, type) ? renderers[type as ChartType] : { kind: 'table' };

@@ -1,0 +1,92 @@
+/** What `guestlist` prints before any command runs: help, version, completion, and the answer to a wrong call. Run as built. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { commands, findCommand, helpText } from '../../src/cli/commands.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [join(root, 'bin/guestlist.mjs'), ...args], (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    );
+  });
+
+test('--version prints the version of the package', async () => {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(await run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+});
+
+test('help lists every command, within 110 columns', async () => {
+  for (const args of [[], ['help'], ['--help'], ['-h']]) {
+    expect(await run(...args)).toEqual({ code: 0, out: `${helpText()}\n`, err: '' });
+  }
+  for (const { name } of commands) expect(helpText()).toMatch(new RegExp(`^  guestlist ${name} `, 'm'));
+  for (const line of helpText().split('\n')) expect(line.length, line).toBeLessThanOrEqual(118);
+});
+
+test.each(commands.map(({ name }) => name))('help %s prints the same as its --help', async (name) => {
+  const [asked, own] = await Promise.all([run('help', name), run(name, '--help')]);
+  expect(asked).toEqual(own);
+  expect(asked).toMatchObject({ code: 0, out: expect.stringContaining(`guestlist ${name}`), err: '' });
+});
+
+test('help variables lists the variables of settings and secrets', async () => {
+  expect((await run('help', 'variables')).out).toMatch(/^ {2}DATABASE_URL /m);
+});
+
+describe('an unknown command', () => {
+  test('is refused with the command that was meant, and exit code 2', async () => {
+    const err = 'guestlist: there is no command "tenats". Did you mean "tenants"?\nSee guestlist help.\n';
+    expect(await run('tenats', 'list')).toEqual({ code: 2, out: '', err });
+    expect(await run('help', 'tenats')).toEqual({ code: 2, out: '', err });
+  });
+
+  test('is refused with the names of all commands where none is near', () => {
+    expect(() => findCommand('fly')).toThrow(/The commands are serve, init, policy/);
+  });
+});
+
+test('help loads nothing but the table of commands', () => {
+  const loaded = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [, path = ''] of text.matchAll(/^(?:import|export)\b[^;]*?["']([^"']+)["'];/gm)) {
+      expect(path, file).toMatch(/^(node:|\.)/);
+      if (path.startsWith('.')) load(join(dirname(file), path));
+    }
+  };
+  load(join(root, 'dist/guestlist.js'));
+  const bytes = [...loaded].reduce((sum, file) => sum + readFileSync(file).length, 0);
+  expect(bytes).toBeLessThan(50_000);
+});
+
+describe('completion', () => {
+  const complete = (line: string): Promise<readonly string[]> =>
+    new Promise((resolve, reject) => {
+      const words = line.split(' ');
+      const script = `eval "$(${process.execPath} ${join(root, 'bin/guestlist.mjs')} completion bash)"
+COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _guestlist; echo "\${COMPREPLY[*]}"`;
+      execFile('bash', ['-c', script], (error, out) =>
+        error === null ? resolve(out.trim().split(' ')) : reject(error),
+      );
+    });
+
+  test.runIf(existsSync('/bin/bash'))('bash completes commands and their subcommands', async () => {
+    expect(await complete('guestlist ten')).toEqual(['tenants', 'tenancy']);
+    expect(await complete('guestlist policy ')).toEqual(['test', 'explain', 'plan', 'schema', '--help']);
+    expect(await complete('guestlist help aud')).toEqual(['audit']);
+  });
+
+  test('names every command for each shell, and refuses another shell', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { out } = await run('completion', shell);
+      for (const { name } of commands) expect(out).toContain(name);
+    }
+    expect(await run('completion', 'csh')).toMatchObject({ code: 2, err: expect.stringContaining('not "csh"') });
+  });
+});

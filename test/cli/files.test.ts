@@ -1,0 +1,232 @@
+/** `guestlist pull`, `plan` and `push` with running products: a folder of YAML, and the service that it describes. */
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { type DefinitionsCommand, runDefinitions } from '../../src/cli/definitions.js';
+import { compare } from '../../src/cli/files/differences.js';
+import { OperatorError } from '../../src/cli/operator.js';
+import { connectToService } from '../../src/cli/service-client.js';
+import { WrongCall } from '../../src/cli/wrong-call.js';
+import { listDatamarts } from '../../src/contract/datamarts.js';
+import { createDatasource } from '../../src/contract/datasources.js';
+import { listMetrics } from '../../src/contract/workspace-dashboards.js';
+import { createWorkspace } from '../../src/contract/workspaces.js';
+import { blocksOfKind, nameOf } from '../documents/blocks.js';
+import { type Product, startProduct } from '../product/product.js';
+
+let product: Product;
+let folder: string;
+beforeAll(async () => {
+  product = await startProduct();
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guestlist-files-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const runAt = async (at: Product, name: DefinitionsCommand, ...args: string[]): Promise<string> => {
+  vi.stubEnv('GUESTLIST_SERVICE_TOKEN', at.credentials.serviceToken);
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((text) => void lines.push(String(text)));
+  expect(await runDefinitions(name, [folder, ...args, '--url', at.url])).toBe(0);
+  return lines.join('\n');
+};
+const run = (name: DefinitionsCommand, ...args: string[]): Promise<string> => runAt(product, name, ...args);
+
+const connect = (at: Product) => {
+  vi.stubEnv('GUESTLIST_SERVICE_TOKEN', at.credentials.serviceToken);
+  return connectToService('serviceToken', at.url);
+};
+
+const edit = async (file: string, from: string, to: string): Promise<void> => {
+  const text = await readFile(join(folder, file), 'utf8');
+  expect(text).toContain(from);
+  await writeFile(join(folder, file), text.replace(from, to));
+};
+
+test('after a pull there is nothing to change; a second pull leaves each file and its comments', async () => {
+  await mkdir(join(folder, 'datamarts'));
+  await writeFile(join(folder, 'datamarts/notes.txt'), 'mine');
+  expect(await run('pull')).toBe(
+    [
+      'written    datamarts/flights.yaml  datamart flights',
+      'written    dashboards/delays.yaml  dashboard flights/delays',
+      'written    dashboards/routes.yaml  dashboard flights/routes',
+    ].join('\n'),
+  );
+  expect(await run('plan')).toBe('Nothing to change.');
+  const text = await readFile(join(folder, 'datamarts/flights.yaml'), 'utf8');
+  expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../.schemas/datamart.json');
+  const written = `${text}# a remark\n`;
+  await writeFile(join(folder, 'datamarts/flights.yaml'), written);
+  expect(await run('pull')).not.toContain('written');
+  expect(await readFile(join(folder, 'datamarts/flights.yaml'), 'utf8')).toBe(written);
+  expect(await readFile(join(folder, 'datamarts/notes.txt'), 'utf8')).toBe('mine');
+  const schema = JSON.parse(await readFile(join(folder, '.schemas/dashboard.json'), 'utf8'));
+  expect(Object.keys(parse(await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8')))).toSatisfy(
+    (fields: string[]) => fields.every((field) => field in schema.properties),
+  );
+  const all = await readdir(folder, { recursive: true, withFileTypes: true });
+  const texts = all
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8'));
+  expect((await Promise.all(texts)).join('\n')).not.toMatch(/password|\.duckdb|\bkey:/i);
+}, 60_000);
+
+test('changed names are planned, pushed and then the service’s; a second push does nothing', async () => {
+  await run('pull');
+  await edit('datamarts/flights.yaml', 'label: Flights', 'label: All flights');
+  await edit('dashboards/delays.yaml', 'name: Flights a day', 'name: Flights per day');
+  const planned = [
+    'change  datamart flights (datamarts/flights.yaml)',
+    '  tableList[main.flights].label: "Flights" → "All flights"',
+    'change  dashboard flights/delays (dashboards/delays.yaml)',
+    '  metrics[flights-a-day].name: "Flights a day" → "Flights per day"',
+  ];
+  expect(await run('plan')).toBe([...planned, 'unchanged: 1'].join('\n'));
+  expect(JSON.parse(await run('plan', '--json'))).toMatchObject([
+    {
+      kind: 'datamart',
+      action: 'change',
+      name: 'datamart flights',
+      fields: [{ before: 'Flights', after: 'All flights' }],
+    },
+    { kind: 'dashboard', action: 'change' },
+    { kind: 'dashboard', action: 'unchanged', fields: [] },
+  ]);
+  expect(await run('push')).toBe(planned.join('\n'));
+  expect(await run('plan')).toBe('Nothing to change.');
+  expect(await run('push')).toBe('Nothing to change.');
+  const call = await connect(product);
+  const { data: metrics } = await call(listMetrics, { workspaceName: 'flights' });
+  expect(metrics).toContainEqual({ metricId: 'flights-a-day', name: 'Flights per day' });
+  const [datamart] = (await call(listDatamarts, {})).data;
+  expect(datamart?.datamartTables?.map(({ label }) => label)).toContain('All flights');
+}, 60_000);
+
+test('all faults of all files are one message, and nothing is done', async () => {
+  await run('pull');
+  const before = await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8');
+  await edit('datamarts/flights.yaml', 'label: Airports', 'lable: Airports');
+  await edit('dashboards/delays.yaml', 'type: line', 'type: lin');
+  await edit('dashboards/delays.yaml', 'aggregate: AVG', 'aggregte: AVG');
+  await writeFile(join(folder, 'dashboards/again.yaml'), before);
+  const faulty = await run('push').catch((error: unknown) => error);
+  expect(faulty).toBeInstanceOf(WrongCall);
+  const lines = String((faulty as Error).message).split('\n');
+  expect(lines).toEqual([
+    '5 faults in the files, and nothing was done:',
+    `  ${folder}/datamarts/flights.yaml:22:5: tableList[1].lable: is not a field; did you mean "label"?`,
+    expect.stringMatching(/delays\.yaml:\d+:15: metrics\[0\]\.definition\.chart\.type: .*; did you mean "line"\?$/),
+    expect.stringMatching(/delays\.yaml:\d+:11: metrics\[1\]\.definition\.measures\[0\]\.aggregate: is missing: /),
+    expect.stringMatching(/delays\.yaml:\d+:11: metrics\[1\].*\.aggregte: is not a field; did you mean "aggregate"\?$/),
+    expect.stringMatching(
+      /routes\.yaml:\d+:\d+: dashboard flights\/routes is described by dashboards\/again\.yaml too/,
+    ),
+  ]);
+  await expect(run('pull')).rejects.toBeInstanceOf(WrongCall);
+}, 60_000);
+
+test('what the service cannot do is a fault with its line: renaming, moving, unknown names', async () => {
+  await run('pull');
+  await edit('dashboards/delays.yaml', 'dashboardName: Delays', 'dashboardName: Late');
+  await edit('dashboards/routes.yaml', 'workspaceName: flights', 'workspaceName: fligths');
+  await edit('datamarts/flights.yaml', 'datasourceName: flights', 'datasourceName: warehouse');
+  await expect(run('plan')).rejects.toThrow(
+    /3 faults[\s\S]*flights\.yaml:3:17: datasourceName: it stays "flights"[\s\S]*delays\.yaml:4:16: dashboardName: it stays "Delays"[\s\S]*routes\.yaml:2:16: workspaceName: .*did you mean "flights"\?/,
+  );
+}, 60_000);
+
+/** A product without the demo, with the datasource `flights` and an empty workspace. */
+const startEmpty = async (): Promise<Product> => {
+  const empty = await startProduct({ env: { GUESTLIST_DEMO: 'false' }, args: ['--only', 'service'] });
+  const path = join(empty.dataDir, 'sources/flights.duckdb');
+  await mkdir(join(empty.dataDir, 'sources'), { recursive: true });
+  await copyFile(join(empty.dataDir, 'demo/flights.duckdb'), path);
+  const call = await connect(empty);
+  await call(createDatasource, { datasourceType: 'DUCKDB', credentials: { name: 'flights', path } });
+  await call(createWorkspace, { name: 'flights', connectionType: 'MULTI_DATAMART' });
+  return empty;
+};
+
+test('an empty product gets the same, and then changes, deletes and creates by the same files', async () => {
+  await run('pull');
+  const empty = await startEmpty();
+  try {
+    expect(await runAt(empty, 'plan')).toMatch(/^create {2}datamart flights .*\ncreate {2}dashboard flights\/delays /);
+    await runAt(empty, 'push');
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const text = await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8');
+    await rm(join(folder, 'dashboards/delays.yaml'));
+    await runAt(empty, 'pull');
+    expect(await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8')).toBe(text);
+    // Its metrics have ids of their own, and are changed in place by the files' ids.
+    await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    expect(await runAt(empty, 'push')).toContain('metrics[share-delayed].name: ');
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const { data: metrics } = await (await connect(empty))(listMetrics, { workspaceName: 'flights' });
+    expect(metrics.filter(({ name }) => /^Late$|^Delayed over/.test(name))).toHaveLength(1);
+    await rm(join(folder, 'dashboards/routes.yaml'));
+    expect(await runAt(empty, 'push')).toBe('Nothing to change.');
+    await expect(runAt(empty, 'push', '--delete')).rejects.toThrow(/add --yes:\ndelete {2}dashboard flights\/routes/);
+    expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/routes');
+    expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
+  } finally {
+    await empty.stop();
+    await empty.remove();
+  }
+}, 120_000);
+
+test('a refused step stops the push, which says what is done and what is not', async () => {
+  await run('pull');
+  await edit('datamarts/flights.yaml', 'label: Airports', 'label: All airports');
+  await edit('dashboards/delays.yaml', 'columnName: state', 'columnName: stat');
+  await edit('dashboards/routes.yaml', 'gridMargin:', 'isAllowPrivateMetricsByDefault: true\ngridMargin:');
+  const refused = run('push');
+  await expect(refused).rejects.toBeInstanceOf(OperatorError);
+  await expect(refused).rejects.toThrow(
+    /INVALID_DASHBOARD_DATA: [\s\S]*Failed: change dashboard flights\/delays\.\nDone: change datamart flights\. Not done: change dashboard flights\/routes\./,
+  );
+  await edit('dashboards/delays.yaml', 'columnName: stat\n', 'columnName: state\n');
+  expect(await run('push')).toBe(
+    'change  dashboard flights/routes (dashboards/routes.yaml)\n  isAllowPrivateMetricsByDefault: false → true',
+  );
+}, 60_000);
+
+test.each(blocksOfKind('definition').map((block) => ({ name: nameOf(block), block })))(
+  'the file in $name is one that plan reads',
+  async ({ block }) => {
+    const [, kind = ''] = /\.schemas\/(\w+)\.json/.exec(block.text) ?? [];
+    await mkdir(join(folder, `${kind}s`));
+    await writeFile(join(folder, `${kind}s/one.yaml`), block.text);
+    expect(await run('plan')).toMatch(new RegExp(`^(?:create|change) {2}${kind} `));
+  },
+);
+
+test('a wrong call is named', async () => {
+  await expect(run('plan')).rejects.toThrow(/has no datamarts\/\*\.yaml/);
+  await expect(run('push', 'another')).rejects.toThrow('"another" is too much');
+  await expect(run('pull', '--workspace', 'fligths')).rejects.toThrow('did you mean "flights"?');
+});
+
+test('differences name items of lists by what identifies them, and a changed order', () => {
+  const before = { list: [{ name: 'a', x: 1 }, { name: 'b' }], points: [{ x: 1 }] };
+  const after = { list: [{ name: 'b' }, { name: 'a', x: 2 }, { name: 'c' }], points: [{ x: 2 }] };
+  expect(compare('', before, before)).toEqual([]);
+  expect(compare('', before, after)).toEqual([
+    { path: 'list[a].x', before: 1, after: 2 },
+    { path: 'list[c]', before: undefined, after: { name: 'c' } },
+    { path: 'list (order)', before: ['a', 'b'], after: ['b', 'a'] },
+    { path: 'points[0].x', before: 1, after: 2 },
+  ]);
+});

@@ -1,0 +1,116 @@
+/** The YAML and JSON that the documents show: policies load, their tests pass, configurations are read, bodies fit the contract. */
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import { runPolicy } from '../../src/cli/policy.js';
+import { relationship, sharedTables, table } from '../../src/contract/datamart-fields.js';
+import { createDatasource } from '../../src/contract/datasources.js';
+import { loadPolicyFile } from '../../src/gateway/policy/load.js';
+import { loadConfig } from '../../src/platform/config.js';
+import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'guestlist-blocks-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+const named = (kind: Parameters<typeof blocksOfKind>[0]) =>
+  blocksOfKind(kind).map((block) => ({ name: nameOf(block), ...block }));
+
+const flights = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8');
+// What the blocks name beside themselves.
+write('tenants.csv', 'key,tenant\norg_7,acme\n');
+mkdirSync(join(folder, 'tenants'));
+write('tenants/east.tenants.yaml', 'version: 1\ntenants: [{ name: east, clientIds: [BOS], expiryMinutes: 30 }]\n');
+write('special.tenants.yaml', 'version: 1\ntenants: [{ name: special, clientIds: [ANC], expiryMinutes: 5 }]\n');
+
+/** A block has the keys that it is about; all others are those of the demo's policy. */
+const completed = ({ text }: Block): string => {
+  const shown = parse(text) as Readonly<Record<string, unknown>>;
+  const whole = parse(flights) as Readonly<Record<string, unknown>>;
+  // Rules read claims: a block that declares its own claims, and no rules, is shown without any.
+  const rules =
+    'session' in shown && !('rules' in shown)
+      ? [{ name: 'all', when: 'true', grant: { templates: ['delays'] } }]
+      : whole.rules;
+  return stringify({ ...whole, ...('session' in shown ? { rules, restrictions: [] } : {}), ...shown });
+};
+
+describe('policies', () => {
+  test.each(named('policy'))('$name loads', (block) => {
+    expect(loadPolicyFile(write('policy.yaml', completed(block))).rules.length).toBeGreaterThan(0);
+  });
+
+  test('a misspelt claim in a block would be found', () => {
+    const [block] = blocksOfKind('policy');
+    const text = (block?.text ?? '').replace('user.claims.region', 'user.claims.regoin');
+    expect(text).not.toBe(block?.text);
+    const misspelt = write('misspelt.yaml', completed({ ...(block as Block), text }));
+    expect(() => loadPolicyFile(misspelt)).toThrow();
+  });
+
+  test.each(named('policy test'))('$name passes against the demo', async ({ text }) => {
+    write('flights.yaml', flights);
+    const printed: string[] = [];
+    const output = { log: (line: string) => printed.push(line), error: (line: string) => printed.push(line) };
+    const code = await runPolicy(['test', write('flights.test.yaml', text)], output, {
+      configuredPolicies: () => join(folder, 'flights.yaml'),
+      callGateway: () => Promise.reject(new Error('the command asks no gateway')),
+      now: () => new Date(),
+    });
+    expect(printed.join('\n')).toMatch(/^\d+ tests?, all hold$/m);
+    expect(code).toBe(0);
+  });
+});
+
+test.each(named('configuration'))('$name is a configuration that starts', ({ text }) => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  write('backend.pem', String(publicKey.export({ type: 'spki', format: 'pem' })));
+  const env = {
+    GUESTLIST_CONFIG: write('guestlist.yaml', text),
+    GUESTLIST_API_KEY: randomBytes(32).toString('hex'),
+    ...(text.includes('issuers:') ? {} : { GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64') }),
+    OLD_BACKEND_SECRET: randomBytes(48).toString('base64'),
+  };
+  const options = { runsGateway: true, runsService: true };
+  expect(loadConfig(env, join(root, 'config/guestlist.yaml'), options).settings).toMatchObject(withoutIssuers(text));
+});
+
+/** Issuers are read apart, with their keys. */
+const withoutIssuers = (text: string): object =>
+  JSON.parse(JSON.stringify(parse(text), (key, value) => (key === 'issuers' ? undefined : value)));
+
+test.each(named('installation'))(
+  '$name names packages that there are, in the versions of this repository',
+  ({ text }) => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+    const own = ['gateway', 'elements', 'client'].map((name) => `@guestlist/${name}`);
+    for (const wanted of text.trim().split(' ').slice(2)) {
+      const [, name = '', version] = /^(@?[^@]+)(?:@(.+))?$/.exec(wanted) ?? [];
+      expect([...own, ...Object.keys(versions)]).toContain(name);
+      if (version !== undefined) expect(version).toBe(versions[name]);
+    }
+  },
+);
+
+/** The schema of a body, or of a part of one, by a field that no other has. */
+const schemas = {
+  datasourceType: createDatasource.input,
+  relationshipName: relationship,
+  columns: table,
+  sharedTables: z.strictObject({ sharedTables }),
+};
+
+test.each(named('body of the interface'))('$name fits the contract', ({ text }) => {
+  const body = JSON.parse(text);
+  const [, schema] = Object.entries(schemas).find(([field]) => field in body) ?? [];
+  if (schema === undefined) throw new Error('no schema is known for this body: add it to `schemas`');
+  expect(schema.safeParse(body).error).toBeUndefined();
+});

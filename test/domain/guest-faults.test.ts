@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import { type GuestDefinition, guestFaults } from '../../src/domain/guest/metric.js';
+
+const moment = { now: new Date('2026-11-23T12:00:00Z'), timezone: null };
+const table = { schemaName: 'main', tableName: 'sales' };
+const column = (columnName: string) => ({ ...table, columnName });
+const datamart = {
+  tables: [
+    {
+      ...table,
+      isHide: false,
+      columns: [
+        { columnName: 'region', datatype: 'VARCHAR', isHide: false },
+        { columnName: 'margin', datatype: 'INTEGER', isHide: true },
+      ],
+    },
+  ],
+} as unknown as Datamart;
+
+/** A metric of the host that names a column which the datamart does not have any more. */
+const stored: VisualDefinition = {
+  kind: 'visual',
+  chart: { type: 'bar' },
+  from: table,
+  dimensions: [{ name: 'Region', column: column('region') }],
+  measures: [{ name: 'Margin', aggregate: 'SUM', column: column('secret_margin') }],
+  filters: [],
+  rlsVariables: [],
+  underlying: [],
+  drillPath: [],
+  sort: [],
+  limit: null,
+};
+const faultsOf = (parts: GuestDefinition) =>
+  guestFaults({ parts, whole: { ...stored, ...(parts as object) }, before: stored }, datamart, moment);
+
+test('faults of the stored metric are not among those of the guest, who sent another part', () => {
+  expect(faultsOf({ chart: { type: 'line' } })).toEqual({
+    sent: [],
+    stored: ['the datamart has no column main.sales.secret_margin'],
+  });
+  const { sent, stored: earlier } = faultsOf({ sort: [{ name: 'Nothing', direction: 'ASC' }] });
+  expect(sent).toEqual(['sort: no dimension or measure "Nothing"']);
+  expect(earlier).toHaveLength(1);
+});
+
+test('a part that the guest sent is the fault of the guest, also if the stored metric had the same fault', () => {
+  const { sent, stored: earlier } = faultsOf({ measures: stored.measures as never });
+  expect(sent).toEqual(['the datamart has no column main.sales.secret_margin']);
+  expect(earlier).toEqual([]);
+});
+
+test('a hidden column is reported as missing, if the guest names it', () => {
+  const { sent } = faultsOf({ dimensions: [{ name: 'M', column: column('margin') }] });
+  expect(sent).toEqual(['the datamart has no column main.sales.margin']);
+});

@@ -1,0 +1,122 @@
+/** A dashboard with one metric of each chart type, over the real flights, in the format of an export. */
+import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const column = (tableName: string, columnName: string): Json => ({ schemaName: 'main', tableName, columnName });
+const date = (name: string, grain: string): Json => ({ name, column: column('flights', 'date'), grain });
+const state: Json = { name: 'State', column: column('airports', 'state') };
+const city: Json = { name: 'City', column: column('airports', 'city') };
+const airport: Json = { name: 'Airport', column: column('airports', 'name') };
+const flights: Json = { name: 'Flights', aggregate: 'COUNT' };
+const delay: Json = { name: 'Average delay', aggregate: 'AVG', column: column('flights', 'delay') };
+const distance: Json = { name: 'Average distance', aggregate: 'AVG', column: column('flights', 'distance') };
+const total: Json = { name: 'Total delay', aggregate: 'SUM', column: column('flights', 'delay') };
+const quantile = (name: string, percentile: number): Json => ({
+  name,
+  aggregate: 'PERCENTILE',
+  column: column('flights', 'delay'),
+  percentile,
+});
+const late: Json = {
+  name: 'Share late',
+  aggregate: 'AVG',
+  column: column('flights', 'delay'),
+  indicator: { kind: 'compare', operator: '>', value: 15 },
+};
+const descending = (name: string): Json => ({ sort: [{ name, direction: 'DESC' }] });
+const ascending = (...names: readonly string[]): Json => ({ sort: names.map((name) => ({ name, direction: 'ASC' })) });
+
+type Parts = { readonly dimensions: readonly Json[]; readonly measures: readonly Json[] } & Json;
+
+const parts: Readonly<Record<ChartType, Parts>> = {
+  line: { dimensions: [date('Day', 'day')], measures: [flights], ...ascending('Day') },
+  stepped: { dimensions: [date('Week', 'week')], measures: [flights], ...ascending('Week') },
+  bar: { dimensions: [airport], measures: [delay], ...descending('Average delay'), limit: 15, chart: { unit: 'min' } },
+  stack: { dimensions: [date('Month', 'month'), state], measures: [flights], ...ascending('Month') },
+  histogram: {
+    dimensions: [{ name: 'Distance in miles', column: column('flights', 'distance'), bucketWidth: 250 }],
+    measures: [flights],
+    ...ascending('Distance in miles'),
+  },
+  bubble: { dimensions: [state], measures: [distance, delay, flights] },
+  scatter: { dimensions: [airport], measures: [distance, delay] },
+  row: { dimensions: [date('Day of the week', 'dayOfWeek')], measures: [flights], ...ascending('Day of the week') },
+  area: { dimensions: [date('Month', 'month'), state], measures: [flights], ...ascending('Month') },
+  combo: {
+    dimensions: [date('Month', 'month')],
+    measures: [flights, late],
+    ...ascending('Month'),
+    chart: {
+      series: [
+        { measure: 'Flights', type: 'bar' },
+        { measure: 'Share late', type: 'line', axis: 'right' },
+      ],
+    },
+  },
+  pie: { dimensions: [state], measures: [flights], ...descending('Flights') },
+  doughnut: { dimensions: [state], measures: [flights], ...descending('Flights') },
+  waterfall: { dimensions: [date('Month', 'month')], measures: [total], ...ascending('Month'), chart: { unit: 'min' } },
+  funnel: { dimensions: [state], measures: [flights], ...descending('Flights'), limit: 6 },
+  gauge: {
+    dimensions: [],
+    measures: [late],
+    chart: { format: 'percent', range: { min: 0, max: 0.5, target: 0.2 } },
+  },
+  sankey: { dimensions: [date('Quarter', 'quarter'), state], measures: [flights], ...ascending('Quarter') },
+  singleValue: { dimensions: [], measures: [flights] },
+  boxplot: {
+    dimensions: [date('Day of the week', 'dayOfWeek')],
+    measures: [
+      quantile('Least', 0.05),
+      quantile('Lower quartile', 0.25),
+      quantile('Median', 0.5),
+      quantile('Upper quartile', 0.75),
+      quantile('Most', 0.95),
+    ],
+    ...ascending('Day of the week'),
+    chart: { unit: 'min' },
+  },
+  table: { dimensions: [airport, state], measures: [flights, delay], ...descending('Flights') },
+  timeSeries: { dimensions: [date('Day', 'day')], measures: [flights, total], ...ascending('Day') },
+  pivotTable: {
+    dimensions: [state, city, date('Quarter', 'quarter')],
+    measures: [flights, delay],
+    ...ascending('State', 'City'),
+    chart: { across: ['Quarter'] },
+  },
+};
+
+const metricOf = (type: ChartType): Json => {
+  const { chart = {}, ...rest } = parts[type];
+  return {
+    metricId: `chart-${type}`,
+    name: `The ${type}`,
+    lineage: [],
+    placement: 'METRIC',
+    definition: {
+      kind: 'visual',
+      from: { schemaName: 'main', tableName: 'flights' },
+      underlying: [],
+      drillPath: [],
+      limit: null,
+      sort: [],
+      ...rest,
+      chart: { type, ...(chart as Json) },
+    },
+  };
+};
+
+export const chartsDashboard: Json = {
+  layout: chartTypes.map((type, at) => ({
+    metricId: `chart-${type}`,
+    x: (at % 2) * 6,
+    y: Math.floor(at / 2) * 4,
+    w: 6,
+    h: 4,
+  })),
+  filters: [],
+  gridMargin: [],
+  metrics: chartTypes.map(metricOf),
+  version: 2,
+};

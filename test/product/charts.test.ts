@@ -1,0 +1,172 @@
+/** Every chart type drawn by the built product from real rows, on a host's page with a strict policy. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
+import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
+import { hasChromium, launchChromium } from '../web/chromium.js';
+import { chartsDashboard } from './chart-metrics.js';
+import { post } from './guest.js';
+import { type Product, startProduct } from './product.js';
+
+/** `TEST_SCREENSHOTS=folder` keeps pictures of every chart, theme and width there, to be looked at. */
+const screenshots = process.env.TEST_SCREENSHOTS;
+
+const withoutCanvas: readonly ChartType[] = ['singleValue', 'table', 'pivotTable'];
+
+/** A host's page on another origin: it allows the service's scripts and requests, and no HTML from text. */
+const startHost = async (service: string, token: string) => {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${service} 'self'`,
+    `connect-src ${service}`,
+    "style-src 'self'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+  const page = (theme: string) =>
+    `<!doctype html><html lang="en"><head><title>host</title><script src="/host.js"></script><script type="module" src="${service}/elements.js"></script></head><body><guestlist-dashboard theme="${theme}" token="${token}" service-url="${service}" dashboard-id="charts--LAX"></guestlist-dashboard></body></html>`;
+  const script =
+    "window.violations = []; document.addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI));";
+  const server = createServer(({ url = '' }, response) => {
+    const isScript = url === '/host.js';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    response.setHeader('content-security-policy', policy);
+    response.end(isScript ? script : page(url.slice(1)));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+};
+
+const openToken = async (product: Product): Promise<string> => {
+  const { demoApiKey } = product.credentials;
+  const made = await post(
+    `${product.url}/api/v2/data-app/dashboard-embeds`,
+    {
+      dashboardId: 'charts--LAX',
+      workspaceName: 'flights',
+      clientId: 'LAX',
+      accessSettings: { ...operations.createDashboardEmbed.example?.input.accessSettings, datamartName: 'flights' },
+      importDashboardData: chartsDashboard,
+    },
+    demoApiKey,
+  );
+  expect(made.body).toMatchObject({ error: null });
+  const answer = await post<{ token: string }>(
+    `${product.url}/api/v2/guest-token/create`,
+    {
+      clientId: 'LAX',
+      dataAppName: 'flights',
+      params: { allowedEmbeds: [made.body.id], timezone: 'UTC' },
+      permissions: {},
+    },
+    demoApiKey,
+  );
+  expect(answer.body.token).toBeTypeOf('string');
+  return answer.body.token;
+};
+
+const cardOf = (page: Page, type: ChartType): Locator =>
+  page.locator('guestlist-card', { has: page.getByRole('heading', { name: `The ${type}`, exact: true }) });
+
+/** How many colours a chart's canvas shows, and the share of its pixels that are not transparent. */
+const inkOf = (card: Locator): Promise<{ colours: number; ink: number }> =>
+  card.locator('canvas').evaluate((element) => {
+    const canvas = element as unknown as {
+      width: number;
+      height: number;
+      getContext: (kind: string) => { getImageData: (...at: number[]) => { data: Uint8ClampedArray } };
+    };
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set<number>();
+    let ink = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      if ((data[at + 3] ?? 0) < 128) continue;
+      ink += 1;
+      seen.add(((data[at] ?? 0) >> 4) * 256 + ((data[at + 1] ?? 0) >> 4) * 16 + ((data[at + 2] ?? 0) >> 4));
+    }
+    return { colours: seen.size, ink: ink / (data.length / 4) };
+  });
+
+describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 }, () => {
+  let product: Product;
+  let browser: Browser;
+  let host: Awaited<ReturnType<typeof startHost>> | undefined;
+
+  beforeAll(async () => {
+    [product, browser] = await Promise.all([startProduct(), launchChromium()]);
+    host = await startHost(product.url, await openToken(product));
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    host?.close();
+    await product.stop();
+    await product.remove();
+  });
+
+  const visit = async (theme: string, options: BrowserContextOptions, look: (page: Page) => Promise<void>) => {
+    const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
+    try {
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      await page.goto(`${host?.url}/${theme}`);
+      const waiting = page.locator('guestlist-card section[aria-busy="true"], guestlist-chart [role=status]');
+      await expect.poll(() => page.locator('guestlist-card').count(), { timeout: 30_000 }).toBe(chartTypes.length);
+      await expect.poll(() => waiting.count(), { timeout: 60_000 }).toBe(0);
+      await look(page);
+      expect(await page.evaluate('violations')).toEqual([]);
+      expect(complaints).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  };
+
+  test('each type is drawn, on a page that refuses HTML from text', () =>
+    visit('light', { viewport: { width: 1280, height: 900 } }, async (page) => {
+      for (const type of chartTypes) {
+        const card = cardOf(page, type);
+        expect(await card.getByRole('alert').count(), type).toBe(0);
+        if (withoutCanvas.includes(type)) continue;
+        expect(await card.locator('table').count(), type).toBe(0);
+        const { colours, ink } = await inkOf(card);
+        expect(colours, type).toBeGreaterThan(2);
+        expect(ink, type).toBeGreaterThan(0.005);
+        const name = await card.getByRole('img').getAttribute('aria-label');
+        expect(name, type).toMatch(/^The \w+: [a-z ]+, .*\d/);
+      }
+      expect(await cardOf(page, 'singleValue').locator('.value').textContent()).toMatch(/^[\d,]+$/);
+      expect(await cardOf(page, 'pivotTable').locator('tr.total').count()).toBe(1);
+      expect(await cardOf(page, 'table').locator('tbody tr').count()).toBeGreaterThan(20);
+    }));
+
+  test('a pointer shows what is under it, and a button the table', () =>
+    visit('light', { viewport: { width: 1280, height: 900 } }, async (page) => {
+      for (const type of ['line', 'pie', 'waterfall'] as const) {
+        const card = cardOf(page, type);
+        await card.scrollIntoViewIfNeeded();
+        await card.getByRole('img').hover({ position: type === 'pie' ? { x: 270, y: 130 } : { x: 300, y: 120 } });
+        await card.locator('.tip .number').first().waitFor();
+        expect(await card.locator('.tip').textContent(), type).toMatch(/\d/);
+        await card.getByRole('button', { name: `Show as table: The ${type}` }).click();
+        await card.locator('td').first().waitFor();
+      }
+    }));
+
+  test.runIf(screenshots !== undefined).each([
+    ['light', 360],
+    ['dark', 360],
+    ['light', 1280],
+    ['dark', 1280],
+  ])('pictures, %s, %i px', (theme, width) =>
+    visit(theme, { viewport: { width, height: 900 } }, async (page) => {
+      for (const type of chartTypes) {
+        await cardOf(page, type).screenshot({ path: `${screenshots}/${type}-${theme}-${width}.png` });
+      }
+    }),
+  );
+});

@@ -1,0 +1,331 @@
+/** The options that each family of charts makes of an answer. */
+import { describe, expect, it } from 'vitest';
+import { chartTypes } from '../../src/domain/dashboard/chart.js';
+import type { GuestChart } from '../../src/domain/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
+import { createFormat } from '../../src/web/base/format.js';
+import { light } from '../../src/web/base/tokens.js';
+import { draw as boxplot } from '../../src/web/charts/families/boxplot.js';
+import { draw as cartesian } from '../../src/web/charts/families/cartesian.js';
+import { draw as columns } from '../../src/web/charts/families/columns.js';
+import { draw as gauge } from '../../src/web/charts/families/gauge.js';
+import { draw as parts } from '../../src/web/charts/families/parts.js';
+import { draw as sankey } from '../../src/web/charts/families/sankey.js';
+import { draw as scatter } from '../../src/web/charts/families/scatter.js';
+import type { Draw, Drawing, Picture } from '../../src/web/charts/model/drawing.js';
+import { pivotOf } from '../../src/web/charts/pivot.js';
+import { rendererOf, renderers } from '../../src/web/charts/registry.js';
+
+const format = createFormat('en');
+type Rows = MetricAnswer['rows'];
+
+const typeOf = (rows: Rows, name: string): AnswerColumn['dataType'] => {
+  const value = rows.find((row) => row[name] !== null)?.[name];
+  if (typeof value === 'number') return 'number';
+  return /^\d{4}-\d\d-\d\d/.test(String(value)) ? 'date' : 'string';
+};
+
+/** A drawing of rows whose columns are the dimensions and the measures. */
+const drawing = (
+  chart: Partial<GuestChart> & Pick<GuestChart, 'type'>,
+  rows: Rows,
+  more: Partial<MetricAnswer> = {},
+): Drawing => {
+  const whole: GuestChart = { dimensions: [], measures: [], isDrillable: false, ...chart };
+  const names = [...whole.dimensions, ...whole.measures];
+  return {
+    name: 'Flights',
+    answer: {
+      columns: names.map((name) => ({ name, dataType: typeOf(rows, name) })),
+      rows,
+      groupbyColumnList: whole.dimensions,
+      totalRecords: rows.length,
+      ...more,
+    },
+    chart: whole,
+    format,
+    theme: { ...light, fontFamily: 'x' },
+    isReducedMotion: true,
+    width: 600,
+    height: 300,
+  };
+};
+
+const picture = (draw: Draw, given: Drawing): Picture => {
+  const drawn = draw(given);
+  if (typeof drawn === 'string') throw new Error(drawn);
+  return drawn;
+};
+const seriesOf = (draw: Draw, given: Drawing) =>
+  picture(draw, given).option.series as readonly Record<string, unknown>[];
+
+const months = ['2001-01-01', '2001-02-01', '2001-04-01'];
+
+describe('lines, areas and bars', () => {
+  const monthly = (type: GuestChart['type'], more: Partial<GuestChart> = {}) =>
+    drawing(
+      { type, dimensions: ['Month'], measures: ['Flights'], grains: { Month: 'month' }, ...more },
+      months.map((Month, at) => ({ Month, Flights: at + 1 })),
+    );
+  const valuesOf = (given: Drawing) =>
+    (
+      seriesOf(cartesian, given) as unknown as readonly { data: { value: readonly [number, unknown] }[] }[]
+    )[0]?.data.map(({ value }) => value[1]);
+
+  it('breaks the line at a missing month, or counts it as zero if the metric says so', () => {
+    expect(valuesOf(monthly('line'))).toEqual([1, 2, '-', 3]);
+    expect(valuesOf(monthly('line', { missing: 'zero' }))).toEqual([1, 2, 0, 3]);
+  });
+
+  it('steps and fills as the type says', () => {
+    expect(seriesOf(cartesian, monthly('stepped'))[0]).toMatchObject({ type: 'line', step: 'end' });
+    expect(seriesOf(cartesian, monthly('area'))[0]).toMatchObject({ type: 'line', areaStyle: {} });
+    expect(seriesOf(cartesian, monthly('timeSeries'))[0]).toMatchObject({ type: 'line' });
+  });
+
+  it('names months in its sentence', () => {
+    expect(picture(cartesian, monthly('line')).summary).toContain('4 values from January 2001 to April 2001');
+  });
+
+  const many = (combine: GuestChart['combine'], type: GuestChart['type'] = 'stack') =>
+    drawing(
+      { type, dimensions: ['Month', 'State'], measures: ['Flights'], combine },
+      Array.from({ length: 40 }, (_, at) => ({ Month: months[at % 2] ?? '', State: `S${at >> 1}`, Flights: at + 1 })),
+    );
+
+  it('joins more series than colours as “Other” if they add up, and says so', () => {
+    for (const type of ['stack', 'line', 'area'] as const) {
+      const drawn = picture(cartesian, many({ Flights: 'sum' }, type));
+      expect(drawn.legend.map(({ name }) => name).at(-1)).toBe('Other');
+      expect(drawn.legend).toHaveLength(8);
+      expect(drawn.notes).toEqual(['“Other” combines 13 smaller series']);
+    }
+    const sum = (many({ Flights: 'sum' }).answer.rows as { Flights: number }[]).reduce(
+      (all, row) => all + row.Flights,
+      0,
+    );
+    const shown = seriesOf(cartesian, many({ Flights: 'sum' })).flatMap(({ data }) => data as { value: number }[]);
+    expect(shown.reduce((all, { value }) => all + value, 0)).toBe(sum);
+  });
+
+  it('leaves smaller averages out, because averages do not add up, and says so', () => {
+    const drawn = picture(cartesian, many({}));
+    expect(drawn.legend.map(({ name }) => name)).not.toContain('Other');
+    expect(drawn.notes).toEqual(['12 smaller series are not drawn']);
+  });
+
+  it('gives measures of very different size an axis each, and a combined chart its own types', () => {
+    const rows = months.map((Month, at) => ({ Month, Flights: 20_000 + at, Share: 0.2 }));
+    const both = { dimensions: ['Month'], measures: ['Flights', 'Share'] };
+    expect(seriesOf(cartesian, drawing({ type: 'line', ...both }, rows)).map(({ yAxisIndex }) => yAxisIndex)).toEqual([
+      0, 1,
+    ]);
+    const series = [
+      { measure: 'Flights', type: 'bar' },
+      { measure: 'Share', type: 'line', axis: 'right' },
+    ] as const;
+    const combo = seriesOf(cartesian, drawing({ type: 'combo', ...both, series }, rows));
+    expect(combo.map(({ type, yAxisIndex }) => [type, yAxisIndex])).toEqual([
+      ['bar', 0],
+      ['line', 1],
+    ]);
+  });
+
+  it('puts a pattern on a colour that is used twice', () => {
+    const given = { ...many({ Flights: 'sum' }), theme: { ...light, fontFamily: 'x', series: ['#2f6bd8', '#b17b0e'] } };
+    expect(picture(cartesian, given).option.aria).toMatchObject({ decal: { show: true } });
+    expect(picture(cartesian, many({ Flights: 'sum' })).option.aria).toBeUndefined();
+  });
+
+  it('gives text on an axis a line height, so that no font cuts it', () => {
+    expect(picture(cartesian, monthly('line')).option.xAxis).toMatchObject({ axisLabel: { lineHeight: 14 } });
+  });
+
+  it('draws a row chart with horizontal bars', () => {
+    expect(picture(cartesian, monthly('row')).option.yAxis).toMatchObject({ type: 'category', inverse: true });
+  });
+
+  it('says what is missing of a truncated answer', () => {
+    const cut = (totalRecords: number) => {
+      const given = monthly('line');
+      return picture(cartesian, { ...given, answer: { ...given.answer, totalRecords, isTruncated: true } }).summary;
+    };
+    expect(cut(84_539)).toContain('Incomplete: 3 of 84,539 rows.');
+    expect(cut(3)).toContain('Incomplete: first 3 rows.');
+  });
+});
+
+describe('histogram and waterfall', () => {
+  it('labels buckets with both ends, and keeps the empty ones', () => {
+    const rows = [0, 250, 750].map((Distance) => ({ Distance, Flights: 1 }));
+    const given = drawing({ type: 'histogram', dimensions: ['Distance'], measures: ['Flights'] }, rows);
+    expect(picture(columns, given).option.xAxis).toMatchObject({ data: ['0–250', '250–500', '500–750', '750–1000'] });
+  });
+
+  it('ends with the total', () => {
+    const rows = [5, -2, 4].map((Change, at) => ({ Step: `S${at}`, Change }));
+    const drawn = picture(columns, drawing({ type: 'waterfall', dimensions: ['Step'], measures: ['Change'] }, rows));
+    expect(drawn.option.xAxis).toMatchObject({ data: ['S0', 'S1', 'S2', 'Total'] });
+    expect(drawn.option.series).toMatchObject([
+      {
+        data: [
+          [0, 0, 5],
+          [1, 5, 3],
+          [2, 3, 7],
+          [3, 0, 7],
+        ],
+      },
+    ]);
+    expect(drawn.summary).toContain('3 steps to a total of 7');
+  });
+});
+
+describe('scatter and bubble', () => {
+  const rows = [
+    { State: 'CA', Distance: 300, Delay: 9, Flights: 100 },
+    { State: 'NV', Distance: 400, Delay: 4, Flights: 25 },
+    { State: 'AK', Distance: 900, Delay: null, Flights: 4 },
+  ];
+
+  it('puts the first measure right and the second up, and says what it cannot place', () => {
+    const drawn = picture(
+      scatter,
+      drawing({ type: 'scatter', dimensions: ['State'], measures: ['Distance', 'Delay'] }, rows),
+    );
+    expect(drawn.option.series).toMatchObject([
+      {
+        data: [
+          [300, 9, 0],
+          [400, 4, 0],
+        ],
+      },
+    ]);
+    expect(drawn.notes).toEqual(['1 row without a value not drawn']);
+    expect(drawn.tip({ series: 0, index: 1 })?.title).toBe('NV');
+  });
+
+  it('needs a third measure for the size of bubbles', () => {
+    const bubble = (measures: readonly string[]) => drawing({ type: 'bubble', dimensions: ['State'], measures }, rows);
+    expect(scatter(bubble(['Distance', 'Delay']))).toMatch(/three measures/);
+    expect(seriesOf(scatter, bubble(['Distance', 'Delay', 'Flights']))).toMatchObject([
+      {
+        data: [
+          [300, 9, 100],
+          [400, 4, 25],
+        ],
+      },
+    ]);
+  });
+});
+
+describe('parts of a whole', () => {
+  const rows = Array.from({ length: 12 }, (_, at) => ({ State: `S${at}`, Flights: 12 - at }));
+  const whole = (type: GuestChart['type'], given: Rows = rows) =>
+    drawing({ type, dimensions: ['State'], measures: ['Flights'], combine: { Flights: 'sum' } }, given);
+
+  it.each(['pie', 'doughnut'] as const)('draws a %s whose parts add up to the whole', (type) => {
+    const [ring] = seriesOf(parts, whole(type));
+    const data = ring?.data as { name: string; value: number }[];
+    expect(data).toHaveLength(8);
+    expect(data.at(-1)?.name).toBe('Other');
+    expect(data.reduce((sum, { value }) => sum + value, 0)).toBe(78);
+  });
+
+  it('says that values below zero have no part', () => {
+    const given = whole('pie', [...rows.slice(0, 2), { State: 'X', Flights: -3 }]);
+    expect(picture(parts, given).notes).toEqual(['1 value of zero or less not drawn']);
+  });
+
+  it('keeps the order of a funnel’s stages', () => {
+    const given = whole('funnel', [
+      { State: 'Seen', Flights: 10 },
+      { State: 'Bought', Flights: 4 },
+    ]);
+    expect(seriesOf(parts, given)[0]).toMatchObject({
+      type: 'funnel',
+      sort: 'none',
+      data: [{ name: 'Seen' }, { name: 'Bought' }],
+    });
+    expect(picture(parts, given).summary).toContain('Bought  4  40%');
+  });
+});
+
+describe('gauge, flows and distributions', () => {
+  it('marks the target, and says in words whether it is reached', () => {
+    const chart = {
+      type: 'gauge',
+      measures: ['Share'],
+      format: 'percent',
+      range: { min: 0, max: 0.5, target: 0.3 },
+    } as const;
+    const drawn = picture(gauge, drawing(chart, [{ Share: 0.2 }]));
+    expect(drawn.option.series).toHaveLength(2);
+    expect(drawn.notes).toEqual(['Target 30%, not reached']);
+  });
+
+  it('keeps equal names of two dimensions apart, so that no flow leads back', () => {
+    const rows = [
+      { From: 'A', To: 'B', Flights: 3 },
+      { From: 'B', To: 'A', Flights: 2 },
+    ];
+    const [flow] = seriesOf(
+      sankey,
+      drawing({ type: 'sankey', dimensions: ['From', 'To'], measures: ['Flights'] }, rows),
+    );
+    expect(flow?.data).toHaveLength(4);
+    expect(flow?.links).toHaveLength(2);
+  });
+
+  it('needs five measures for a box, in any order', () => {
+    const five = (measures: readonly string[]) =>
+      drawing({ type: 'boxplot', dimensions: ['Day'], measures }, [{ Day: 'x', a: 3, b: 1, c: 5, d: 2, e: 4 }]);
+    expect(boxplot(five(['a', 'b']))).toMatch(/five measures/);
+    expect(seriesOf(boxplot, five(['a', 'b', 'c', 'd', 'e']))[0]?.data).toEqual([[1, 2, 3, 4, 5]]);
+  });
+});
+
+describe('a pivot table', () => {
+  const rows = [
+    { State: 'CA', City: 'LA', Quarter: '2001-01-01', Flights: 1, Delay: 10 },
+    { State: 'CA', City: 'SF', Quarter: '2001-01-01', Flights: 2, Delay: 20 },
+    { State: 'CA', City: 'SF', Quarter: '2001-04-01', Flights: 4, Delay: 30 },
+    { State: 'NV', City: 'LV', Quarter: '2001-04-01', Flights: 8, Delay: 40 },
+  ];
+  const given = drawing(
+    {
+      type: 'pivotTable',
+      dimensions: ['State', 'City', 'Quarter'],
+      measures: ['Flights', 'Delay'],
+      across: ['Quarter'],
+      grains: { Quarter: 'quarter' },
+      combine: { Flights: 'sum' },
+    },
+    rows,
+  );
+  const pivot = pivotOf(given.answer, given.chart, format);
+
+  it('has columns by quarter, with totals', () => {
+    expect(pivot.heads[0]).toEqual([
+      { text: 'Q1 2001', span: 2 },
+      { text: 'Q2 2001', span: 2 },
+      { text: 'Total', span: 2 },
+    ]);
+  });
+
+  it('adds up counts in subtotals and totals, and never averages', () => {
+    expect(pivot.rows.map(({ kind, labels, cells }) => [kind, labels.join(), ...cells])).toEqual([
+      ['row', 'CA,LA', '1', '10', '', '', '1', '10'],
+      ['row', 'CA,SF', '2', '20', '4', '30', '6', ''],
+      ['group', 'CA total,', '3', '', '4', '30', '7', ''],
+      ['row', 'NV,LV', '', '', '8', '40', '8', '40'],
+      ['total', 'Total,', '3', '', '12', '', '15', ''],
+    ]);
+  });
+});
+
+describe('the registry', () => {
+  it('has a renderer for each type, and shows an unknown one as a table', () => {
+    expect(Object.keys(renderers).sort()).toEqual([...chartTypes].sort());
+    expect(rendererOf('constructor')).toEqual({ kind: 'table' });
+  });
+});

@@ -1,0 +1,58 @@
+// Bundles the elements for browsers: one script, and a chunk for each family of charts, which the script loads when a
+// card first draws one. Used by build.mjs and packages/build.mjs.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const folder = join(root, 'src/web/charts/chunks');
+
+const bundle = async (input, output) => {
+  const bundled = await rolldown({ platform: 'browser', cwd: root, ...input });
+  const { output: chunks } = await bundled.write({ format: 'esm', minify: true, ...output });
+  await bundled.close();
+  return chunks;
+};
+
+/** Names have a hash of the content, so that browsers can keep a chunk for ever. */
+const bundleCharts = (dist) => {
+  const names = readdirSync(folder).map((file) => basename(file, '.ts'));
+  return bundle(
+    { input: Object.fromEntries(names.map((name) => [name, join(folder, `${name}.ts`)])) },
+    { dir: join(dist, 'charts'), entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+  );
+};
+
+/**
+ * Chunks never import the script: a page that loads it as `elements.js?v=1` would then run it twice. So the chunks are
+ * bundled first, and the script knows them by their names.
+ */
+const chartsByName = (charts) => ({
+  name: 'charts-by-name',
+  resolveId(source, _importer, { kind }) {
+    const name = /^\.\/chunks\/(\w+)\.js$/.exec(source)?.[1];
+    if (kind !== 'dynamic-import' || name === undefined) return null;
+    const chunk = charts.find(({ isEntry, name: of }) => isEntry && of === name);
+    if (chunk === undefined) throw new Error(`no chunk for ${source}`);
+    return { id: `./charts/${chunk.fileName}`, external: true };
+  },
+});
+
+/** Writes `elements.js` and `charts/` to `dist`. Returns all chunks. */
+export const bundleElements = async (dist) => {
+  const charts = await bundleCharts(dist);
+  const script = await bundle(
+    {
+      input: join(root, 'src/web/elements/elements.ts'),
+      plugins: [chartsByName(charts)],
+      makeAbsoluteExternalsRelative: false,
+    },
+    { file: join(dist, 'elements.js'), codeSplitting: false },
+  );
+  const text = readFileSync(join(dist, 'elements.js'), 'utf8');
+  for (const { isEntry, fileName } of charts) {
+    if (isEntry && !text.includes(`./charts/${fileName}`)) throw new Error(`elements.js does not load ${fileName}`);
+  }
+  return [...charts, ...script];
+};
