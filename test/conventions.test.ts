@@ -42,7 +42,7 @@ const mayImport: Readonly<
   Record<string, { readonly folders: readonly string[]; readonly packages: readonly RegExp[] }>
 > = {
   domain: { folders: [], packages: [] },
-  contract: { folders: ['domain'], packages: [/^zod$/] },
+  contract: { folders: ['domain'], packages: [/^zod$/, /^fflate$/] },
   usecases: { folders: ['domain'], packages: [] },
   http: {
     folders: ['contract', 'domain', 'platform'],

@@ -20,6 +20,7 @@ import * as embedSettings from '../contract/embed-settings.js';
 import * as embeds from '../contract/embeds.js';
 import * as guestBoards from '../contract/guest-boards.js';
 import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
+import * as guestDownloads from '../contract/guest-downloads.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
@@ -70,6 +71,7 @@ import { createEmbed, listEmbedMetrics, listEmbeds } from '../usecases/embeds/em
 import { queryMetric } from '../usecases/embeds/query.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
 import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../usecases/guest/downloads.js';
 import { saveGuestLayout } from '../usecases/guest/layouts.js';
 import {
   archiveGuestMetric,
@@ -80,13 +82,7 @@ import {
 } from '../usecases/guest/metrics.js';
 import { listGuestFilterOptions } from '../usecases/guest/options.js';
 import { previewGuestMetric } from '../usecases/guest/preview.js';
-import {
-  downloadGuestCsv,
-  getGuestDashboard,
-  getGuestMetric,
-  listGuestUnderlying,
-  queryGuestMetric,
-} from '../usecases/guest/reads.js';
+import { getGuestDashboard, getGuestMetric, listGuestUnderlying, queryGuestMetric } from '../usecases/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews } from '../usecases/guest/views.js';
 import {
   createWorkspace,
@@ -175,7 +171,9 @@ const table = {
   queryGuestMetric: serve(guestReads.queryGuestMetric, queryGuestMetric),
   queryGuestDashboard: serve(guestDashboardQuery.queryGuestDashboard, queryGuestDashboard),
   listGuestUnderlying: serve(guestReads.listGuestUnderlying, listGuestUnderlying),
-  downloadGuestCsv: serve(guestReads.downloadGuestCsv, downloadGuestCsv),
+  downloadGuestCsv: serve(guestDownloads.downloadGuestCsv, downloadGuestCsv),
+  downloadGuestXlsx: serve(guestDownloads.downloadGuestXlsx, downloadGuestXlsx),
+  downloadGuestDashboardXlsx: serve(guestDownloads.downloadGuestDashboardXlsx, downloadGuestDashboardXlsx),
   listGuestFilterOptions: serve(guestReads.listGuestFilterOptions, listGuestFilterOptions),
   createGuestMetric: serve(guestMetrics.createGuestMetric, createGuestMetric),
   updateGuestMetric: serve(guestMetrics.updateGuestMetric, updateGuestMetric),
@@ -205,6 +203,7 @@ type Declared =
   | typeof embeds
   | typeof guestBoards
   | typeof guestDashboardQuery
+  | typeof guestDownloads
   | typeof guestMetrics
   | typeof guestReads
   | typeof guestTokenAdmin

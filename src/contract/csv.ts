@@ -1,14 +1,14 @@
-import type { AnswerColumn, Cell, MetricStream } from '../domain/query/engine.js';
-
-/** A spreadsheet takes a cell that starts with one of these characters for a formula. */
-const formula = /^[=+\-@\t\r]/;
+import type { DownloadColumn, DownloadRows } from '../domain/guest/download.js';
+import type { Cell } from '../domain/query/engine.js';
+import { excerpt, missingRows } from '../domain/query/excerpt.js';
+import { formula } from './xlsx/cells.js';
 
 const quote = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
 /** Prefixes text that a spreadsheet would execute as a formula. Numbers keep their sign. */
 const defuse = (cell: string): string => (formula.test(cell) ? `'${cell}` : cell);
 
-const write = (cell: Cell | undefined, column: AnswerColumn): string => {
+const write = (cell: Cell | undefined, column: DownloadColumn): string => {
   if (cell === null || cell === undefined) return '';
   return quote(typeof cell === 'string' && column.dataType === 'string' ? defuse(cell) : String(cell));
 };
@@ -16,11 +16,15 @@ const write = (cell: Cell | undefined, column: AnswerColumn): string => {
 const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
 
 /**
- * Writes the rows as CSV (RFC 4180) with a header line; NULL is an empty cell. Each piece ends at the end of a line.
+ * Writes the rows as CSV (RFC 4180) with a header line; NULL is an empty cell. Each piece ends at the end of a line. If
+ * rows are missing, the last line says so in its first cell.
  */
-export async function* toCsv({ columns, batches }: MetricStream): AsyncGenerator<string> {
-  yield line(columns.map(({ name }) => quote(defuse(name))));
-  for await (const rows of batches) {
+export async function* toCsv({ columns, batches, limit, offset }: DownloadRows): AsyncGenerator<string> {
+  yield line(columns.map(({ label }) => quote(defuse(label))));
+  const part = excerpt(batches, limit);
+  for await (const rows of part.batches) {
     yield rows.map((row) => line(columns.map((column, index) => write(row[index], column)))).join('');
   }
+  const missing = missingRows(part.shown(), offset);
+  if (missing !== null) yield line([quote(missing), ...columns.slice(1).map(() => '')]);
 }

@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest/view.js';
-import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
@@ -220,26 +219,6 @@ export const listGuestUnderlying = operation({
   errors: queryErrors,
   bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/underlying', from: 'body' }],
   example: { input: exampleQuery, output: exampleReply },
-});
-
-export const downloadGuestCsv = operation({
-  name: 'downloadGuestCsv',
-  section: 'guest',
-  resource: 'Guest reads',
-  summary: 'Download a metric as CSV',
-  description:
-    'Refused unless the permissions allow it. Returns every row, unless the request has a limit. The format is RFC 4180; text that a spreadsheet would execute is prefixed by an apostrophe. If a download fails midway, the connection is cut, so a download that ends normally is complete.',
-  credentials: ['guestToken'],
-  input: guestQuery,
-  contentType: 'text/csv',
-  output: z.string(),
-  encode: toCsv,
-  errors: queryErrors,
-  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/csv', from: 'body' }],
-  example: {
-    input: exampleQuery,
-    output: 'Day,Flights\r\n2001-01-01T00:00:00,371\r\n2001-01-02T00:00:00,402\r\n',
-  },
 });
 
 export const listGuestFilterOptions = operation({

@@ -80,7 +80,8 @@ const writeErrors = (operation: Operation) => {
 const writeResponses = (operation: Operation, binding: AnyBinding, schemas: Schemas) => {
   const isOwnShape = binding.encode !== undefined;
   const schema = schemas.write(binding.output ?? operation.output, 'output');
-  const example = operation.example && !isOwnShape ? { example: operation.example.output } : {};
+  const isBinary = operation.output.meta()?.format === 'binary';
+  const example = operation.example && !isOwnShape && !isBinary ? { example: operation.example.output } : {};
   const good = { description: 'Success', content: { [operation.contentType]: { schema, ...example } } };
   return { '200': good, ...writeErrors(operation) };
 };

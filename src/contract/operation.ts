@@ -73,7 +73,11 @@ export type Binding<Input, Result> = {
   readonly multipart?: Multipart;
 };
 
-export type ContentType = 'application/json' | 'text/csv' | 'application/x-ndjson';
+export type ContentType =
+  | 'application/json'
+  | 'text/csv'
+  | 'application/x-ndjson'
+  | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 /** Encodes an error as the error of an answer, and logs it like one. */
 export type WriteFailure = (error: unknown) => z.output<typeof errorBody>['error'];
@@ -97,17 +101,17 @@ export type Operation<
   /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */
   readonly authenticationCode?: Code;
   readonly input: Input;
-  /** The schema of the JSON answer. A `text/csv` answer is a string; of newline-delimited JSON, this is one line. */
+  /** The schema of the JSON answer. A file is a string; of newline-delimited JSON, this is one line. */
   readonly output: Output;
   readonly contentType: ContentType;
   /**
-   * Encodes the result of the use case, so that domain types never appear on the wire. Long text is written in pieces,
+   * Encodes the result of the use case, so that domain types never appear on the wire. Files are written in pieces,
    * newline-delimited JSON as its lines. `writeFailure` encodes the failure of one line.
    */
   readonly encode: (
     result: Result,
     writeFailure: WriteFailure,
-  ) => z.input<Output> | AsyncIterable<string> | AsyncIterable<z.input<Output>>;
+  ) => z.input<Output> | AsyncIterable<string | Uint8Array> | AsyncIterable<z.input<Output>>;
   /** Maximum bytes of a body. Default: `limits.usualBodyBytes`. */
   readonly bodyBytes?: number;
   /** How many requests a call counts as, for the rate limits of guests. Default: 1. */

@@ -5,7 +5,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
-import { errorBody, type HandlersOf, type Operation, type WriteFailure } from '../contract/operation.js';
+import {
+  type ContentType,
+  errorBody,
+  type HandlersOf,
+  type Operation,
+  type WriteFailure,
+} from '../contract/operation.js';
 import { type Code, errors } from '../domain/errors.js';
 import type { Caller } from '../domain/guest/caller.js';
 import { isRecord } from '../domain/is-record.js';
@@ -46,7 +52,7 @@ export type DispatchResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
   /**
-   * A value, or an `AsyncIterable` of text in pieces. A consumer must read it to the end or call its `return`. If it
+   * A value, or an `AsyncIterable` of text or bytes in pieces. A consumer must read it to the end or call its `return`. If it
    * throws, the error was logged, and the consumer must not let the answer look complete.
    */
   readonly body: unknown;
@@ -120,14 +126,22 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest,
   return 'faults' in decoded ? refuse(decoded.faults) : decoded.data;
 };
 
+const fileNames: Readonly<Partial<Record<ContentType, string>>> = {
+  'text/csv': 'metric.csv',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'metrics.xlsx',
+};
+
+const isText = (type: ContentType): boolean => type.startsWith('text/') || /[/+-](nd)?json$/.test(type);
+
 const encode = ({ operation, binding }: Match, result: unknown, writeFailure: WriteFailure): Answer => {
   const { contentType } = operation;
+  const fileName = fileNames[contentType];
   const body = binding.encode?.(result) ?? operation.encode(result, writeFailure);
   const isLines = contentType === 'application/x-ndjson' && isPieces(body);
   return {
     status: 200,
-    headers: contentType === 'text/csv' ? { 'Content-Disposition': 'attachment; filename="metric.csv"' } : {},
-    contentType: `${contentType}; charset=utf-8`,
+    headers: fileName === undefined ? {} : { 'Content-Disposition': `attachment; filename="${fileName}"` },
+    contentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
     body: isLines ? linesOf(body) : body,
   };
 };
@@ -137,17 +151,17 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
   for await (const value of values) yield `${await jsonText(value)}\n`;
 }
 
-/** Whether the body is text in pieces. */
-export const isPieces = (body: unknown): body is AsyncIterable<string> =>
+/** Whether the body is text or bytes in pieces. */
+export const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
 /** Passes the pieces on and logs an error. The status line was already sent, so the caller cannot be told. */
 async function* logged(
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
   fields: object,
   log: ServiceLog,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   try {
     yield* pieces;
   } catch (err) {
@@ -282,7 +296,8 @@ const notAllowed = (method: string, allowed: readonly string[]): DispatchRespons
   operation: 'unmatched',
 });
 
-type LogPieces = (pieces: AsyncIterable<string>, fields: object) => AsyncIterable<string>;
+type Pieces = AsyncIterable<string | Uint8Array>;
+type LogPieces = (pieces: Pieces, fields: object) => Pieces;
 
 const respond = ({ operation: { name }, binding }: Match, served: Answer, logPieces: LogPieces): DispatchResponse => {
   const { body, headers } = served;

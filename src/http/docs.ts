@@ -119,7 +119,8 @@ const writeAnswer = ({ responses }: OpenApiOperation): Html => {
   if (answer === undefined) return html``;
   const example = answer.example;
   const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-  return html`<h4>Answer <span class="media">200 · ${answer.type}</span></h4>${answer.type === 'text/csv' ? undefined : writeSchema(answer.schema, 'response')}${example === undefined ? undefined : html`<pre tabindex="0"><code>${text}</code></pre>`}`;
+  const isFile = typeof answer.schema === 'object' && answer.schema.type === 'string';
+  return html`<h4>Answer <span class="media">200 · ${answer.type}</span></h4>${isFile ? undefined : writeSchema(answer.schema, 'response')}${example === undefined ? undefined : html`<pre tabindex="0"><code>${text}</code></pre>`}`;
 };
 
 const writeErrors = ({ responses }: OpenApiOperation): Html => {

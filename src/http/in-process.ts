@@ -10,10 +10,15 @@ const throughJson = (value: unknown): unknown => (value === undefined ? undefine
 /** For callers without a signal of their own. */
 const never = new AbortController().signal;
 
-const wholeOf = async (pieces: AsyncIterable<string>): Promise<string> => {
-  let text = '';
-  for await (const piece of pieces) text += piece;
-  return text;
+/** The pieces as one text, or as one array if they are bytes. */
+const wholeOf = async (pieces: AsyncIterable<string | Uint8Array>): Promise<string | Uint8Array> => {
+  const texts: string[] = [];
+  const bytes: Uint8Array[] = [];
+  for await (const piece of pieces) {
+    if (typeof piece === 'string') texts.push(piece);
+    else bytes.push(piece);
+  }
+  return bytes.length === 0 ? texts.join('') : Buffer.concat(bytes);
 };
 
 /** Rejects as soon as the caller aborts. The operation gets the same signal, as it would after a closed connection. */

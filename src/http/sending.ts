@@ -17,7 +17,10 @@ export const goneSignal = (response: ServerResponse, requestId: string): Request
  * Sends the pieces as fast as the client reads them. If they fail midway, the connection is destroyed, so that the
  * client cannot take the answer for complete.
  */
-export const sendPieces = async (response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> => {
+export const sendPieces = async (
+  response: ServerResponse,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> => {
   await pipeline(Readable.from(pieces, { objectMode: false }), response).catch(() => {
     // The source of the pieces has logged the cause, or the client disconnected.
     response.destroy();

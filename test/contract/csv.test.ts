@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { toCsv } from '../../src/contract/csv.js';
-import type { AnswerColumn, Cell } from '../../src/domain/query/engine.js';
+import type { DownloadColumn } from '../../src/domain/guest/download.js';
+import type { Cell } from '../../src/domain/query/engine.js';
 
-const columns: readonly AnswerColumn[] = [
-  { name: 'City', dataType: 'string' },
-  { name: 'Flights', dataType: 'number' },
+const columns: readonly DownloadColumn[] = [
+  { name: 'city', label: 'City', dataType: 'string' },
+  { name: 'Flights', label: 'Flights', dataType: 'number' },
 ];
 
 type Row = readonly Cell[];
@@ -14,7 +15,7 @@ const piecesOf = async (...batches: (readonly Row[])[]): Promise<readonly string
     yield* batches;
   })();
   const pieces: string[] = [];
-  for await (const piece of toCsv({ columns, batches: given })) pieces.push(piece);
+  for await (const piece of toCsv({ columns, batches: given, limit: null, offset: 0 })) pieces.push(piece);
   return pieces;
 };
 const csvOf = async (...rows: readonly Row[]): Promise<string> => (await piecesOf(rows)).join('');
@@ -46,7 +47,30 @@ test('each batch is a piece of whole lines, and what fails after one throws', as
     yield [['a', 1]];
     throw new Error('broke off');
   })();
-  const pieces = toCsv({ columns, batches: failing });
+  const pieces = toCsv({ columns, batches: failing, limit: null, offset: 0 });
   expect([(await pieces.next()).value, (await pieces.next()).value]).toEqual(['City,Flights\r\n', 'a,1\r\n']);
   await expect(pieces.next()).rejects.toThrow('broke off');
+});
+
+const cutCsv = async (count: number, { limit = null as number | null, offset = 0 }): Promise<string> => {
+  const batches = (async function* () {
+    for (let at = 0; at < count; at += 1) yield [[`c${at}`, at]];
+  })();
+  let text = '';
+  for await (const piece of toCsv({ columns, batches, limit, offset })) text += piece;
+  return text;
+};
+
+test.each([
+  ['the first rows', 3, { limit: 2 }, 'Incomplete: the first 2 rows. More rows follow.,'],
+  ['rows in the middle', 3, { limit: 2, offset: 5 }, 'Incomplete: rows 6 to 7. Rows are missing before and after.,'],
+  ['the last rows', 2, { limit: 2, offset: 5 }, 'Incomplete: rows 6 to 7. The rows before are left out.,'],
+  ['no row', 0, { limit: 2, offset: 5 }, 'Incomplete: no row after row 5. The rows before are left out.,'],
+])('%s: the last line says which rows are missing', async (_, count, window, last) => {
+  const lines = (await cutCsv(count, window)).split('\r\n');
+  expect([lines.length, lines.at(-2), lines.at(-1)]).toEqual([Math.min(count, 2) + 3, last, '']);
+});
+
+test('a limit that no row exceeds leaves nothing to say', async () => {
+  expect(await cutCsv(2, { limit: 2 })).toBe('City,Flights\r\nc0,0\r\nc1,1\r\n');
 });

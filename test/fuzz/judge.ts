@@ -51,7 +51,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const judgeSuccess = ({ contentType, text }: Answered, found: readonly Route[]): string | undefined => {
   const isFitting = found.some(({ operation, binding }) => {
     if (!contentType.startsWith(operation.contentType)) return false;
-    const body = operation.contentType === 'text/csv' ? text : parse(text);
+    const body = operation.contentType.includes('json') ? parse(text) : text;
     return (binding.output ?? operation.output).safeParse(body).success;
   });
   return isFitting ? undefined : `a 200 of another shape: ${text.slice(0, 300)}`;

@@ -22,9 +22,11 @@ const overHttp: Transport = async ({ method, path, query, body, bearer }) => {
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
+  const { status } = response;
+  const type = response.headers.get('content-type') ?? '';
+  if (!type.includes('charset')) return { status, body: Buffer.from(await response.arrayBuffer()) };
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return { status: response.status, body: isJson ? JSON.parse(text) : text };
+  return { status, body: type.startsWith('application/json') ? JSON.parse(text) : text };
 };
 
 beforeAll(() => new Promise<void>((resolve) => (server.listening ? resolve() : server.once('listening', resolve))));
@@ -44,7 +46,7 @@ describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
           .trimEnd()
           .split('\n')
           .map((line) => JSON.parse(line))
-      : [inner.body];
+      : [inner.body instanceof Buffer ? inner.body.toString('latin1') : inner.body];
     for (const value of values) expect(operation.output.safeParse(value).error?.issues).toBeUndefined();
   });
 

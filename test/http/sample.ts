@@ -9,6 +9,7 @@ import type { Embed } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
 import { viewSemanticTables } from '../../src/domain/datamart/semantic-layer.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
+import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
 import type { SavedView } from '../../src/domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest/view.js';
@@ -224,6 +225,19 @@ async function* inBatches({ columns, rows }: MetricReply['answer']) {
   yield rows.map((row) => columns.map(({ name }) => row[name] ?? null));
 }
 
+const downloaded = (): DownloadRows => ({
+  columns: reply.answer.columns.map((column) => ({ ...column, label: column.name })),
+  ...{ batches: inBatches(reply.answer), limit: null, offset: 0 },
+});
+
+const workbook: Workbook = {
+  title: 'Delays',
+  madeAt: when,
+  timezone: 'America/Los_Angeles',
+  filters: [{ name: 'State', value: ['CA', 'NV'], isFixed: false }],
+  sheets: [{ name: 'Flights', filters: [], load: async () => downloaded() }],
+};
+
 async function* partsOf(metricIds: readonly string[]) {
   for (const metricId of metricIds) yield { metricId, digest: 'd', reply: { ...reply, metricId } };
 }
@@ -304,7 +318,9 @@ export const sampleHandlers: Handlers = {
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   queryGuestDashboard: async (_, { metrics }) => partsOf(metrics.map(({ metricId }) => metricId)),
   listGuestUnderlying: async () => reply,
-  downloadGuestCsv: async () => ({ columns: reply.answer.columns, batches: inBatches(reply.answer) }),
+  downloadGuestCsv: async () => downloaded(),
+  downloadGuestXlsx: async () => workbook,
+  downloadGuestDashboardXlsx: async () => workbook,
   createGuestMetric: async () => guestMetric,
   updateGuestMetric: async () => guestMetric,
   deleteGuestMetric: async (_, { metricId }) => ({ metricId }),

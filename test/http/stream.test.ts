@@ -5,13 +5,16 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Handlers } from '../../src/compose/operations.js';
+import type { DownloadRows } from '../../src/domain/guest/download.js';
 import type { Cell } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { createSample, guestToken } from './sample.js';
 
+const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 type Batch = readonly (readonly Cell[])[];
 const patience = { timeout: 10_000, interval: 20 };
 
@@ -32,17 +35,27 @@ const counted = async function* (): AsyncGenerator<Batch> {
   }
 };
 
+const rowsOf = (given: AsyncGenerator<Batch>): DownloadRows => ({
+  columns: [{ name: 'text', label: 'Text', dataType: 'string' }],
+  ...{ batches: given, limit: null, offset: 0 },
+});
+const downloadGuestXlsx: Handlers['downloadGuestXlsx'] = async () => ({
+  ...{ title: 'Texts', madeAt: new Date('2026-01-02T03:04:05Z'), timezone: null, filters: [] },
+  sheets: [{ name: 'Texts', filters: [], load: async () => rowsOf(counted()) }],
+});
 const downloadGuestCsv: Handlers['downloadGuestCsv'] = async (_, { metricId }, given) => {
   signal = given;
   if (metricId === 'refused') throw new Refusal('METRIC_QUERY_ERROR', 'It is too much.');
-  return { columns: [{ name: 'Text', dataType: 'string' }], batches: counted() };
+  return rowsOf(counted());
 };
 const queryGuestMetric: Handlers['queryGuestMetric'] = async (_, __, given) => {
   signal = given;
   return new Promise(() => undefined);
 };
 
-const { app, dispatch, lines } = await createSample({ handlers: { downloadGuestCsv, queryGuestMetric } });
+const { app, dispatch, lines } = await createSample({
+  handlers: { downloadGuestCsv, downloadGuestXlsx, queryGuestMetric },
+});
 const server = app.listen(0, '127.0.0.1');
 beforeAll(async () => {
   if (!server.listening) await once(server, 'listening');
@@ -88,6 +101,31 @@ test('every batch arrives as CSV', async () => {
   expect(answer.headers['content-disposition']).toContain('attachment');
   expect(await textOf(answer)).toBe("Text\r\na\r\n'=b\r\nc\r\n");
   expect(ended).toBe(true);
+});
+
+test('a workbook arrives as bytes, and is a whole archive', async () => {
+  batches = async function* () {
+    yield [['a'], ['=b']];
+  };
+  const answer = await open('any/xlsx');
+  const { 'content-type': type, 'content-disposition': disposition } = answer.headers;
+  expect([answer.statusCode, type]).toEqual([200, workbookType]);
+  expect(disposition).toBe('attachment; filename="metrics.xlsx"');
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  const [, sheet] = await readXlsx(Buffer.concat(chunks));
+  expect(sheet).toEqual({ sheet: 'Texts', data: [['Text'], ['a'], ['=b']] });
+  expect(ended).toBe(true);
+});
+
+test('a workbook that fails midway cuts the connection', async () => {
+  batches = async function* () {
+    yield large;
+    throw new Error('the database says zq-secret');
+  };
+  const answer = await open('any/xlsx');
+  await expect(textOf(answer)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await vi.waitFor(() => expect(lines.join()).toContain('zq-secret'), patience);
 });
 
 test('a refusal before the first row is an ordinary error answer', async () => {

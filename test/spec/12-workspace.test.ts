@@ -244,6 +244,8 @@ describe('the connection of a workspace with embeds changes', () => {
     await refused('queryGuestMetric METRIC_QUERY_ERROR', house, throughBoard(), bearer());
     await refused('listGuestUnderlying METRIC_QUERY_ERROR', house, throughBoard(), bearer());
     await refused('downloadGuestCsv METRIC_QUERY_ERROR', house, throughBoard(), bearer());
+    const sheets = { dashboardId: 'pinned', metrics: [{ metricId }] };
+    await refused('downloadGuestDashboardXlsx METRIC_QUERY_ERROR', house, sheets, bearer());
     const option = { dashboardId: 'pinned', filter: 'Region' };
     await refused('listGuestFilterOptions METRIC_QUERY_ERROR', house, option, bearer());
     await refused('queryMetric METRIC_QUERY_ERROR', house, { embedId: 'pinned', metricId, clientId: 'acme' });

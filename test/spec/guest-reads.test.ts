@@ -379,6 +379,8 @@ describe('refusals of all reads', () => {
     ['queryGuestMetric TOKEN_EXPIRED', { metricId: 'any' }],
     ['listGuestUnderlying TOKEN_EXPIRED', { metricId: 'any' }],
     ['downloadGuestCsv TOKEN_EXPIRED', { metricId: 'any' }],
+    ['downloadGuestXlsx TOKEN_EXPIRED', { metricId: 'any' }],
+    ['downloadGuestDashboardXlsx TOKEN_EXPIRED', { dashboardId: 'acme-board', metrics: [{ metricId: 'any' }] }],
     ['listGuestFilterOptions TOKEN_EXPIRED', { dashboardId: 'acme-board', filter: 'Region' }],
   ])('%s, before any other check', async (pair, input) => {
     const bearer = await mint(house, 'acme', {}, { expiryTime: 1 });
@@ -392,6 +394,8 @@ describe('refusals of all reads', () => {
     ['queryGuestMetric AUTHENTICATION_ERROR', { metricId: 'any' }],
     ['listGuestUnderlying AUTHENTICATION_ERROR', { metricId: 'any' }],
     ['downloadGuestCsv AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['downloadGuestXlsx AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['downloadGuestDashboardXlsx AUTHENTICATION_ERROR', { dashboardId: 'acme-board', metrics: [{ metricId: 'any' }] }],
     ['listGuestFilterOptions AUTHENTICATION_ERROR', { dashboardId: 'acme-board', filter: 'Region' }],
   ])('%s without a guest token, also with a key of the host', async (pair, input) => {
     for (const bearer of [null, 'wrong', house.apiKey, house.serviceToken])
@@ -404,11 +408,16 @@ describe('refusals of all reads', () => {
     ['queryGuestMetric UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
     ['listGuestUnderlying UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
     ['downloadGuestCsv UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
+    ['downloadGuestXlsx UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
+    ['downloadGuestDashboardXlsx UNAUTHORIZED', { dashboardId: 'board', metrics: [{ metricId: 'revenue' }] }],
     ['listGuestFilterOptions UNAUTHORIZED', { dashboardId: 'board', filter: 'Region' }],
   ])('%s, with the same message for unknown and for closed ids', async (pair, input) => {
     const bearer = await grant({ allowedEmbeds: ['acme-board'] });
     const nowhere = Object.fromEntries(
-      Object.entries(input).map(([name, value]) => [name, name === 'filter' ? value : 'nowhere']),
+      Object.entries(input).map(([name, value]) => [
+        name,
+        name === 'filter' || Array.isArray(value) ? value : 'nowhere',
+      ]),
     );
     expect(await refused(pair, house, input, { bearer })).toBe(await refused(pair, house, nowhere, { bearer }));
   });
@@ -418,6 +427,8 @@ describe('refusals of all reads', () => {
     ['getGuestMetric INVALID_REQUEST_BODY', { metricId: '\u0001' }],
     ['listGuestUnderlying INVALID_REQUEST_BODY', { metricId: 'any', limit: 'all' }],
     ['downloadGuestCsv INVALID_REQUEST_BODY', { metricId: 'any', columns: ['client'] }],
+    ['downloadGuestXlsx INVALID_REQUEST_BODY', { metricId: 'any', format: 'xls' }],
+    ['downloadGuestDashboardXlsx INVALID_REQUEST_BODY', { dashboardId: 'acme-board', metrics: [] }],
     ['listGuestFilterOptions INVALID_REQUEST_BODY', { dashboardId: 'acme-board', filter: 'Region', limit: 5 }],
   ])('%s', async (pair, input) => {
     await refused(pair, house, input, { bearer: token });
@@ -428,6 +439,7 @@ describe('refusals of all reads', () => {
     ['queryGuestDashboard METRIC_QUERY_ERROR', partRead],
     ['listGuestUnderlying METRIC_QUERY_ERROR', metricRead],
     ['downloadGuestCsv METRIC_QUERY_ERROR', metricRead],
+    ['downloadGuestXlsx METRIC_QUERY_ERROR', metricRead],
     ['listGuestFilterOptions METRIC_QUERY_ERROR', optionsRead],
   ])('%s, without the name of a file, if the datasource cannot be opened', async (pair, read) => {
     const dashboardId = `lost-${pair.split(' ')[0]}`;
@@ -447,6 +459,8 @@ describe('refusals of all reads', () => {
     ['queryGuestDashboard CLIENT_ID_ERROR', partRead],
     ['listGuestUnderlying CLIENT_ID_ERROR', metricRead],
     ['downloadGuestCsv CLIENT_ID_ERROR', metricRead],
+    ['downloadGuestXlsx CLIENT_ID_ERROR', metricRead],
+    ['downloadGuestDashboardXlsx CLIENT_ID_ERROR', partRead],
     ['listGuestFilterOptions CLIENT_ID_ERROR', optionsRead],
   ])('%s if the token’s client does not fit the datamart', async (pair, read) => {
     await embed({ dashboardId: 'board' });
@@ -463,6 +477,8 @@ describe('refusals of all reads', () => {
     ['queryGuestDashboard RLS_SETTINGS_PARAM_ERROR', partRead],
     ['listGuestUnderlying RLS_SETTINGS_PARAM_ERROR', metricRead],
     ['downloadGuestCsv RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['downloadGuestXlsx RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['downloadGuestDashboardXlsx RLS_SETTINGS_PARAM_ERROR', partRead],
     ['listGuestFilterOptions RLS_SETTINGS_PARAM_ERROR', optionsRead],
   ])('%s if the token has no value for a declared variable', async (pair, read) => {
     const message = await refused(pair, house, read('acme-board', guarded), { bearer: await grant() });
@@ -474,6 +490,8 @@ describe('refusals of all reads', () => {
     ['queryGuestDashboard APP_FILTER_PARAM_ERROR', partRead],
     ['listGuestUnderlying APP_FILTER_PARAM_ERROR', metricRead],
     ['downloadGuestCsv APP_FILTER_PARAM_ERROR', metricRead],
+    ['downloadGuestXlsx APP_FILTER_PARAM_ERROR', metricRead],
+    ['downloadGuestDashboardXlsx APP_FILTER_PARAM_ERROR', partRead],
     ['listGuestFilterOptions APP_FILTER_PARAM_ERROR', optionsRead],
   ])('%s if a copy has lost the filter that the token names; it never means "no filter"', async (pair, read) => {
     await embed({ dashboardId: 'derived' });

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { DatamartTable } from '../../src/domain/datamart/datamart.js';
 import type { ApiKeyCaller, GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -43,9 +44,14 @@ const statements = [
     ('2023-12-01','a','s1'), ('2023-12-31','a','s2'), ('2023-10-31','a','s1'), ('2024-01-01','b','s1')`,
 ];
 
+const labelled = (of: DatamartTable): DatamartTable => ({
+  ...of,
+  columns: of.columns.map((column) => ({ ...column, label: `Label of ${column.columnName}` })),
+});
+
 const tables = [
   table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
-  table('sales', { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),
+  labelled(table('sales', { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR' }, 'client')),
   table('shops', { code: 'VARCHAR', state: 'VARCHAR' }),
   table('visits', { day: 'DATE', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),
 ];

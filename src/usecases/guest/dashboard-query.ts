@@ -3,10 +3,9 @@ import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { DashboardPart, DashboardQuery, MetricReply } from '../../domain/guest/view.js';
 import type { Clock, Digest } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { queryGuestMetric } from './reads.js';
-import { openDashboard } from './scope.js';
+import { assertStillGood, openDashboard } from './scope.js';
 
 type Deps = {
   readonly store: Store;
@@ -17,20 +16,6 @@ type Deps = {
 
 /** As many as a browser would send at once. */
 const atOnce = 6;
-
-/** Throws TOKEN_EXPIRED or AUTHENTICATION_ERROR if the token has ended since the request was authenticated. */
-const assertStillGood = async (
-  { store, clock }: Pick<Deps, 'store' | 'clock'>,
-  { grant: { id, expiresAt } }: GuestCaller,
-): Promise<void> => {
-  if (expiresAt !== null && expiresAt <= clock.now()) {
-    throw new Refusal('TOKEN_EXPIRED', 'The guest token has expired; ask the host application for a new one.');
-  }
-  if (await store.guestTokens.isGood(id)) return;
-  throw new Refusal('AUTHENTICATION_ERROR', 'The guest token was revoked; ask the host application for a new one.', {
-    reason: 'token-gone',
-  });
-};
 
 /**
  * Returns the parts in the order in which they are ready. A failed metric is one part, and the others are answered.

@@ -20,7 +20,7 @@ import type {
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock } from '../../domain/ports.js';
 import { compared } from '../../domain/query/comparison.js';
-import type { MetricAnswer, MetricQuestion, MetricStream, ReadEngine } from '../../domain/query/engine.js';
+import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
@@ -140,14 +140,4 @@ export const listGuestUnderlying =
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
     return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying);
-  };
-
-/** Returns all rows of the metric for download, if `isEnableDownloadMetrics` permits it. */
-export const downloadGuestCsv =
-  ({ store, engine, clock }: Deps) =>
-  async ({ grant }: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricStream> => {
-    const content = store.contentAt(grant.revision);
-    const target = await openMetric(content, grant, query.metricId, query.dashboardId);
-    assertPermitted(grant, target.opened, 'isEnableDownloadMetrics');
-    return guestReads(engine, signal).stream(await questionFor(content, grant, target, query, clock.now()));
   };

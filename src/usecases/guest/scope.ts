@@ -5,7 +5,7 @@ import type { Datamart, TableRef } from '../../domain/datamart/datamart.js';
 import type { Moment } from '../../domain/filter/date-range.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../../domain/guest/access.js';
-import type { LiveGrant } from '../../domain/guest/caller.js';
+import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { noColumns, takeColumns } from '../../domain/guest/column-filters.js';
 import {
   authoredAmong,
@@ -23,6 +23,7 @@ import {
 } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
 import type { GuestQuery } from '../../domain/guest/view.js';
+import type { Clock } from '../../domain/ports.js';
 import { drill } from '../../domain/query/drill.js';
 import type { MetricQuestion } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -147,6 +148,20 @@ export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission
       reason: 'permission-missing',
     });
   }
+};
+
+/** Throws TOKEN_EXPIRED or AUTHENTICATION_ERROR if the token has ended since the request was authenticated. */
+export const assertStillGood = async (
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { grant: { id, expiresAt } }: GuestCaller,
+): Promise<void> => {
+  if (expiresAt !== null && expiresAt <= clock.now()) {
+    throw new Refusal('TOKEN_EXPIRED', 'The guest token has expired; ask the host application for a new one.');
+  }
+  if (await store.guestTokens.isGood(id)) return;
+  throw new Refusal('AUTHENTICATION_ERROR', 'The guest token was revoked; ask the host application for a new one.', {
+    reason: 'token-gone',
+  });
 };
 
 /**

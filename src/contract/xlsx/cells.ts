@@ -1,0 +1,95 @@
+/** Cells of a worksheet (ECMA-376) as XML. Text is always text: no cell is a formula, whatever it starts with. */
+import type { TimeGrain } from '../../domain/dashboard/metric.js';
+import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+
+/** A spreadsheet takes a cell that starts with one of these characters for a formula. */
+export const formula = /^[=+\-@\t\r]/;
+
+/** Positions in the list of cell formats in parts.ts. */
+export const formats = { general: 0, day: 1, time: 2, month: 3, year: 4, literal: 5, bold: 6, minute: 7 } as const;
+
+/** The greatest number of characters that a spreadsheet reads from a cell. */
+const longestText = 32_767;
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** XML cannot hold most control characters. The format writes them as `_xHHHH_`, and escapes text of that form. */
+const controls = /(?![\t\n])[\p{Cc}\ufffe\uffff]/gu;
+const unpaired = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+const codeOf = (character: string): string =>
+  `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
+
+export const escapeXml = (text: string): string =>
+  text
+    .replaceAll(/_(?=x[0-9a-fA-F]{4}_)/g, '_x005F_')
+    .replaceAll(unpaired, '\ufffd')
+    .replaceAll(controls, codeOf)
+    .replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
+
+/** The name of a column: A for 0, AA for 26. */
+export const columnName = (index: number): string => {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : columnName(Math.floor(index / 26) - 1) + letter;
+};
+
+export const textCell = (at: string, text: string, format: number = formats.general): string => {
+  const shown = text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text;
+  // With this format the text stays text, also after somebody edits the cell.
+  const style = formula.test(shown) ? formats.literal : format;
+  return `<c r="${at}" t="inlineStr"${style === 0 ? '' : ` s="${style}"`}><is><t xml:space="preserve">${escapeXml(shown)}</t></is></c>`;
+};
+
+export const numberCell = (at: string, value: number | string, format: number = formats.general): string =>
+  `<c r="${at}"${format === 0 ? '' : ` s="${format}"`}><v>${value}</v></c>`;
+
+const dayMs = 86_400_000;
+/** Day 25,569 is 1970-01-01. Before day 61, spreadsheets disagree on the calendar. */
+const epochDay = 25_569;
+const firstSafeDay = 61;
+
+const dates = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2}):(\d{2}(?:\.\d+)?))?$/;
+
+/** The date as a spreadsheet counts it: days, with the time as a fraction. Undefined if it cannot. */
+export const serialOf = (text: string): number | undefined => {
+  const [, year, month, day, hours = '0', minutes = '0', seconds = '0'] = dates.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day)) / dayMs + epochDay;
+  const fraction = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) / 86_400;
+  return midnight < firstSafeDay ? undefined : midnight + fraction;
+};
+
+const grainFormats: Readonly<Partial<Record<TimeGrain, number>>> = {
+  minute: formats.minute,
+  hour: formats.minute,
+  month: formats.month,
+  year: formats.year,
+};
+
+const dateCell = (at: string, text: string, grain: TimeGrain | undefined): string => {
+  const serial = serialOf(text);
+  if (serial === undefined) return textCell(at, text);
+  const usual = Number.isInteger(serial) ? formats.day : formats.time;
+  return numberCell(at, serial, (grain === undefined ? undefined : grainFormats[grain]) ?? usual);
+};
+
+/** A spreadsheet keeps 15 digits. */
+const exactDigits = 15;
+
+/** Whether a spreadsheet keeps every digit of the number. One that it would round is written as text. */
+const isExactText = (text: string): boolean => {
+  if (!/^-?\d+(\.\d+)?$/.test(text)) return false;
+  const digits = text.replace(/^-?0*\.?0*/, '').replace('.', '');
+  return digits.replace(/0+$/, '').length <= exactDigits;
+};
+
+export type TypedColumn = Pick<AnswerColumn, 'dataType'> & { readonly grain?: TimeGrain | undefined };
+
+/** Writes a cell with its type. NULL is no cell. */
+export const typedCell = (at: string, cell: Cell | undefined, { dataType, grain }: TypedColumn): string => {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'boolean') return `<c r="${at}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+  if (typeof cell === 'number') return Number.isFinite(cell) ? numberCell(at, cell) : textCell(at, String(cell));
+  if (dataType === 'date') return dateCell(at, cell, grain);
+  return dataType === 'number' && isExactText(cell) ? numberCell(at, cell) : textCell(at, cell);
+};

@@ -1,0 +1,36 @@
+/** The part of a metric's rows that a file shows, and what is missing from it. */
+import type { Cell } from './engine.js';
+
+type Rows = readonly (readonly Cell[])[];
+
+export type Shown = {
+  /** How many rows were passed on until now. */
+  readonly count: number;
+  /** Whether more rows follow the last one. */
+  readonly isCut: boolean;
+};
+
+export type Excerpt = { readonly batches: AsyncIterable<Rows>; readonly shown: () => Shown };
+
+/** Passes on the first `limit` rows of `batches`. To notice a cut, `batches` must have at least one row more. */
+export const excerpt = (batches: AsyncIterable<Rows>, limit: number | null): Excerpt => {
+  let shown: Shown = { count: 0, isCut: false };
+  const most = limit ?? Number.POSITIVE_INFINITY;
+  async function* first(): AsyncGenerator<Rows> {
+    for await (const rows of batches) {
+      const taken = rows.slice(0, most - shown.count);
+      shown = { count: shown.count + taken.length, isCut: taken.length < rows.length };
+      yield taken;
+      if (shown.isCut) return;
+    }
+  }
+  return { batches: { [Symbol.asyncIterator]: first }, shown: () => shown };
+};
+
+/** Says which rows a file lacks; null if it has all. `offset`: how many rows were left out before the first. */
+export const missingRows = ({ count, isCut }: Shown, offset: number): string | null => {
+  if (!isCut && offset === 0) return null;
+  if (offset === 0) return `Incomplete: the first ${count} rows. More rows follow.`;
+  const last = count === 0 ? `no row after row ${offset}` : `rows ${offset + 1} to ${offset + count}`;
+  return `Incomplete: ${last}. ${isCut ? 'Rows are missing before and after.' : 'The rows before are left out.'}`;
+};

@@ -1,0 +1,157 @@
+/** Downloads of metrics as files. The rows are read in the same way as by a query, under the same restrictions. */
+import { sameName } from '../../domain/dashboard/dashboard.js';
+import type { FilterValue } from '../../domain/filter/filter.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
+import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
+import { appliedValue } from '../../domain/guest/end-user-filters.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { GuestQuery } from '../../domain/guest/view.js';
+import type { Clock } from '../../domain/ports.js';
+import type { MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
+import { columnLabels } from '../../domain/query/labels.js';
+import type { Store } from '../../domain/store/store.js';
+import type { Opened } from '../embeds/lookup.js';
+import { guestReads } from './engine.js';
+import { assertPermitted, assertStillGood, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
+
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+
+/** Opens the metric, if `isEnableDownloadMetrics` permits to download it. */
+const openForDownload = async (
+  { store }: Pick<Deps, 'store'>,
+  { grant }: GuestCaller,
+  { metricId, dashboardId }: Pick<GuestQuery, 'metricId' | 'dashboardId'>,
+): Promise<OpenMetric> => {
+  const target = await openMetric(store.contentAt(grant.revision), grant, metricId, dashboardId);
+  assertPermitted(grant, target.opened, 'isEnableDownloadMetrics');
+  return target;
+};
+
+const questionOf = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  query: GuestQuery,
+): Promise<MetricQuestion> => questionFor(store.contentAt(grant.revision), grant, target, query, clock.now());
+
+const rowsOf = async (
+  { engine }: Pick<Deps, 'engine'>,
+  question: MetricQuestion,
+  signal: AbortSignal,
+): Promise<DownloadRows> => {
+  const { definition, datamart, limit, offset } = question;
+  const oneMore = limit === null ? null : limit + 1;
+  const { columns, batches } = await guestReads(engine, signal).stream({ ...question, limit: oneMore });
+  const labels = columnLabels(definition, datamart);
+  const grains = new Map(
+    definition.kind === 'visual' ? definition.dimensions.map(({ name, grain }) => [name, grain]) : [],
+  );
+  return {
+    columns: columns.map((column) => ({
+      ...column,
+      label: labels.get(column.name) ?? column.name,
+      grain: grains.get(column.name),
+    })),
+    ...{ batches, limit, offset },
+  };
+};
+
+/** Returns all rows of the metric for download, or those that the query's limit allows. */
+export const downloadGuestCsv =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<DownloadRows> => {
+    const target = await openForDownload(deps, caller, query);
+    return rowsOf(deps, await questionOf(deps, caller, target, query), signal);
+  };
+
+type Choices = GuestQuery['dashboardFilter'];
+
+/** The guest's choice for a filter, else its default. `names`: every name that the guest may use for the filter. */
+const chosenOr = (names: readonly string[], choices: Choices = {}, usual: FilterValue | undefined) =>
+  Object.entries(choices).find(([key]) => names.some((name) => sameName(name, key)))?.[1] ?? usual;
+
+const stated = (name: string, value: FilterValue | undefined, isFixed = false): readonly StatedFilter[] =>
+  value === undefined ? [] : [{ name, value, isFixed }];
+
+/** The dashboard's filters with their values: the guest's choices, defaults, and what the token fixes and shows. */
+const dashboardFilters = (grant: GuestGrant, { dashboard }: Opened, choices: Choices = {}): readonly StatedFilter[] => {
+  const visible = visibleFilters(grant, dashboard);
+  const columns = Object.entries(choices).filter(([key]) => !visible.some(({ name }) => sameName(name, key)));
+  return [
+    ...visible.flatMap(({ name, defaultValue }) => [
+      ...stated(name, appliedValue(grant, dashboard, name), true),
+      ...stated(name, chosenOr([name], choices, defaultValue)),
+    ]),
+    ...columns.flatMap(([key, value]) => stated(key, value)),
+  ];
+};
+
+/** The metric's own filters, the columns that the guest chose, and the guest's steps of the drill. */
+const metricFilters = (grant: GuestGrant, { metric }: OpenMetric, query: GuestQuery): readonly StatedFilter[] => {
+  const open = openMetricFilters(grant, metric);
+  const { metricFilter = {}, drill = [] } = query;
+  const isFilter = (key: string) => open.some(({ name, label }) => sameName(name, key) || sameName(label, key));
+  const columns = Object.entries(metricFilter).filter(([key]) => !isFilter(key));
+  return [
+    ...open.flatMap(({ name, label, defaultValue }) =>
+      stated(label, chosenOr([name, label], metricFilter, defaultValue)),
+    ),
+    ...columns.flatMap(([key, value]) => stated(key, value)),
+    ...drill.flatMap(({ columnName, value }) => stated(columnName, value ?? '(empty)')),
+  ];
+};
+
+/** Returns a workbook with the metric's rows. The rows are read before it returns, so that a refusal is an answer. */
+export const downloadGuestXlsx =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<Workbook> => {
+    const { grant } = caller;
+    const target = await openForDownload(deps, caller, query);
+    const rows = await rowsOf(deps, await questionOf(deps, caller, target, query), signal);
+    const { opened, metric } = target;
+    const isOfDashboard = opened.embed.embedType === 'dashboard';
+    return {
+      title: metric.name,
+      madeAt: deps.clock.now(),
+      timezone: grant.timezone,
+      filters: isOfDashboard ? dashboardFilters(grant, opened, query.dashboardFilter) : [],
+      sheets: [{ name: metric.name, filters: metricFilters(grant, target, query), load: async () => rows }],
+    };
+  };
+
+/** Metrics of one dashboard for a workbook. */
+export type DashboardDownload = {
+  readonly dashboardId: string;
+  readonly dashboardFilter?: GuestQuery['dashboardFilter'];
+  readonly metrics: readonly Omit<GuestQuery, 'dashboardId' | 'dashboardFilter'>[];
+};
+
+/**
+ * Returns a workbook with a sheet for each metric. The sheets are read one after the other, each only if the token is
+ * still valid. Throws if a metric is not open to the token, or a choice does not fit.
+ */
+export const downloadGuestDashboardXlsx =
+  (deps: Deps) =>
+  async (caller: GuestCaller, download: DashboardDownload, signal: AbortSignal): Promise<Workbook> => {
+    const { grant } = caller;
+    const { dashboardId, dashboardFilter, metrics } = download;
+    const opened = await openDashboard(deps.store.contentAt(grant.revision), grant, dashboardId);
+    const sheet = async (asked: DashboardDownload['metrics'][number]): Promise<DownloadSheet> => {
+      const query = { ...asked, dashboardId, dashboardFilter };
+      const target = await openForDownload(deps, caller, query);
+      const question = await questionOf(deps, caller, target, query);
+      const load = async (): Promise<DownloadRows> => {
+        await assertStillGood(deps, caller);
+        return rowsOf(deps, question, signal);
+      };
+      return { name: target.metric.name, filters: metricFilters(grant, target, query), load };
+    };
+    return {
+      title: opened.dashboard.name,
+      madeAt: deps.clock.now(),
+      timezone: grant.timezone,
+      filters: dashboardFilters(grant, opened, dashboardFilter),
+      sheets: await Promise.all(metrics.map(sheet)),
+    };
+  };
