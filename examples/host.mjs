@@ -21,6 +21,11 @@ export const startHost = async (folder) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
+    if (pathname === '/settings') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ guestlistUrl: guestlist.url }));
+      return;
+    }
     const name = /^\/(?:assets\/)?[\w.-]+$/.test(pathname) ? pathname : '/index.html';
     const file = await readFile(join(folder, name)).catch(() => undefined);
     if (file === undefined) response.writeHead(404).end();

@@ -2,11 +2,14 @@
 
 type Named = { readonly name: string; readonly description?: string };
 type Attribute = Named & { readonly fieldName: string; readonly type: { readonly text: string } };
-type Field = Named & { readonly type: { readonly text: string } };
+type Typed = { readonly type: { readonly text: string } };
+type Field = Named & Typed & { readonly kind: 'field'; readonly attribute?: string };
+type Parameter = Typed & { readonly name: string; readonly optional?: boolean };
+type Method = Named & { readonly kind: 'method'; readonly parameters: readonly Parameter[]; readonly return: Typed };
 type Declaration = Named & {
   readonly tagName: string;
   readonly attributes: readonly Attribute[];
-  readonly members: readonly Field[];
+  readonly members: readonly (Field | Method)[];
   readonly events: readonly Named[];
 };
 export type Manifest = { readonly modules: readonly { readonly declarations: readonly Declaration[] }[] };
@@ -14,10 +17,19 @@ export type Manifest = { readonly modules: readonly { readonly declarations: rea
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 const chapterOf = ({ tagName, description = '', attributes, members, events }: Declaration): string => {
-  const rows = attributes.map(({ name, fieldName, description: meaning = '' }) => {
-    const { type = { text: '' } } = members.find((member) => member.name === fieldName) ?? {};
-    return `| \`${name}\` | \`${fieldName}\` | \`${cell(type.text)}\` | ${cell(meaning)} |`;
-  });
+  const rows = members
+    .filter((member) => member.kind === 'field')
+    .map(({ name, type, attribute, description: own = '' }) => {
+      const { description: meaning = own } = attributes.find(({ fieldName }) => fieldName === name) ?? {};
+      const shown = attribute === undefined ? '' : `\`${attribute}\``;
+      return `| ${shown} | \`${name}\` | \`${cell(type.text)}\` | ${cell(meaning)} |`;
+    });
+  const called = members
+    .filter((member) => member.kind === 'method')
+    .map(({ name, parameters, return: { type }, description: meaning = '' }) => {
+      const given = parameters.map((each) => `${each.name}${each.optional ? '?' : ''}: ${each.type.text}`).join(', ');
+      return `| \`${name}(${cell(given)}): ${cell(type.text)}\` | ${cell(meaning)} |`;
+    });
   const fired = events.map(({ name, description: meaning = '' }) => `| \`${name}\` | ${cell(meaning)} |`);
   return `## \`<${tagName}>\`
 
@@ -26,6 +38,10 @@ ${description}
 | attribute | property | type of the property | meaning |
 |---|---|---|---|
 ${rows.join('\n')}
+
+| method | what it does |
+|---|---|
+${called.join('\n')}
 
 | event | when |
 |---|---|
@@ -47,6 +63,25 @@ ${modules
 
 With \`metric-id\` alone, \`<guestlist-metric>\` needs a metric embed; with \`metric-id\` and
 \`dashboard-id\` it reads the metric through that dashboard.
+
+## Where tokens come from
+
+With \`token-url\` or \`getToken\` the element asks for its tokens itself, and for the next one ahead
+of the end of each. All elements of a page with the same \`token-url\` share one request. The lifetime
+comes from the answer, so a wrong clock of the browser does no harm.
+
+| what happens | what the element does |
+|---|---|
+| the token ends, is revoked, or is unknown | asks for another; what is shown stays |
+| the source answers the same ended token | waits longer before each further request, at most a minute |
+| the source answers 401, redirects to a page, or \`getToken\` returns null | clears everything, also filters, and fires \`token-expired\` |
+| the source answers 403 | clears everything, shows the message, and fires \`guestlist-error\` |
+| the service or the source is away | leaves what is shown, says of when it is, and goes on within five seconds of the return |
+| the page is hidden | asks nothing until it is shown |
+
+With \`token\` alone, the element fires \`token-expired\` when the token has ended, and continues with
+the next \`token\`. With both, it asks the source when \`token\` has ended. Setting \`token\` to null
+clears everything: do that at a log-out.
 
 ## Filters in the URL
 

@@ -21,9 +21,26 @@ export type GuestlistLoaded = {
   readonly filters: readonly string[];
 };
 
+/** A guest token, or the answer of the gateway's `POST /embed-token`; null: nobody is logged in. */
+export type TokenAnswer =
+  | string
+  | null
+  | {
+      readonly token: string;
+      /** ISO 8601, or milliseconds since 1970. */
+      readonly refreshAfter?: string | number;
+      readonly expiresAt?: string | number;
+      readonly serviceUrl?: string;
+      readonly embeds?: readonly { readonly id: string; readonly name: string; readonly type: string }[];
+    }
+  | { readonly error: { readonly code: string; readonly message: string; readonly status?: number } };
+
 /** Events bubble, and cross the border of a shadow tree. */
 export interface GuestlistEvents {
-  /** The token has expired: set a new `token`. The element keeps the filters that the guest has set. */
+  /**
+   * The token has expired or was revoked, and the element gets no other by itself: set a new `token`, or log in. The element
+   * keeps the filters that the guest has set until `token` is null or its source says that nobody is logged in.
+   */
   'token-expired': CustomEvent<{ readonly dashboardId: string | null }>;
   'guestlist-error': CustomEvent<GuestlistFailure>;
 }
@@ -33,9 +50,16 @@ export interface GuestlistDashboardEvents extends GuestlistEvents {
 }
 
 interface GuestlistElement extends HTMLElement {
-  /** A guest token. Without one, the element shows no data. */
+  /** A guest token. Without one, and without `tokenUrl` or `getToken`, the element shows no data. */
   token: string | null;
-  /** Attribute `service-url`. Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of the module. */
+  /** Attribute `token-url`: a URL that answers as the gateway's `POST /embed-token`. It is asked with the page's cookies. */
+  tokenUrl: string | null;
+  /** Function instead of `tokenUrl`. The element calls it ahead of the end of each token. */
+  getToken: (() => TokenAnswer | Promise<TokenAnswer>) | null;
+  /**
+   * Attribute `service-url`. Base URL of the service. Default: the `serviceUrl` of the answer that brought the token, then
+   * `window.dbn.baseUrl`, otherwise the origin of the module.
+   */
   serviceUrl: string | null;
   theme: 'light' | 'dark' | 'auto' | null;
   /** Attribute `chart-colors`: CSS colours between commas. */
@@ -44,11 +68,16 @@ interface GuestlistElement extends HTMLElement {
   language: string | null;
   /** Attribute `options`, as JSON: `filters` holds the initial filter values by filter name. */
   options: Readonly<Record<string, unknown>>;
+  /** Reads all data again. Filters, drill and scroll position stay. */
+  refresh(): void;
 }
 
 /** `<guestlist-dashboard>`: the metrics of one dashboard below its filters. */
 export interface GuestlistDashboard extends GuestlistElement {
-  /** Attribute `dashboard-id` or `dashboardid`. */
+  /**
+   * Attribute `dashboard-id` or `dashboardid`: id of the dashboard, or name of the template that it is a copy of. Default: the
+   * first dashboard that the token opens, where `tokenUrl` or `getToken` says which.
+   */
   dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
   urlFilters: boolean;

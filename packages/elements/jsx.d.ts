@@ -4,11 +4,12 @@ import type { GuestlistDashboard, GuestlistMetric } from './elements.js';
 
 type Own<Element, Names extends keyof Element> = Partial<Pick<Element, Names>>;
 type Base<Element> = DetailedHTMLProps<HTMLAttributes<Element>, Element>;
-type Common = 'token' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
+type Common = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
 
 export type GuestlistDashboardAttributes = Base<GuestlistDashboard> &
   Own<GuestlistDashboard, Common | 'dashboardId' | 'urlFilters' | 'urlPrefix'> & {
     'dashboard-id'?: string;
+    'token-url'?: string;
     'service-url'?: string;
     'chart-colors'?: string;
     'url-filters'?: 'on' | 'off';
@@ -18,6 +19,7 @@ export type GuestlistMetricAttributes = Base<GuestlistMetric> &
   Own<GuestlistMetric, Common | 'dashboardId' | 'metricId'> & {
     'dashboard-id'?: string;
     'metric-id'?: string;
+    'token-url'?: string;
     'service-url'?: string;
     'chart-colors'?: string;
   };

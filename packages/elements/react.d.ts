@@ -6,11 +6,11 @@ import type {
   GuestlistMetric as MetricElement,
 } from './elements.js';
 
-type Common = 'token' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
+type Common = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
 type Component<Element, Props> = ForwardRefExoticComponent<PropsWithoutRef<Props> & RefAttributes<Element>>;
 
 type Events = {
-  /** The token has expired: set a new `token`. */
+  /** The token has ended, and the element gets no other by itself: set a new `token`, or log in. */
   onTokenExpired?: (event: GuestlistDashboardEvents['token-expired']) => void;
   /** The element shows an error. */
   onGuestlistError?: (event: GuestlistDashboardEvents['guestlist-error']) => void;

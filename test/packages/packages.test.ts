@@ -147,14 +147,18 @@ describe('programs of the documents', () => {
 });
 
 describe('the elements', () => {
-  type Field = { readonly name: string; readonly attribute: string };
+  type Field = { readonly kind: string; readonly name: string; readonly attribute?: string };
   type Declared = { readonly name: string; readonly tagName: string; readonly members: readonly Field[] };
   const { modules } = readJson('packages/elements/custom-elements.json') as {
     readonly modules: readonly { readonly declarations: readonly Declared[] }[];
   };
   const declarations = modules.flatMap(({ declarations: all }) => all);
   type Properties = ReadonlyMap<string, { readonly state?: boolean; readonly attribute?: unknown }>;
-  type ElementClass = { readonly observedAttributes: readonly string[]; readonly elementProperties: Properties };
+  type ElementClass = {
+    readonly observedAttributes: readonly string[];
+    readonly elementProperties: Properties;
+    readonly prototype: Readonly<Record<string, unknown>>;
+  };
   // The path is not a literal, so the compiler does not load these files, which need the DOM's types.
   const load = async (file: string, name: string) => {
     const module = (await import(join(root, 'src/web/elements', file))) as Readonly<Record<string, ElementClass>>;
@@ -163,7 +167,10 @@ describe('the elements', () => {
   const attributesOf = (properties: Properties) =>
     [...properties]
       .filter(([, { state }]) => state !== true)
-      .map(([name, { attribute }]) => [name, typeof attribute === 'string' ? attribute : name.toLowerCase()])
+      .map(([name, { attribute }]) => [
+        name,
+        attribute === false ? null : typeof attribute === 'string' ? attribute : name.toLowerCase(),
+      ])
       .sort();
 
   it.each([
@@ -175,8 +182,11 @@ describe('the elements', () => {
     const observed = element?.observedAttributes;
     const declared = declarations
       .find((each) => each.name === name)
-      ?.members.map((field) => [field.name, field.attribute]);
+      ?.members.filter(({ kind }) => kind === 'field')
+      .map((field) => [field.name, field.attribute ?? null]);
     expect(declared?.sort()).toEqual(attributesOf(element?.elementProperties ?? new Map()));
+    const methods = declarations.find((each) => each.name === name)?.members.filter(({ kind }) => kind === 'method');
+    expect(methods?.filter((method) => typeof element?.prototype[method.name] !== 'function')).toEqual([]);
     expect(observed).toEqual(expect.arrayContaining(['dashboard-id', 'dashboardid', 'service-url', 'serviceurl']));
   });
 

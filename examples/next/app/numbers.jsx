@@ -1,23 +1,22 @@
 'use client';
 import { GuestlistDashboard } from '@guestlist/elements/react';
-import { useCallback, useEffect, useState } from 'react';
+import { useState } from 'react';
+
+/** Called in the browser, never on the server. */
+const getToken = async () => {
+  const answer = await fetch(`/embed-token${window.location.search}`, { method: 'POST' });
+  return answer.json();
+};
 
 export const Numbers = () => {
-  const [embed, setEmbed] = useState({});
-  const ask = useCallback(async () => {
-    const answer = await fetch(`/embed-token${window.location.search}`, { method: 'POST' });
-    setEmbed(await answer.json());
-  }, []);
-  useEffect(() => {
-    ask();
-  }, [ask]);
-  if (embed.error !== undefined) return <p id="message">{embed.error.message}</p>;
+  const [message, setMessage] = useState('');
   return (
-    <GuestlistDashboard
-      token={embed.token ?? null}
-      serviceUrl={embed.serviceUrl ?? null}
-      dashboardId={embed.embeds?.[0].id ?? null}
-      onTokenExpired={ask}
-    />
+    <>
+      <p id="message">{message}</p>
+      <GuestlistDashboard
+        getToken={getToken}
+        onGuestlistError={({ detail }) => detail.status === 403 && setMessage(detail.message)}
+      />
+    </>
   );
 };

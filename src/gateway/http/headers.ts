@@ -7,7 +7,7 @@ export type { FlatHeaders } from '../../http/constant-headers.js';
 
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
-const exposed: FlatHeaders = ['Access-Control-Expose-Headers', 'Retry-After, X-Request-Id'];
+const exposed: FlatHeaders = ['Access-Control-Expose-Headers', 'Date, Retry-After, X-Request-Id'];
 
 /**
  * Computes CORS headers. Pages of allowed origins get headers that permit cookies, and local pages get headers that do

@@ -19,6 +19,13 @@ export class GuestError extends Error {
   }
 }
 
+/** The service as a whole gave no answer of its own: the network, a proxy, a server that starts or stops. */
+export class OutageError extends GuestError {}
+
+/** Whether the token can no longer be used. For the guest it makes no difference why. */
+export const isEnded = (error: unknown): boolean =>
+  error instanceof GuestError && (error.code === 'TOKEN_EXPIRED' || error.code === 'AUTHENTICATION_ERROR');
+
 export type FilterValues = Readonly<Record<string, FilterValue>>;
 export type DrillStep = { readonly columnName: string; readonly value: Scalar | null };
 
@@ -42,9 +49,37 @@ export type ClientSettings = {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
+  /**
+   * Called if a read that the guest asks for (rows, CSV, options) finds the token ended. The read is repeated with the client
+   * that this resolves to; undefined: there is none, and the read fails.
+   */
+  readonly next?: ((error: GuestError) => Promise<GuestClient | undefined>) | undefined;
 };
 
 export const createGuestClient = (settings: ClientSettings): GuestClient => {
+  const client = createPlainClient(settings);
+  const patient =
+    <Args extends unknown[], T>(read: (client: GuestClient, ...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      try {
+        return await read(client, ...args);
+      } catch (error) {
+        if (!(error instanceof GuestError) || !isEnded(error)) throw error;
+        const next = await settings.next?.(error);
+        // The service's message is for developers.
+        if (next === undefined) throw new GuestError(error.code, 'Access to this view has ended.', error.status, error);
+        return read(next, ...args);
+      }
+    };
+  return {
+    ...client,
+    underlying: patient((each, ...args) => each.underlying(...args)),
+    csv: patient((each, ...args) => each.csv(...args)),
+    options: patient((each, ...args) => each.options(...args)),
+  };
+};
+
+const createPlainClient = (settings: ClientSettings): GuestClient => {
   const get = (path: string, signal: AbortSignal) => send(settings, path, { signal });
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     send(settings, path, { method: 'POST', body: JSON.stringify(body), signal });
@@ -80,14 +115,20 @@ const send = async ({ baseUrl, token, fetch }: ClientSettings, path: string, ini
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
   const response = await fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
-    throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+    throw unreachable(cause);
   });
   if (!response.ok) throw await refusalOf(response);
   return response;
 };
 
-const refusalOf = async (response: Response): Promise<GuestError> =>
-  refusalIn(await response.json().catch(() => null), response.status);
+const unreachable = (cause: unknown): GuestError =>
+  new OutageError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+
+const refusalOf = async (response: Response): Promise<GuestError> => {
+  const refusal = refusalIn(await response.json().catch(() => null), response.status);
+  const isOutage = [502, 503, 504].includes(response.status);
+  return isOutage ? new OutageError(refusal.code, refusal.message, refusal.status) : refusal;
+};
 
 const refusalIn = (body: unknown, status: number): GuestError => {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {};
@@ -105,7 +146,7 @@ async function* linesOf({ body }: Response): AsyncGenerator<string> {
   let rest = '';
   while (reader !== undefined) {
     const { value, done } = await reader.read().catch((cause: unknown) => {
-      throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+      throw unreachable(cause);
     });
     const lines = (rest + (value ?? '')).split('\n');
     rest = lines.pop() ?? '';

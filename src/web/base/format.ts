@@ -19,6 +19,8 @@ export type Format = {
   /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
   readonly timeTick: (time: number) => string;
   readonly count: (value: number) => string;
+  /** A moment by the reader's own clock; without its day if that is today. */
+  readonly moment: (at: Date, now: Date) => string;
 };
 
 /**
@@ -48,6 +50,11 @@ export const createFormat = (language: string): Format => {
     },
     timeTick: dates.tick,
     count: (value) => integer.format(value),
+    moment: (at, now) => {
+      const isToday = at.toDateString() === now.toDateString();
+      const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
+      return new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', ...day }).format(at);
+    },
   };
 };
 

@@ -3,9 +3,11 @@
  * the elements and renews it. What the user may see is known only from the answers of gateway and service.
  */
 import { render } from 'lit';
+import type { Membership } from '../token/keeper.js';
+import { joinUrl } from '../token/page.js';
+import type { EmbedToken } from '../token/request.js';
 import { type LoadedDashboard, type PageState, page } from './page.js';
-import { type EmbedToken, logIn, logOut, mintToken, readSession } from './session.js';
-import { createTokenKeeper, type TokenKeeper } from './token-keeper.js';
+import { logIn, logOut, readSession } from './session.js';
 
 const nobody: PageState = {
   users: [],
@@ -23,8 +25,7 @@ const root = document.querySelector<HTMLElement>('#app') ?? document.body;
 root.replaceChildren();
 
 let state: PageState = nobody;
-let keeper: TokenKeeper | undefined;
-let mints = new AbortController();
+let keeper: Membership | undefined;
 
 const show = (change: Partial<PageState>): void => {
   state = { ...state, ...change };
@@ -34,9 +35,7 @@ const show = (change: Partial<PageState>): void => {
 
 /** Removes the previous user's data from the page before requesting the next user's. */
 const forgetUser = (): void => {
-  keeper?.stop();
-  mints.abort();
-  mints = new AbortController();
+  keeper?.leave();
   show({ ...nobody, users: state.users, theme: state.theme });
 };
 
@@ -59,19 +58,11 @@ const enter = async (): Promise<void> => {
 };
 
 const keepToken = (): void => {
-  const { signal } = mints;
-  keeper = createTokenKeeper<EmbedToken>({
-    mint: () => mintToken((refusal) => signal.aborted || show({ refusal, minted: null }), signal),
+  keeper = joinUrl(new URL('/embed-token', location.href).href, {
     onToken: (minted) => show({ minted, refusal: null, trouble: null, selected: selectedOf(minted) }),
+    onRefused: (refusal) => show({ refusal, minted: null }),
     onTrouble: (reason, waitMs) => show({ trouble: `${reason} Next try in ${Math.ceil(waitMs / 1000)} s.` }),
-    startTimer: (run, waitMs) => {
-      const timer = setTimeout(run, waitMs);
-      return () => clearTimeout(timer);
-    },
-    isHidden: () => document.hidden,
-    random: Math.random,
   });
-  keeper.start();
 };
 
 /** The chosen dashboard if it is still granted, otherwise the one in the URL, otherwise the first. */
@@ -94,7 +85,7 @@ const actions = {
     show({ selected: embedId });
   },
   setTheme: (theme: PageState['theme']) => show({ theme }),
-  expired: () => keeper?.expired(),
+  expired: () => keeper?.expired(state.minted?.token ?? ''),
   loaded: (dashboard: LoadedDashboard) => show({ loaded: { ...state.loaded, [dashboard.dashboardId]: dashboard } }),
 };
 
@@ -113,7 +104,4 @@ const begin = async (): Promise<void> => {
   }
 };
 
-document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) keeper?.shown();
-});
 void begin();

@@ -2,14 +2,9 @@
 import { html, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { GuestPermissions } from '../../domain/guest/grant.js';
-import {
-  type CurrentUser,
-  type DemoUser,
-  type EmbedToken,
-  embedTitle,
-  type GrantedEmbed,
-  type HostError,
-} from './session.js';
+import type { Refused } from '../token/keeper.js';
+import type { EmbedToken, GrantedEmbed } from '../token/request.js';
+import { type CurrentUser, type DemoUser, embedTitle } from './session.js';
 
 /** Details of the event `guestlist-loaded`. */
 export type LoadedDashboard = {
@@ -25,7 +20,7 @@ export type PageState = {
   readonly isSwitching: boolean;
   readonly minted: EmbedToken | null;
   /** Set if the gateway refused this user. */
-  readonly refusal: HostError | null;
+  readonly refusal: Refused | null;
   /** A temporary failure; the page retries. */
   readonly trouble: string | null;
   readonly selected: string | null;
@@ -155,7 +150,7 @@ const embedded = (
   ></guestlist-dashboard>`;
 };
 
-const refused = ({ code, message, status }: HostError): TemplateResult => html`<section class="refused" role="alert">
+const refused = ({ code, message, status }: Refused): TemplateResult => html`<section class="refused" role="alert">
   <p class="code"><span>${status}</span> <code>${code}</code></p>
   <h1>The gateway gave no token</h1>
   <p>${message}</p>

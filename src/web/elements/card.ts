@@ -144,11 +144,19 @@ export class MetricCard extends LitElement {
     isShownElsewhere: (error, client, metricId) => this.onFailure(error, client, metricId),
   });
 
+  /** The notes of the answer that is shown. `notes` may already be those of the next question. */
+  #answeredNotes: readonly string[] = [];
+
   constructor() {
     super();
     this.isTable = false;
     this.isSettled = false;
     this.notes = [];
+  }
+
+  /** When the data that the card shows came; undefined if it shows none. */
+  get answeredAt(): Date | undefined {
+    return this.#reading.state.answeredAt;
   }
 
   static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];
@@ -166,6 +174,7 @@ export class MetricCard extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('place')) this.#settle();
     if (changed.has('metric') || changed.has('source')) this.#reading.read(this.metric, this.source);
+    if (!this.#reading.state.isLoading) this.#answeredNotes = this.notes;
   }
 
   override render() {
@@ -197,7 +206,7 @@ export class MetricCard extends LitElement {
     if (answer === undefined) return loadingState(`Loading ${name}`);
     if (answer.rows.length === 0) return emptyState('No data for these filters');
     const { kind } = rendererOf(chart.type);
-    if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.notes);
+    if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.#answeredNotes);
     if (this.isTable || kind === 'table') return this.#table(answer);
     return kind === 'pivotTable' ? this.#pivot(answer) : this.#chart(answer);
   }
@@ -294,13 +303,13 @@ export class MetricCard extends LitElement {
   }
 
   #openRows(): void {
-    const { client } = this.source;
     const { metricId } = this.metric;
     const question = this.#reading.question(this.source);
     const dialog = this.renderRoot.querySelector('guestlist-rows');
     if (!(dialog instanceof RowsDialog)) return;
     dialog.open((offset, limit, signal) =>
-      client.underlying(metricId, { ...question, sort: undefined, offset, limit }, signal),
+      // The source of that moment: a token may be renewed while the dialog is open.
+      this.source.client.underlying(metricId, { ...question, sort: undefined, offset, limit }, signal),
     );
   }
 

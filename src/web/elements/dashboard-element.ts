@@ -9,6 +9,7 @@ import type { FilterChange } from '../filters/filter-bar.js';
 import { filterNotes } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
+import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard } from './layout.js';
 import type { CardSource } from './reading.js';
 
@@ -110,7 +111,11 @@ export class GuestlistDashboard extends EmbedElement {
   static override styles = [themeStyles, baseStyles, stateStyles, embedStyles, dashboardStyles];
 
   protected override get embedId(): string | null {
-    return this.dashboardId || null;
+    return grantedId(this.granted, 'dashboard', this.dashboardId || null);
+  }
+
+  protected override get readKey(): string | null {
+    return this.embedId;
   }
 
   protected override get isShown(): boolean {
@@ -126,14 +131,7 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('dashboardId')) {
-      this.forget();
-      this.#url.clear();
-      this.#isUrlRead = false;
-      this.filters = this.#initialFilters();
-    }
     super.willUpdate(changed);
-    if (changed.has('dashboardId') && !changed.has('token') && !changed.has('serviceUrl')) this.load();
     if (changed.has('filters')) this.#refilter();
   }
 
@@ -142,7 +140,7 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
-    const id = this.dashboardId ?? '';
+    const id = this.embedId ?? '';
     const dashboard = await client.dashboard(id, signal);
     return () => {
       this.dashboard = dashboard;
@@ -157,6 +155,13 @@ export class GuestlistDashboard extends EmbedElement {
   protected override forget(): void {
     this.dashboard = undefined;
     this.#source = undefined;
+  }
+
+  protected override reset(): void {
+    this.forget();
+    this.#url.clear();
+    this.#isUrlRead = false;
+    this.filters = this.#initialFilters();
   }
 
   protected override content(): TemplateResult {
@@ -205,9 +210,9 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   readonly #loadOptions = (filter: string, search: string, signal: AbortSignal) => {
-    const { client, dashboardId } = this;
-    if (client === undefined || dashboardId === null) return Promise.resolve([]);
-    return client.options(dashboardId, filter, search, signal);
+    const { client, embedId } = this;
+    if (client === undefined || embedId === null) return Promise.resolve([]);
+    return client.options(embedId, filter, search, signal);
   };
 
   readonly #changed = ({ detail: { name, value } }: CustomEvent<FilterChange>): void => {

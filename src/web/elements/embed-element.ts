@@ -1,14 +1,16 @@
 /**
- * Base class of both public elements: their common attributes, their client, and how they report failures to the page.
- * Each element keeps its own token, so two elements on a page may use two tokens. The token is stored nowhere else.
+ * Base class of both public elements: their common attributes, what they show while they have no data of now, and how they
+ * report failures to the page. `connection.ts` has the token.
  */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { createGuestClient, type GuestClient, GuestError, isRecord } from '../base/client.js';
+import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { errorState, loadingState } from '../base/states.js';
 import { parseColours, type ThemeName } from '../base/theme.js';
-import type { CardView } from './card.js';
+import type { GetToken, GrantedEmbed } from '../token/request.js';
+import { type CardView, MetricCard } from './card.js';
+import { Connection, type ConnectionSettings } from './connection.js';
 
 export const embedStyles = css`
   :host {
@@ -48,11 +50,34 @@ export const embedStyles = css`
   .expired strong {
     font-weight: 600;
   }
+  /* Takes no place, so that nothing moves when an outage begins or ends. */
+  .outdated {
+    position: sticky;
+    z-index: 4;
+    bottom: 12px;
+    height: 0;
+    text-align: center;
+    pointer-events: none;
+  }
+  .outdated p {
+    display: inline-block;
+    transform: translateY(-100%);
+    max-width: calc(100% - 32px);
+    margin: 0;
+    padding: 4px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: 999px;
+    background: var(--gl-raised);
+    box-shadow: 0 4px 16px rgb(0 0 0 / 14%);
+    font-size: 13px;
+  }
 `;
 
 export abstract class EmbedElement extends LitElement {
   static override properties = {
     token: { type: String },
+    tokenUrl: { type: String, attribute: 'token-url' },
+    getToken: { attribute: false },
     serviceUrl: { type: String, attribute: 'service-url' },
     theme: { type: String, reflect: true },
     chartColors: { type: String, attribute: 'chart-colors' },
@@ -60,9 +85,14 @@ export abstract class EmbedElement extends LitElement {
     options: { attribute: 'options', converter: { fromAttribute: parseOptions } },
     isLoading: { state: true },
     isExpired: { state: true },
+    isAway: { state: true },
     error: { state: true },
   };
   declare token: string | null;
+  /** Where the element asks for its tokens, as the gateway's `POST /embed-token` answers, with the page's cookies. */
+  declare tokenUrl: string | null;
+  /** Instead of `tokenUrl`: returns a token, or the answer of `POST /embed-token`; null if nobody is logged in. */
+  declare getToken: GetToken | null;
   /** Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of this script. */
   declare serviceUrl: string | null;
   declare theme: ThemeName | null;
@@ -72,11 +102,23 @@ export abstract class EmbedElement extends LitElement {
   declare options: Readonly<Record<string, unknown>>;
   declare isLoading: boolean;
   declare isExpired: boolean;
+  /** Whether the service does not answer. What is shown then is of an earlier time. */
+  declare isAway: boolean;
   declare error: GuestError | undefined;
 
-  /** The client that uses the current token. A new token creates a new client. */
-  protected client: GuestClient | undefined;
   readonly #latest = createLatest();
+  readonly #connection = new Connection({
+    connected: () => this.#connected(),
+    cleared: (refused) => this.#cleared(refused),
+    expired: () => this.#expire(),
+    away: () => {
+      this.isAway = true;
+      this.isLoading = false;
+    },
+    probe: (client) => this.read(client, new AbortController().signal),
+  });
+  /** What `read` reads; another one starts anew. */
+  #key: string | null | undefined;
   readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
   readonly #schemeChanged = () => this.requestUpdate();
   #view: { readonly key: string; readonly value: CardView } | undefined;
@@ -87,6 +129,7 @@ export abstract class EmbedElement extends LitElement {
     this.options = {};
     this.isLoading = true;
     this.isExpired = false;
+    this.isAway = false;
   }
 
   /** Frameworks write the property `dashboardId` as the attribute `dashboardid`. Both spellings of each attribute work. */
@@ -102,8 +145,20 @@ export abstract class EmbedElement extends LitElement {
     super.attributeChangedCallback(unhyphenated(elementProperties).get(name) ?? name, old, value);
   }
 
+  /** The client that uses the current token. A new token creates a new client. */
+  protected get client(): GuestClient | undefined {
+    return this.#connection.client;
+  }
+
+  /** What the token opens, if the token came with that. */
+  protected get granted(): readonly GrantedEmbed[] {
+    return this.#connection.embeds;
+  }
+
   /** The dashboard id or metric id that this element's events carry. */
   protected abstract get embedId(): string | null;
+  /** Names all that `read` depends on, besides the client. */
+  protected abstract get readKey(): string | null;
   /**
    * Reads the element's data. Returns a function that stores the result; the caller runs it only if `client` is still the
    * current client.
@@ -111,6 +166,8 @@ export abstract class EmbedElement extends LitElement {
   protected abstract read(client: GuestClient, signal: AbortSignal): Promise<() => void>;
   /** Drops the data that is shown. */
   protected abstract forget(): void;
+  /** Drops also what the guest has set: another dashboard, or nobody is logged in. */
+  protected abstract reset(): void;
   protected abstract get isShown(): boolean;
   protected abstract content(): TemplateResult;
   protected abstract get permissions(): { readonly canSeeRows: boolean; readonly canDownload: boolean };
@@ -118,17 +175,21 @@ export abstract class EmbedElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#scheme.addEventListener('change', this.#schemeChanged);
-    if (this.hasUpdated && this.client !== undefined) this.load();
+    if (this.hasUpdated) this.#connection.resume(this.#settings);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#scheme.removeEventListener('change', this.#schemeChanged);
     this.#latest.cancel();
+    this.#connection.leave();
   }
 
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('token') || changed.has('serviceUrl')) this.#renew();
+  protected override willUpdate(_changed: PropertyValues<this>): void {
+    const isOther = this.#isOtherKey();
+    const before = this.client;
+    if (this.isConnected) this.#connection.follow(this.#settings);
+    if (isOther && this.client === before) this.load();
   }
 
   override render() {
@@ -136,7 +197,13 @@ export abstract class EmbedElement extends LitElement {
       <div class="sr" role="status">${this.isLoading && !this.isShown ? 'Loading' : ''}</div>
       ${this.isExpired ? this.#expired() : null}
       <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
+      ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
     </div>`;
+  }
+
+  /** Reads all data again, as the page shows it: filters, drill and scroll position stay. */
+  refresh(): void {
+    this.#connection.refresh();
   }
 
   /** Reads again with the current token. The element keeps showing the old data until the answer arrives. */
@@ -148,6 +215,7 @@ export abstract class EmbedElement extends LitElement {
     this.#latest.run(
       (signal) => this.read(client, signal),
       (show) => {
+        this.isAway = false;
         show();
         this.isLoading = false;
       },
@@ -155,16 +223,16 @@ export abstract class EmbedElement extends LitElement {
     );
   }
 
-  /** Reports a failure to the page by an event. Returns true if the element shows the failure itself (the token has expired). */
+  /**
+   * Reports a failure to the page by an event. Returns true if the failure is not the caller's to show: the connection goes on
+   * by itself, or waits for the page.
+   */
   protected readonly onFailure = (error: GuestError, client: GuestClient, metricId?: string): boolean => {
-    if (client !== this.client) return true;
-    if (error.code === 'TOKEN_EXPIRED') {
-      this.#expire();
-      return true;
-    }
-    const { code, message, status } = error;
-    this.#tell('guestlist-error', { code, message, status, dashboardId: this.embedId, metricId: metricId ?? null });
-    return false;
+    const wasAway = this.isAway;
+    const isHandled = this.#connection.failed(error, client);
+    const isNews = error instanceof OutageError ? this.isAway && !wasAway : !isHandled;
+    if (isNews) this.#tellFailure(error, metricId);
+    return isHandled;
   };
 
   /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
@@ -179,27 +247,41 @@ export abstract class EmbedElement extends LitElement {
     return this.#view.value;
   }
 
-  #renew(): void {
-    const { token } = this;
+  get #settings(): ConnectionSettings {
+    const { token, tokenUrl, getToken } = this;
+    const serviceUrl = this.serviceUrl || undefined;
+    return {
+      token,
+      tokenUrl,
+      getToken,
+      serviceUrl,
+      defaultUrl: () => pageBaseUrl() ?? new URL(import.meta.url).origin,
+    };
+  }
+
+  #isOtherKey(): boolean {
+    const isOther = this.#key !== this.readKey;
+    this.#key = this.readKey;
+    if (isOther) this.reset();
+    return isOther;
+  }
+
+  #connected(): void {
     this.isExpired = false;
-    this.client =
-      token === null || token === undefined || token === ''
-        ? undefined
-        : createGuestClient({ token, baseUrl: this.#baseUrl(), fetch: fetchFresh });
-    if (this.client !== undefined) this.load();
-    else this.#withoutToken();
+    this.#isOtherKey();
+    this.load();
   }
 
-  /** Without a token, the page must show nothing that an earlier token could read. */
-  #withoutToken(): void {
+  /** Without a session, the page must show nothing that an earlier token could read. */
+  #cleared(refused: GuestError | undefined): void {
     this.#latest.cancel();
-    this.forget();
-    this.error = undefined;
-    this.isLoading = true;
-  }
-
-  #baseUrl(): string {
-    return this.serviceUrl || pageBaseUrl() || new URL(import.meta.url).origin;
+    this.reset();
+    this.isExpired = false;
+    this.isAway = false;
+    this.error = refused === undefined ? undefined : neutral(refused);
+    this.isLoading = refused === undefined;
+    if (refused?.status === 401) this.#tell('token-expired', { dashboardId: this.embedId });
+    else if (refused !== undefined) this.#tellFailure(refused);
   }
 
   #failed(error: unknown, client: GuestClient): void {
@@ -224,17 +306,38 @@ export abstract class EmbedElement extends LitElement {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 
+  #tellFailure({ code, message, status }: GuestError, metricId?: string): void {
+    this.#tell('guestlist-error', { code, message, status, dashboardId: this.embedId, metricId: metricId ?? null });
+  }
+
   #main(): TemplateResult {
-    if (this.embedId === null) return errorState('Nothing to show', 'This element needs an id: see its attributes.');
-    if (this.error?.code === 'AUTHENTICATION_ERROR') {
-      // The service's message is for developers; the event `guestlist-error` has it.
-      return errorState('Access to this view has ended', 'Reload the page to get access again.', () => this.load());
+    const { error } = this;
+    const again = () => this.refresh();
+    if (error?.status === 401) {
+      return errorState('Your session has ended', 'Sign in again to see this view.', again);
     }
-    if (this.error !== undefined) {
-      return errorState('This can’t be shown', this.error.message, () => this.load());
-    }
+    if (error !== undefined) return errorState('This can’t be shown', error.message, again);
     if (this.isShown) return this.content();
+    if (this.isAway && !this.isLoading) {
+      const text = 'It comes back as soon as the connection does.';
+      return html`<div class="waiting">${errorState('This view can’t be reached right now', text, again)}</div>`;
+    }
+    if (this.embedId === null && this.client !== undefined) {
+      return errorState('Nothing to show', 'This element needs an id: see its attributes.');
+    }
     return html`<div class="waiting">${loadingState('Loading')}</div>`;
+  }
+
+  /** Says of when the oldest data is that the element shows. */
+  #outdated(): TemplateResult {
+    const times = [...this.renderRoot.querySelectorAll('guestlist-card')]
+      .map((card) => (card instanceof MetricCard ? card.answeredAt?.getTime() : undefined))
+      .filter((time) => time !== undefined);
+    const text =
+      times.length === 0
+        ? 'The connection is interrupted'
+        : `Showing data of ${this.view.format.moment(new Date(Math.min(...times)), new Date())}`;
+    return html`<div class="outdated" role="status"><p>${text}</p></div>`;
   }
 
   #expired(): TemplateResult {
@@ -244,6 +347,12 @@ export abstract class EmbedElement extends LitElement {
     </div>`;
   }
 }
+
+/** The gateway's message of a 403 is for end users. Other messages are for developers, who find them in the event. */
+const neutral = (refused: GuestError): GuestError =>
+  refused.status === 403
+    ? refused
+    : new GuestError(refused.code, 'This view is not available.', refused.status, refused);
 
 /** Attribute names by their spelling without hyphens. */
 const unhyphenated = (properties: typeof EmbedElement.elementProperties): ReadonlyMap<string, string> =>
@@ -264,9 +373,6 @@ function parseOptions(text: string | null): Readonly<Record<string, unknown>> {
     return {};
   }
 }
-
-/** The guest's data must not stay in the browser's HTTP cache. */
-const fetchFresh: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, cache: 'no-store' });
 
 /** The base URL that a page may set once for all its elements: `window.dbn = { baseUrl }`. */
 const pageBaseUrl = (): string | undefined => {

@@ -1,10 +1,11 @@
 /** `<guestlist-metric token metric-id>`: one metric, read from a metric embed or, with `dashboard-id`, through a dashboard. */
-import { css, html, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, type TemplateResult } from 'lit';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
+import { grantedId } from './granted.js';
 import type { CardSource } from './reading.js';
 
 export class GuestlistMetric extends EmbedElement {
@@ -42,7 +43,15 @@ export class GuestlistMetric extends EmbedElement {
   ];
 
   protected override get embedId(): string | null {
-    return this.metricId || null;
+    return grantedId(this.dashboardId ? [] : this.granted, 'metric', this.metricId || null);
+  }
+
+  protected override get readKey(): string | null {
+    return JSON.stringify([this.embedId, this.#dashboardId]);
+  }
+
+  get #dashboardId(): string | undefined {
+    return this.dashboardId ? (grantedId(this.granted, 'dashboard', this.dashboardId) ?? undefined) : undefined;
   }
 
   protected override get isShown(): boolean {
@@ -56,16 +65,9 @@ export class GuestlistMetric extends EmbedElement {
     };
   }
 
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    const isOther = changed.has('metricId') || changed.has('dashboardId');
-    if (isOther) this.forget();
-    super.willUpdate(changed);
-    if (isOther && !changed.has('token') && !changed.has('serviceUrl')) this.load();
-  }
-
   protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
-    const metricId = this.metricId ?? '';
-    const dashboardId = this.dashboardId || undefined;
+    const metricId = this.embedId ?? '';
+    const dashboardId = this.#dashboardId;
     const dashboard = dashboardId === undefined ? undefined : await client.dashboard(dashboardId, signal);
     const metric = dashboard === undefined ? await client.metric(metricId, signal) : metricOf(dashboard, metricId);
     return () => {
@@ -81,6 +83,10 @@ export class GuestlistMetric extends EmbedElement {
     this.metric = undefined;
     this.#source = undefined;
     this.#permissions = undefined;
+  }
+
+  protected override reset(): void {
+    this.forget();
   }
 
   protected override content(): TemplateResult {

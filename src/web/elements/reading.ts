@@ -26,6 +26,8 @@ type State = {
   readonly isLoading: boolean;
   readonly drill: readonly TakenStep[];
   readonly sort: Sort | null;
+  /** When the answer came. */
+  readonly answeredAt: Date | undefined;
 };
 
 type Events = {
@@ -34,7 +36,14 @@ type Events = {
   readonly isShownElsewhere: (error: GuestError, client: GuestClient, metricId: string) => boolean;
 };
 
-const start: State = { answer: undefined, error: undefined, isLoading: true, drill: [], sort: null };
+const start: State = {
+  answer: undefined,
+  error: undefined,
+  isLoading: true,
+  drill: [],
+  sort: null,
+  answeredAt: undefined,
+};
 
 export class Reading {
   readonly #events: Events;
@@ -68,7 +77,7 @@ export class Reading {
     this.#set({ isLoading: true, error: undefined });
     this.#latest.run(
       (signal) => client.query(metricId, question, signal),
-      (answer) => this.#set({ answer, isLoading: false }),
+      (answer) => this.#set({ answer, isLoading: false, answeredAt: new Date() }),
       (error) => this.fail(error, client, metricId),
     );
   }
@@ -80,8 +89,12 @@ export class Reading {
   fail(error: unknown, client: GuestClient, metricId: string): void {
     const failure =
       error instanceof GuestError ? error : new GuestError('UNEXPECTED', 'This chart can’t be shown.', 0, error);
-    if (this.#events.isShownElsewhere(failure, client, metricId)) return;
-    this.#set({ isLoading: false, answer: undefined, error: failure });
+    if (this.#events.isShownElsewhere(failure, client, metricId)) {
+      // The question has no answer yet: the next `read` sends it again, even to the same client.
+      this.#asked = undefined;
+      return;
+    }
+    this.#set({ isLoading: false, answer: undefined, answeredAt: undefined, error: failure });
   }
 
   /** The current question, for underlying rows or a CSV download. */

@@ -1,0 +1,112 @@
+/** Asks for a guest token: from a URL that answers as the gateway's `POST /embed-token`, or from a function of the page. */
+import { isRecord } from '../base/client.js';
+import type { MintOutcome, Refused } from './keeper.js';
+
+export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: string };
+
+/** The part of the gateway's answer that pages and elements use. */
+export type EmbedToken = {
+  readonly token: string;
+  readonly refreshInMs: number | null;
+  readonly embeds: readonly GrantedEmbed[];
+  /** Empty: the answer names no service. */
+  readonly serviceUrl: string;
+};
+
+/** What `getToken` may return: a token, or an answer of the gateway. Null or an empty text: nobody is logged in. */
+export type GetToken = () => unknown;
+
+type Outcome = MintOutcome<EmbedToken>;
+
+/** Asks a URL, with the page's cookies. Never throws. */
+export const requestToken = async (
+  url: string,
+  fetch: typeof globalThis.fetch,
+  signal?: AbortSignal,
+): Promise<Outcome> => {
+  try {
+    const init = { method: 'POST', credentials: 'include', cache: 'no-store', ...(signal ? { signal } : {}) } as const;
+    return await outcomeOf(await fetch(url, init));
+  } catch (error) {
+    return { kind: 'away', retryAfterMs: null, reason: textOf(error) };
+  }
+};
+
+/** Calls a function of the page. Never throws. */
+export const callForToken = async (getToken: GetToken): Promise<Outcome> => {
+  try {
+    const answer = await getToken();
+    if (answer === null || answer === undefined || answer === '') return { kind: 'refused', refused: noSession };
+    const minted = tokenIn(answer, Date.now());
+    if (minted !== undefined) return { kind: 'minted', minted };
+    const refused = refusedIn(answer);
+    return refused === undefined ? unreadable : withoutToken(refused, null);
+  } catch (error) {
+    return { kind: 'away', retryAfterMs: null, reason: textOf(error) };
+  }
+};
+
+const noSession: Refused = { code: 'SESSION_INVALID', message: 'There is no session.', status: 401 };
+const unreadable: Outcome = { kind: 'retry', retryAfterMs: null, reason: 'The answer has no token that can be read.' };
+
+const outcomeOf = async (response: Response): Promise<Outcome> => {
+  const body: unknown = await response.json().catch(() => null);
+  if (response.ok) {
+    const minted = tokenIn(body, Date.parse(response.headers.get('date') ?? '') || Date.now());
+    if (minted !== undefined) return { kind: 'minted', minted };
+    // Hosts send a browser without a session to their login page.
+    return response.redirected ? { kind: 'refused', refused: noSession } : unreadable;
+  }
+  const { status, statusText } = response;
+  const refused = refusedIn(body) ?? { code: `HTTP ${status}`, message: statusText, status };
+  return withoutToken({ ...refused, status }, retryAfterMs(response));
+};
+
+const withoutToken = (refused: Refused, waitMs: number | null): Outcome => {
+  const { status, code, message } = refused;
+  if (status !== 408 && status !== 429 && status < 500) return { kind: 'refused', refused };
+  const kind = [502, 503, 504].includes(status) ? 'away' : 'retry';
+  return { kind, retryAfterMs: waitMs, reason: `${code}: ${message}` };
+};
+
+/** The error of an answer of the gateway. */
+const refusedIn = (body: unknown): Refused | undefined => {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const { code, message, status = 500 } = error;
+  if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number') return undefined;
+  return { code, message, status };
+};
+
+const retryAfterMs = (response: Response): number | null => {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
+};
+
+/** `nowMs` is the time of the answer by the clock that wrote its times, if that is known. */
+const tokenIn = (answer: unknown, nowMs: number): EmbedToken | undefined => {
+  if (typeof answer === 'string') return { token: answer, refreshInMs: null, embeds: [], serviceUrl: '' };
+  if (!isRecord(answer) || typeof answer.token !== 'string' || answer.token === '') return undefined;
+  const { token, embeds, serviceUrl, refreshAfter, expiresAt } = answer;
+  const refreshAtMs = instantOf(refreshAfter);
+  const expiresAtMs = instantOf(expiresAt);
+  const lifeMs = expiresAtMs === null ? null : expiresAtMs - nowMs;
+  return {
+    token,
+    refreshInMs: refreshAtMs !== null ? refreshAtMs - nowMs : lifeMs === null ? null : lifeMs * shareBeforeRenewal,
+    embeds: Array.isArray(embeds) ? embeds.filter(isEmbed) : [],
+    serviceUrl: typeof serviceUrl === 'string' ? serviceUrl : '',
+  };
+};
+
+/** An answer without `refreshAfter` is renewed after this share of its life. */
+const shareBeforeRenewal = 2 / 3;
+
+/** Reads an ISO 8601 date or milliseconds since 1970. */
+const instantOf = (value: unknown): number | null => {
+  const instant = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(instant) ? null : instant;
+};
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const isEmbed = (value: unknown): value is GrantedEmbed =>
+  isRecord(value) && typeof value.id === 'string' && typeof value.type === 'string';

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { callForToken, requestToken } from '../../src/web/token/request.js';
+
+const date = 'Mon, 01 Jan 2024 10:00:00 GMT';
+const atOnce = (body: unknown, init: ResponseInit = {}) => {
+  const calls: { url: string; init: RequestInit | undefined }[] = [];
+  const fetch: typeof globalThis.fetch = async (url, given) => {
+    calls.push({ url: String(url), init: given });
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), init);
+  };
+  return { fetch, calls };
+};
+const ask = (body: unknown, init?: ResponseInit) => requestToken('https://host/embed-token', atOnce(body, init).fetch);
+const refusal = (code: string, status: number) => ({ error: { code, message: 'm', status } });
+
+describe('the request for a token', () => {
+  it('is a POST with the cookies of the page, and without a body', async () => {
+    const { fetch, calls } = atOnce({ token: 't' });
+    await requestToken('https://host/embed-token', fetch);
+    expect(calls).toEqual([
+      { url: 'https://host/embed-token', init: { method: 'POST', credentials: 'include', cache: 'no-store' } },
+    ]);
+  });
+
+  it('measures the life of a token by the clock of the server that answered', async () => {
+    const body = { token: 't', refreshAfter: '2024-01-01T10:10:00Z', embeds: [{ id: 'a', type: 'dashboard' }, 1] };
+    expect(await ask(body, { headers: { date } })).toEqual({
+      kind: 'minted',
+      minted: { token: 't', refreshInMs: 600_000, embeds: [{ id: 'a', type: 'dashboard' }], serviceUrl: '' },
+    });
+    const short = { token: 't', expiresAt: Date.parse('2024-01-01T10:15:00Z') };
+    expect(await ask(short, { headers: { date } })).toMatchObject({ minted: { refreshInMs: 600_000 } });
+    expect(await ask({ token: 't' })).toMatchObject({ minted: { refreshInMs: null } });
+  });
+
+  it('tells a session without a token from a server that is busy or away', async () => {
+    const kindOf = async (body: unknown, init: ResponseInit) => (await ask(body, init)).kind;
+    expect(await kindOf(refusal('SESSION_INVALID', 401), { status: 401 })).toBe('refused');
+    expect(await kindOf(refusal('NO_POLICY', 403), { status: 403 })).toBe('refused');
+    expect(await kindOf(refusal('RATE_LIMITED', 429), { status: 429 })).toBe('retry');
+    expect(await kindOf('oops', { status: 500 })).toBe('retry');
+    expect(await kindOf('<html>', { status: 502 })).toBe('away');
+    expect(await kindOf('<html>', { status: 200 })).toBe('retry');
+    expect(await kindOf({ token: '' }, { status: 200 })).toBe('retry');
+    expect(await ask(refusal('A', 503), { status: 503, headers: { 'retry-after': '7' } })).toEqual({
+      kind: 'away',
+      retryAfterMs: 7_000,
+      reason: 'A: m',
+    });
+  });
+
+  it('takes a redirect to a login page for a session that has ended', async () => {
+    const fetch = async () => Object.defineProperty(new Response('<html>'), 'redirected', { value: true });
+    expect(await requestToken('https://host/embed-token', fetch)).toMatchObject({
+      kind: 'refused',
+      refused: { status: 401 },
+    });
+  });
+
+  it('takes a failure of the network for a server that is away', async () => {
+    const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+    expect(await requestToken('https://host/embed-token', fetch)).toMatchObject({ kind: 'away' });
+  });
+});
+
+describe('a function of the page that gives tokens', () => {
+  it('may return a token, an answer of the gateway, or a promise of either', async () => {
+    expect(await callForToken(() => 't')).toMatchObject({ kind: 'minted', minted: { token: 't', refreshInMs: null } });
+    expect(await callForToken(async () => ({ token: 't', serviceUrl: 'https://s' }))).toMatchObject({
+      minted: { token: 't', serviceUrl: 'https://s' },
+    });
+  });
+
+  it('says that nobody is logged in by nothing, and that it failed by an error', async () => {
+    for (const nothing of [null, undefined, '']) {
+      expect(await callForToken(() => nothing)).toMatchObject({ kind: 'refused', refused: { status: 401 } });
+    }
+    expect(await callForToken(() => Promise.reject(new Error('down')))).toMatchObject({ kind: 'away', reason: 'down' });
+    expect(await callForToken(() => refusal('NO_POLICY', 403))).toMatchObject({ kind: 'refused' });
+    expect(await callForToken(() => refusal('RATE_LIMITED', 429))).toMatchObject({ kind: 'retry' });
+    expect(await callForToken(() => 5)).toMatchObject({ kind: 'retry' });
+  });
+});
