@@ -74,6 +74,7 @@ export const prepareFlightsData = (
     engine: {
       ...reads(engine),
       until: (signal) => reads(engine.until(signal)),
+      check: afterwards(engine.check),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,

@@ -208,6 +208,7 @@ export const ownReasons = [
   'session-unknown-key',
   'settings-incomplete',
   'sort-unknown',
+  'statement-refused',
   'stored-definition',
   'sql-aggregate',
   'sql-cast',

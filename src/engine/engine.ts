@@ -3,6 +3,8 @@
  * after `scopeToTenant`. The engine may not know who the caller is, may keep rows only in cache/, and never passes a
  * driver's error text to a caller.
  */
+import type { Epoch } from '../domain/brand.js';
+import type { MetricDefinition } from '../domain/dashboard/metric.js';
 import type { Scalar } from '../domain/filter/filter.js';
 import type {
   Engine,
@@ -50,6 +52,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   return {
     ...until(undefined),
     until,
+    check: createCheck(parts),
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
     forget: async (datasourceId) => {
@@ -101,6 +104,37 @@ const createReads = ({ databases, rows, limits, planCache }: Parts, signal: Requ
     },
   };
 };
+
+/** Any width has the types of the one that `bucketCount` would take from the rows. */
+const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
+  definition.kind === 'sql'
+    ? definition
+    : {
+        ...definition,
+        dimensions: definition.dimensions.map(({ bucketCount, ...rest }) =>
+          bucketCount === undefined || rest.bucketWidth !== undefined ? rest : { ...rest, bucketWidth: 1 },
+        ),
+      };
+
+/** Prepares the statement as any query, and runs it with LIMIT 0. */
+const createCheck =
+  ({ databases, rows, limits, planCache }: Parts): Engine['check'] =>
+  (asked, signal) => {
+    const definition = withoutCounting(asked.definition);
+    // Nothing is cached, so neither data app nor epoch has an effect.
+    const noCache = { dataAppId: '', epoch: 'none' as Epoch };
+    const ask = answerOf({ ...asked, ...noCache, definition, timezone: null, sort: null, limit: 0, offset: 0 });
+    const { question } = ask;
+    const { requestId } = signal;
+    const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
+    const work = async (database: Database): Promise<void> => {
+      const place = { database, rows, planCache };
+      const { compiled } = await prepare(database, ask, running, runOf(place, question, running));
+      await database.run(compiled.page, question.tenant, running);
+    };
+    const logged = { requestId, tenant: loggedTenant(question.tenant) };
+    return refuseAborted(signal, () => databases.use(question.datasource, clientDatabaseOf(question), work, logged));
+  };
 
 /** Marks an answer that was cut at a limit the caller did not set. */
 const markCut = (answered: MetricAnswer, { question }: AnyAsk): MetricAnswer => {

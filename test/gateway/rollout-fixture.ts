@@ -26,7 +26,7 @@ import { createLastUses } from '../../src/usecases/credentials/last-use.js';
 import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
-import { columnRef, metric as over } from '../engine/world.js';
+import { columnRef, metric as over, stays } from '../engine/world.js';
 import { createWorld, settings, stateFilter } from '../usecases/world.js';
 import { captureLog, createMovableClock } from './harness.js';
 
@@ -153,9 +153,13 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
   const publish = async (change: (content: DashboardContent) => DashboardContent): Promise<void> => {
     const { content, digest } = await readTemplate();
     const command = { dashboardId: template, workspaceName, content: change(content), expectedDigest: digest };
-    await replaceDashboardContent(deps)(service, command);
+    await replaceDashboardContent(deps)(service, command, stays);
   };
-  await importDashboard(deps)(service, { workspaceName, dashboardId: template, importDashboardData: firstEdition });
+  await importDashboard(deps)(
+    service,
+    { workspaceName, dashboardId: template, importDashboardData: firstEdition },
+    stays,
+  );
 
   const idOf = (clientId: string): string => dashboardIdOf(template, clientId);
 
@@ -164,16 +168,20 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
     const { version } = await versions.record(workspaceName, template);
     const now = clock.now();
     for (const clientId of clientIds) {
-      await createDashboardEmbed(deps)(caller, {
-        dashboardId: idOf(clientId),
-        clientId,
-        workspaceName,
-        accessSettings: settings,
-        templateDashboardId: template,
-        isImportMetrics: true,
-        isRenameDashboard: false,
-        metadata: { guestlist: { template, clientId } },
-      });
+      await createDashboardEmbed(deps)(
+        caller,
+        {
+          dashboardId: idOf(clientId),
+          clientId,
+          workspaceName,
+          accessSettings: settings,
+          templateDashboardId: template,
+          isImportMetrics: true,
+          isRenameDashboard: false,
+          metadata: { guestlist: { template, clientId } },
+        },
+        stays,
+      );
     }
     if (clientIds.length === 0) return;
     const tenants = clientIds.map((clientId) => ({ clientId, tenantRef: ledger.refOf(clientId) }));
@@ -241,7 +249,7 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
     edits: async (clientId: string, change: (content: DashboardContent) => DashboardContent): Promise<void> => {
       const { content, digest } = await read(clientId);
       const command = { dashboardId: idOf(clientId), workspaceName, content: change(content), expectedDigest: digest };
-      await replaceDashboardContent(deps)(caller, command);
+      await replaceDashboardContent(deps)(caller, command, stays);
     },
   };
 };

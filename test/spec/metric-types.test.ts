@@ -74,6 +74,54 @@ describe('SUM of text is refused when the metric is written, with its place, the
   });
 });
 
+describe('what only the database knows is refused in the same way', () => {
+  const expression: Input = { measures: [{ name: 'Total', expression: 'SUM(main.sales.region)' }] };
+  const said = `metrics["m"]: measures[0] "Total".expression: the database refuses its names, functions or types`;
+  const ofSql = (sql: string) => {
+    const outputs = { dimensions: [], measures: [{ name: 'n' }] };
+    return contentOf({}, { definition: { kind: 'sql', chart: { type: 'table' }, ...outputs, sql } });
+  };
+
+  test('by import, in an expression and in custom SQL', async () => {
+    const input = (importDashboardData: object) => ({ workspaceName, dashboardId: 'asked', importDashboardData });
+    expect(await refused('importDashboard INVALID_DASHBOARD_DATA', house, input(contentOf(expression)))).toContain(
+      said,
+    );
+    const wrong = input(ofSql('SELECT SUM(region) AS n FROM main.sales'));
+    expect(await refused('importDashboard INVALID_DASHBOARD_DATA', house, wrong)).toContain('metrics["m"]: sql: ');
+    await ok(house, 'importDashboard', input(ofSql('SELECT SUM(amount) AS n FROM main.sales')));
+  });
+
+  test("by the creation of a client's dashboard, and by PUT for a changed metric", async () => {
+    const target = { dashboardId: 'asked-acme', workspaceName };
+    const created = { ...target, clientId: 'acme', accessSettings: settings };
+    const wrong = { ...created, importDashboardData: contentOf(expression) };
+    expect(await refused('createDashboardEmbed INVALID_DASHBOARD_DATA', house, wrong)).toContain(said);
+    await ok(house, 'createDashboardEmbed', { ...created, importDashboardData: contentOf(sumOf(amount)) });
+    const { digest } = await ok(house, 'getDashboardContent', target);
+    const changed = { ...target, expectedDigest: digest, content: contentOf(expression) };
+    expect(await refused('replaceDashboardContent INVALID_DASHBOARD_DATA', house, changed)).toContain(said);
+    expect((await ok(house, 'getDashboardContent', target)).digest).toBe(digest);
+  });
+
+  test('a name in an expression that is more than one column', async () => {
+    const importDashboardData = contentOf({ measures: [{ name: 'Total', expression: 'SUM(sales.amount)' }] });
+    const input = { workspaceName, dashboardId: 'asked', importDashboardData };
+    const message = await refused('importDashboard INVALID_DASHBOARD_DATA', house, input);
+    expect(message).toContain(
+      'measures[0] "Total".expression: An expression names sales.amount, which is not one column',
+    );
+  });
+
+  test('by the trial of a roll-out, which says it for the metric', async () => {
+    await cloneBoard(house, 'trial', 'acme');
+    const input = { dashboardId: 'trial', workspaceName, content: contentOf(expression) };
+    expect((await ok(house, 'tryDashboardContent', input)).data).toEqual([
+      { metricId: 'm', name: 'M', outcome: 'failed', message: expect.stringContaining('CAST where two types meet') },
+    ]);
+  });
+});
+
 describe('types of filters, calculations and comparisons', () => {
   const check = (parts: Input) =>
     refused('importDashboard INVALID_DASHBOARD_DATA', house, { workspaceName, importDashboardData: contentOf(parts) });

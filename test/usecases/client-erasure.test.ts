@@ -1,4 +1,5 @@
 /** Operations that run while a client is erased: none may leave anything of the client. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -9,6 +10,7 @@ import { eraseClient } from '../../src/usecases/data-apps.js';
 import { saveGuestLayout } from '../../src/usecases/guest/layouts.js';
 import { createGuestMetric } from '../../src/usecases/guest/metrics.js';
 import { createGuestView } from '../../src/usecases/guest/views.js';
+import { stays } from '../engine/world.js';
 import { dump } from '../suites/dump.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';
@@ -138,15 +140,19 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
     });
 
     test('a dashboard that is made afterwards is whole', async () => {
-      await createDashboardEmbed(world.deps)(world.api(), {
-        dashboardId: 'anew',
-        clientId,
-        workspaceName: 'space',
-        accessSettings: settings,
-        templateDashboardId: 'board',
-        isImportMetrics: true,
-        isRenameDashboard: false,
-      });
+      await createDashboardEmbed(world.deps)(
+        world.api(),
+        {
+          dashboardId: 'anew',
+          clientId,
+          workspaceName: 'space',
+          accessSettings: settings,
+          templateDashboardId: 'board',
+          isImportMetrics: true,
+          isRenameDashboard: false,
+        },
+        stays,
+      );
       expect(await erase()).toMatchObject({ dashboards: 1, embeds: 1, metrics: 1 });
       await expectGone();
     });

@@ -2,8 +2,10 @@
  * A dashboard's content is replaced while others change it. Needs a real server, since the embedded database runs one
  * transaction at a time.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
+import { stays } from '../engine/world.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, type World } from './world.js';
 
@@ -28,7 +30,7 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
   const replace = async (gridMargin: readonly number[]): Promise<string> => {
     const { content, digest } = await read();
     const command = { ...target, content: { ...content, gridMargin }, expectedDigest: digest };
-    return replaceDashboardContent(world.deps)(world.api(), command).then(
+    return replaceDashboardContent(world.deps)(world.api(), command, stays).then(
       () => 'done',
       (error: { readonly code?: string }) => error.code ?? String(error),
     );
@@ -52,11 +54,15 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
     const { content, digest } = await read();
     const settled = await Promise.allSettled(
       [101, 102, 103, 104].map((margin) =>
-        replaceDashboardContent(world.deps)(world.api(), {
-          ...target,
-          content: { ...content, gridMargin: [margin] },
-          expectedDigest: digest,
-        }),
+        replaceDashboardContent(world.deps)(
+          world.api(),
+          {
+            ...target,
+            content: { ...content, gridMargin: [margin] },
+            expectedDigest: digest,
+          },
+          stays,
+        ),
       ),
     );
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);

@@ -8,7 +8,7 @@ import { updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest/reads.js';
-import { columnRef, metric, refusalOf } from '../engine/world.js';
+import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, salesCount, stateFilter, type World } from './world.js';
 
 /** The signal of a caller that never disconnects. */
@@ -167,11 +167,15 @@ describe('when it is saved', () => {
       metrics: [{ metricId: 'm', name: 'm', lineage: [], placement: 'METRIC', definition }],
     };
     made += 1;
-    return importDashboard(world.deps)(service, {
-      workspaceName: 'space',
-      importDashboardData: content,
-      dashboardId: `saved-${made}`,
-    });
+    return importDashboard(world.deps)(
+      service,
+      {
+        workspaceName: 'space',
+        importDashboardData: content,
+        dashboardId: `saved-${made}`,
+      },
+      stays,
+    );
   };
 
   test.each([

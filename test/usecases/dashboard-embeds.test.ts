@@ -1,7 +1,9 @@
 /** Operation 4 stores everything or nothing. The store fails at one step, which no request could cause. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import { stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -52,7 +54,9 @@ test.each(Object.keys(failures))('if %s cannot be written, nothing is stored and
     isRenameDashboard: false,
   };
   const code = step === 'the embed whose id is taken' ? 'INVALID_DASHBOARD_ID' : failure.split(' ')[1];
-  await expect(createDashboardEmbed({ ...deps, store: failing })(api(), command)).rejects.toMatchObject({ code });
+  await expect(createDashboardEmbed({ ...deps, store: failing })(api(), command, stays)).rejects.toMatchObject({
+    code,
+  });
   expect(await inventory(world)).toEqual(before);
   await clone('plan', command.dashboardId);
   expect(await inventory(world)).toEqual({

@@ -7,7 +7,7 @@ import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { DatamartTable } from '../../src/domain/datamart/datamart.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { exportDashboard, exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
-import { byClients, datamart, metric } from '../engine/world.js';
+import { byClients, datamart, metric, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -111,11 +111,15 @@ const wired = (exported: Parameters<typeof encodeExport>[0]): DashboardContent =
   importedData.parse(JSON.parse(JSON.stringify(dashboardExport.parse(encodeExport(exported)))));
 
 const travel = async (data: DashboardContent, workspaceName: string, pairs: readonly [string, string][] = []) => {
-  const { dashboard } = await importDashboard(world.deps)(service, {
-    workspaceName,
-    importDashboardData: data,
-    schemaPairs: pairs.map(([replaceSchema, targetSchema]) => ({ replaceSchema, targetSchema })),
-  });
+  const { dashboard } = await importDashboard(world.deps)(
+    service,
+    {
+      workspaceName,
+      importDashboardData: data,
+      schemaPairs: pairs.map(([replaceSchema, targetSchema]) => ({ replaceSchema, targetSchema })),
+    },
+    stays,
+  );
   return wired(
     await exportDashboard(world.deps)(service, { dashboardId: dashboard.externalDashboardId, workspaceName }),
   );
@@ -148,7 +152,7 @@ describe('export, import elsewhere, export', () => {
         const original = importedData.parse(JSON.parse(JSON.stringify(given)));
         const command = { dashboardId, clientId: 'a', workspaceName: 'space', accessSettings: settings };
         const parts = { ...command, importDashboardData: original, isImportMetrics: false, isRenameDashboard: false };
-        await createDashboardEmbed(world.deps)(world.api('other'), parts);
+        await createDashboardEmbed(world.deps)(world.api('other'), parts, stays);
         const exported = wired(await exportEmbed(world.deps)(world.api('other'), { embedId: dashboardId }));
         expect(withoutIds(exported)).toEqual(withoutIds(original));
       }),
@@ -181,20 +185,28 @@ test('a lineage is bounded: what was copied a hundred times is refused, and neve
 test('of two simultaneous imports under one id, and a client’s dashboard of that id, exactly one succeeds', async () => {
   const empty: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
   const organization = () =>
-    importDashboard(world.deps)(service, {
-      workspaceName: 'space',
-      importDashboardData: empty,
-      dashboardId: 'contested',
-    });
+    importDashboard(world.deps)(
+      service,
+      {
+        workspaceName: 'space',
+        importDashboardData: empty,
+        dashboardId: 'contested',
+      },
+      stays,
+    );
   const clients = (app: 'app' | 'other') =>
-    createDashboardEmbed(world.deps)(world.api(app), {
-      dashboardId: 'contested',
-      clientId: 'a',
-      workspaceName: 'space',
-      accessSettings: settings,
-      isImportMetrics: false,
-      isRenameDashboard: false,
-    });
+    createDashboardEmbed(world.deps)(
+      world.api(app),
+      {
+        dashboardId: 'contested',
+        clientId: 'a',
+        workspaceName: 'space',
+        accessSettings: settings,
+        isImportMetrics: false,
+        isRenameDashboard: false,
+      },
+      stays,
+    );
   const settled = await Promise.allSettled([organization(), organization(), clients('app')]);
   expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const one of settled) {

@@ -50,6 +50,7 @@ const engine: Engine = {
   underlying: never,
   options: never,
   stream: never,
+  check: never,
   until: () => engine,
   close: never,
   forgetClient: never,

@@ -2,6 +2,7 @@
  * Two simultaneous changes of one embed, dashboard or data app. Needs a real server, since the embedded database runs
  * one transaction at a time.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
@@ -12,6 +13,7 @@ import {
 } from '../../src/usecases/datamarts/semantic-layer.js';
 import { createEmbed } from '../../src/usecases/embeds/embeds.js';
 import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embeds/settings.js';
+import { stays } from '../engine/world.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';
 
@@ -118,13 +120,17 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
       const codes = await Promise.all(
         [
           createEmbed(deps)(caller, { ...place, embedType: 'dashboard', dashboardId: 'board' }),
-          createDashboardEmbed(deps)(caller, {
-            ...place,
-            ...flags,
-            dashboardId: 'own',
-            clientId: 'a',
-            templateDashboardId: 'board',
-          }),
+          createDashboardEmbed(deps)(
+            caller,
+            {
+              ...place,
+              ...flags,
+              dashboardId: 'own',
+              clientId: 'a',
+              templateDashboardId: 'board',
+            },
+            stays,
+          ),
           store.dataApps.delete(id),
           revokeGuestTokens(deps)(caller, { clientId: 'a' }),
         ].map(codeOf),

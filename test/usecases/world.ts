@@ -170,16 +170,20 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     return dashboard;
   };
   const clone = async (templateDashboardId: string, dashboardId: string, clientId = 'a'): Promise<string> => {
-    await createDashboardEmbed(deps)(api(), {
-      dashboardId,
-      clientId,
-      workspaceName,
-      accessSettings: settings,
-      templateDashboardId,
-      isImportMetrics: true,
-      isAllowPrivateMetricsByDefault: false,
-      isRenameDashboard: false,
-    });
+    await createDashboardEmbed(deps)(
+      api(),
+      {
+        dashboardId,
+        clientId,
+        workspaceName,
+        accessSettings: settings,
+        templateDashboardId,
+        isImportMetrics: true,
+        isAllowPrivateMetricsByDefault: false,
+        isRenameDashboard: false,
+      },
+      stays,
+    );
     const [placed] = await store.dashboards.listMetrics(
       (await store.dashboards.findByExternalId(api().dataAppId, dashboardId))?.id ?? '',
     );

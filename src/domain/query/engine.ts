@@ -6,6 +6,8 @@ import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js'
 import type { TenantScope } from '../datamart/tenant.js';
 import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
+import type { Reason } from '../reasons.js';
+import { Refusal } from '../refusal.js';
 
 /** The abort signal of a request. Log lines about its queries have its `requestId`. */
 export type RequestSignal = AbortSignal & { readonly requestId?: string | undefined };
@@ -37,6 +39,11 @@ export type Engine = Reads & {
    */
   readonly until: (signal: RequestSignal) => Reads;
   /**
+   * Has the database check names and types of the metric, in the tenant scope of the question, without reading a row.
+   * Throws as `query`; `isTypeFault` tells faults of the metric from those of the moment.
+   */
+  readonly check: (question: TypeQuestion, signal: RequestSignal) => Promise<void>;
+  /**
    * Returns the current tables of the datasource, ordered by schema and name. Later questions use them too.
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.
    * Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.
@@ -60,6 +67,28 @@ export type Engine = Reads & {
 
 /** The engine for use cases. They must pass an abort signal to read. */
 export type ReadEngine = Pick<Engine, 'until'>;
+
+/** The reason where the database itself refuses names, functions or types of a statement. */
+export const statementRefused = 'statement-refused';
+
+const typeFaults: ReadonlySet<Reason> = new Set([
+  statementRefused,
+  'measure-type',
+  'grain-without-date',
+  'bucket-invalid',
+  'value-of-wrong-type',
+  'expression-not-aggregate',
+  'expression-column-unknown',
+  'custom-column-aggregates',
+  'custom-column-not-aggregate',
+  'sql-columns-differ',
+  'sql-column-unknown',
+  'sql-table-unknown',
+]);
+
+/** Whether every query of the metric would be refused for its names or types, whoever asks. */
+export const isTypeFault = (error: unknown): error is Refusal =>
+  error instanceof Refusal && typeFaults.has(error.reason);
 
 export type MetricQuestion = {
   readonly datasource: Datasource;
@@ -104,6 +133,8 @@ export type MetricQuestion = {
   readonly limit: number | null;
   readonly offset: number;
 };
+
+export type TypeQuestion = Pick<MetricQuestion, 'datasource' | 'datamart' | 'tenant' | 'definition' | 'conditions'>;
 
 export type OptionsQuestion = Omit<MetricQuestion, 'sort' | 'offset'> & {
   readonly column: ColumnRef;

@@ -2,12 +2,13 @@ import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-
 import type { TenantScope } from '../../domain/datamart/tenant.js';
 import type { Log as EventLog } from '../../domain/log-events.js';
 import type { Datasource } from '../../domain/organization.js';
-import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import { type AnswerColumn, type Cell, statementRefused } from '../../domain/query/engine.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Dialect, Statement } from '../databases/dialect.js';
 import type { SqlType } from '../databases/sql-type.js';
+import { isStatementFault } from '../databases/statement-faults.js';
 import type { Permits } from './budget.js';
 
 export type Log = Pick<EventLog, 'warn' | 'error'>;
@@ -167,7 +168,7 @@ export const runLogged = async <R>(
     }
     log.error({ event: 'query.failed', err: cause, ...about }, 'query failed at the datasource');
     throw new Refusal('METRIC_QUERY_ERROR', 'The query failed at the datasource. The cause is in the log.', {
-      reason: 'datasource-failed',
+      reason: isStatementFault(datasource.datasourceType, cause) ? statementRefused : 'datasource-failed',
       cause,
     });
   }

@@ -51,7 +51,8 @@ export const contentOf = (
   };
 };
 
-const refuse = (code: FaultCode, what: string, faults: readonly string[]): never => {
+/** Throws `code` with the first ten faults. */
+export const refuseContent = (code: FaultCode, what: string, faults: readonly string[]): never => {
   const rest = faults.length > 10 ? `; and ${faults.length - 10} more` : '';
   throw new Refusal(code, `${what}: ${faults.slice(0, 10).join('; ')}${rest}.`);
 };
@@ -90,7 +91,7 @@ const moveSql = async (
   if (faults.length === 0 && dialect !== undefined) {
     faults.push(...(await contentSqlFaults(sqlRewriter, dialect, datamarts, replaced)));
   }
-  if (faults.length > 0) refuse(code, 'SQL of the dashboard cannot be used', faults);
+  if (faults.length > 0) refuseContent(code, 'SQL of the dashboard cannot be used', faults);
   return replaced;
 };
 
@@ -109,7 +110,7 @@ export const moveContent = async (
   const moved = replaceSchemas(content, pairs);
   const faults = contentFaults(moved, datamarts, written);
   const names = datamarts.map(({ name }) => JSON.stringify(name)).join(', ');
-  if (faults.length > 0) refuse(code, `The dashboard does not fit datamart ${names}`, faults);
+  if (faults.length > 0) refuseContent(code, `The dashboard does not fit datamart ${names}`, faults);
   return moveSql(deps, moved, pairs, datamarts, code);
 };
 

@@ -10,6 +10,7 @@ import { isOpenTo } from '../../domain/guest/access.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Digest, Ids } from '../../domain/ports.js';
+import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
@@ -17,9 +18,11 @@ import { loadWorkspace } from '../workspaces.js';
 import { contentOf, moveContent } from './blueprint.js';
 import { writeMetrics } from './replaced-metrics.js';
 import { loadOrganizationDashboard } from './transfer.js';
+import { assertTypes } from './type-check.js';
 
 type Deps = {
   readonly store: Store;
+  readonly engine: Pick<Engine, 'check'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly sqlRewriter: SqlRewriter;
@@ -134,17 +137,40 @@ export type ReplaceDashboardContent = Target & {
   readonly expectedDigest: string;
 };
 
+/** Before the transaction, which must not wait for a customer's database. Throws as the replacement. */
+const assertReplacement = async (
+  deps: Deps,
+  caller: Caller,
+  command: ReplaceDashboardContent,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { store } = deps;
+  const { workspaceName, dashboardId, content } = command;
+  const workspace = await loadWorkspace(store, workspaceName);
+  const dashboard = await loadDashboard(store, caller, workspace, dashboardId);
+  assertReplaces(caller, dashboard);
+  const own = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
+  assertUnchanged(contentWith(deps, dashboard, own).digest, command);
+  const datamarts = await datamartsOf(store, workspace, dashboard);
+  const isNew = writtenOn(dashboard, own);
+  const moved = await moveContent(deps, content, [], datamarts, 'INVALID_DASHBOARD_DATA', isNew);
+  const clientId = dashboard.owner?.clientId ?? null;
+  await assertTypes(deps, { content: moved, datamarts, clientId, ...isNew }, signal);
+};
+
 /**
  * Replaces the content. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, DASHBOARD_CHANGED or INVALID_DASHBOARD_DATA;
  * then nothing is changed.
  */
 export const replaceDashboardContent =
   (deps: Deps) =>
-  (
+  async (
     caller: Caller,
     command: ReplaceDashboardContent,
-  ): Promise<{ readonly dashboard: Dashboard; readonly digest: string }> =>
-    deps.store.transaction(async (store) => {
+    signal: AbortSignal,
+  ): Promise<{ readonly dashboard: Dashboard; readonly digest: string }> => {
+    await assertReplacement(deps, caller, command, signal);
+    return deps.store.transaction(async (store) => {
       const inner = { ...deps, store };
       const workspace = await loadWorkspace(store, command.workspaceName);
       const dashboard = await lockDashboard(store, caller, workspace, command.dashboardId);
@@ -174,3 +200,4 @@ export const replaceDashboardContent =
       const written = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
       return { dashboard: replaced, digest: contentWith(deps, replaced, written).digest };
     });
+  };

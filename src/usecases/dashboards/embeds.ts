@@ -2,14 +2,21 @@
  * Operation 4: creates a dashboard of one client with its embed. The dashboard is empty, or made from a template or an
  * export. If a step fails, nothing is stored.
  */
-import { nothingWritten, overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
+import {
+  allWritten,
+  nothingWritten,
+  overTemplate,
+  relabelLayout,
+  type SchemaPair,
+} from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
+import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
+import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
@@ -18,6 +25,7 @@ import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from '../embeds/source.js';
 import { loadWorkspace } from '../workspaces.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
+import { assertTypes } from './type-check.js';
 
 export type CreateDashboardEmbed = {
   readonly dashboardId: string;
@@ -36,7 +44,13 @@ export type CreateDashboardEmbed = {
   readonly schemaPairs?: readonly SchemaPair[] | undefined;
 };
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly sqlRewriter: SqlRewriter };
+type Deps = {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'check'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+};
 
 type Blueprint = { readonly content: DashboardContent; readonly templateId: string | null };
 
@@ -154,11 +168,24 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
     return embed;
   });
 
+/** Before the transaction, which must not wait for a customer's database. Throws as the creation. */
+const assertImport = async (deps: Deps, command: CreateDashboardEmbed, signal: AbortSignal): Promise<void> => {
+  const { importDashboardData, schemaPairs = [], clientId, accessSettings } = command;
+  if (importDashboardData === undefined) return;
+  const workspace = await loadWorkspace(deps.store, command.workspaceName);
+  const datamart = await loadEmbedDatamart(deps.store, workspace, accessSettings.datamartName);
+  assertTenancySettings(datamart, accessSettings);
+  const content = await moveContent(deps, importDashboardData, schemaPairs, [datamart], 'INVALID_DASHBOARD_DATA');
+  const datamarts = [withTenancySettings(datamart, accessSettings.tableTenancySettings ?? [])];
+  await assertTypes(deps, { content, datamarts, clientId, ...allWritten }, signal);
+};
+
 /** Operation 4. A failure that the caller did not cause throws DASHBOARD_CREATE_ERROR, and nothing is stored. */
 export const createDashboardEmbed =
   (deps: Deps) =>
-  async (caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> => {
+  async (caller: ApiKeyCaller, command: CreateDashboardEmbed, signal: AbortSignal): Promise<Embed> => {
     try {
+      await assertImport(deps, command, signal);
       return await create(deps, caller, command);
     } catch (cause) {
       if (cause instanceof Refusal) throw cause;

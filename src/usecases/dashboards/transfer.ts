@@ -1,18 +1,26 @@
 /** Exports dashboards as files, and imports files as dashboards of the organization. */
-import { relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
+import { allWritten, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { isOpenTo } from '../../domain/guest/access.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
+import type { Engine } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findEmbed } from '../embeds/lookup.js';
 import { loadWorkspace } from '../workspaces.js';
 import { contentOf, copyMetrics, insertDashboard, moveContent } from './blueprint.js';
+import { assertTypes } from './type-check.js';
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly sqlRewriter: SqlRewriter };
+type Deps = {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'check'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+};
 type Exported = { readonly dashboardId: string; readonly name: string; readonly content: DashboardContent };
 
 /**
@@ -86,14 +94,27 @@ export type ImportDashboard = {
   readonly schemaPairs?: readonly SchemaPair[] | undefined;
 };
 
+/** Before the transaction, which must not wait for a customer's database. Throws as the import. */
+const assertImport = async (
+  deps: Deps,
+  { workspaceName, importDashboardData, schemaPairs = [] }: ImportDashboard,
+  signal: AbortSignal,
+): Promise<void> => {
+  const datamarts = await deps.store.workspaces.listDatamarts(await loadWorkspace(deps.store, workspaceName));
+  const content = await moveContent(deps, importDashboardData, schemaPairs, datamarts, 'INVALID_DASHBOARD_DATA');
+  await assertTypes(deps, { content, datamarts, clientId: null, ...allWritten }, signal);
+};
+
 /** Creates a dashboard of the organization, which can be used as a template. If a step fails, nothing is stored. */
 export const importDashboard =
   (deps: Deps) =>
-  (
+  async (
     _caller: ServiceCaller,
     command: ImportDashboard,
-  ): Promise<{ readonly dashboard: Dashboard; readonly workspaceName: string }> =>
-    deps.store.transaction(async (store) => {
+    signal: AbortSignal,
+  ): Promise<{ readonly dashboard: Dashboard; readonly workspaceName: string }> => {
+    await assertImport(deps, command, signal);
+    return deps.store.transaction(async (store) => {
       const { ids, clock } = deps;
       const { workspaceName, importDashboardData, schemaPairs = [], dashboardId = ids.uuid() } = command;
       const workspace = await loadWorkspace(store, workspaceName, 'held');
@@ -118,3 +139,4 @@ export const importDashboard =
       await insertDashboard(store, dashboard, metrics, placements, clock.now());
       return { dashboard, workspaceName };
     });
+  };

@@ -22,6 +22,7 @@ import { findSource, type Opened, type ScopedSource, type Source, scopeSource } 
 import { unscoped } from '../embeds/source.js';
 import { loadWorkspace } from '../workspaces.js';
 import { moveContent } from './blueprint.js';
+import { typeMessage } from './type-check.js';
 
 type Deps = {
   readonly store: Store;
@@ -99,7 +100,7 @@ const tryMetric = async (trial: Trial, given: DashboardContent['metrics'][number
     return { metricId, name, outcome: 'answered', message: null };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { metricId, name, outcome: 'failed', message: error.message };
+    return { metricId, name, outcome: 'failed', message: typeMessage(error) };
   }
 };
 
