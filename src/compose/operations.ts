@@ -31,7 +31,7 @@ import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
-import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
+import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import type { Store } from '../domain/store/store.js';
@@ -102,6 +102,7 @@ export type UseCaseDeps = {
   readonly tokens: Tokens;
   readonly sqlRewriter: SqlRewriter;
   readonly digest: Digest;
+  readonly tag: Tag;
 };
 
 const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({

@@ -12,6 +12,7 @@ import type { Database } from '../platform/database.js';
 import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
 import { createSealer } from '../platform/sealing.js';
+import { createTag } from '../platform/tags.js';
 import { assertMetadataWritable, migrate } from '../store/migrations.js';
 import { createStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
@@ -45,7 +46,8 @@ type ServiceParts = {
 /** Migrates the metadata database and builds the service over it. */
 export const openService = async (parts: ServiceParts): Promise<Service> => {
   const { credentials, engine, database, limits, clock, ids, tokens, log } = parts;
-  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
+  const key = Buffer.from(credentials.encryptionKey, 'base64');
+  const sealer = createSealer(key);
   const db = database.connect<Tables>();
   await migrate(db);
   const store = createStore(db, sealer, database.writes);
@@ -58,7 +60,11 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
     authenticate,
     dispatch: createDispatch({
       operations,
-      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
+      handlers: createHandlers({
+        ...{ store, engine, clock, ids, tokens, digest },
+        sqlRewriter: createSqlRewriter(),
+        tag: createTag(key),
+      }),
       ...{ authenticate, limits, log },
     }),
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],

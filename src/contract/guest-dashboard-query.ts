@@ -37,9 +37,11 @@ async function* encodeParts(
 /** The most metrics of one request. */
 const greatestCount = 100;
 
-const metricQuery = guestQuery
-  .omit({ dashboardId: true, dashboardFilter: true })
-  .extend({ digest: digest.optional().describe('The digest of the answer that the caller already has.') });
+const metricQuery = guestQuery.omit({ dashboardId: true, dashboardFilter: true }).extend({
+  digest: digest
+    .optional()
+    .describe('The digest of the answer that the caller already has. It fits one client and its restrictions.'),
+});
 
 export const queryGuestDashboard = operation({
   name: 'queryGuestDashboard',

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest/view.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest/view.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
@@ -196,11 +196,13 @@ export const queryGuestMetric = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'Query a metric as a guest',
-  description: 'The guest’s choices are added to the filters of the token; they never replace them.',
+  description:
+    'The guest’s choices are added to the filters of the token; they never replace them. The answer has an `ETag`; a request with `If-None-Match` that names it gets 304 without a body if the answer is still the same. Rights are checked first, and a tag fits one client and its restrictions.',
   credentials: ['guestToken'],
   input: guestQuery,
   output: metricAnswer,
   encode: encodeReply,
+  tagOf: ({ tag }: MetricReply) => tag,
   errors: queryErrors,
   bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/query', from: 'body' }],
   example: { input: exampleQuery, output: exampleReply },

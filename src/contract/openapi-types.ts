@@ -18,6 +18,12 @@ export type OpenApiMedia = {
   readonly encoding?: Readonly<Record<string, { readonly contentType: string }>>;
 };
 export type OpenApiContent = Readonly<Record<string, OpenApiMedia>>;
+export type OpenApiResponse = {
+  readonly description: string;
+  /** Left out: the answer has no body. */
+  readonly content?: OpenApiContent;
+  readonly headers?: Readonly<Record<string, { readonly schema: JsonSchema; readonly description: string }>>;
+};
 export type OpenApiOperation = {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -27,7 +33,7 @@ export type OpenApiOperation = {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: OpenApiContent }>>;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
   /** The operation's name, which all its bindings share. */
   readonly 'x-operation': string;
 };

@@ -83,7 +83,10 @@ const writeResponses = (operation: Operation, binding: AnyBinding, schemas: Sche
   const isBinary = operation.output.meta()?.format === 'binary';
   const example = operation.example && !isOwnShape && !isBinary ? { example: operation.example.output } : {};
   const good = { description: 'Success', content: { [operation.contentType]: { schema, ...example } } };
-  return { '200': good, ...writeErrors(operation) };
+  if (operation.tagOf === undefined) return { '200': good, ...writeErrors(operation) };
+  const headers = { ETag: { schema: { type: 'string' }, description: 'For `If-None-Match` of a later request.' } };
+  const same = { description: 'The answer is the one that `If-None-Match` names', headers };
+  return { '200': { ...good, headers }, '304': same, ...writeErrors(operation) };
 };
 
 const writeOperation = (operation: Operation, index: number, schemas: Schemas): OpenApiOperation => {

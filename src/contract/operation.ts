@@ -112,6 +112,11 @@ export type Operation<
     result: Result,
     writeFailure: WriteFailure,
   ) => z.input<Output> | AsyncIterable<string | Uint8Array> | AsyncIterable<z.input<Output>>;
+  /**
+   * The result's tag, for the header `ETag`. A request whose `If-None-Match` names it gets 304 without a body, after
+   * the result was made with all rights of the caller.
+   */
+  tagOf?(result: Result): string | undefined;
   /** Maximum bytes of a body. Default: `limits.usualBodyBytes`. */
   readonly bodyBytes?: number;
   /** How many requests a call counts as, for the rate limits of guests. Default: 1. */

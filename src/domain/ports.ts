@@ -21,6 +21,12 @@ export type Ids = { readonly uuid: () => string };
 export type Digest = (text: string) => string;
 
 /**
+ * A keyed digest of parts that JSON can hold. The same parts give the same tag in every replica; nobody without the key
+ * can compute one.
+ */
+export type Tag = (parts: Iterable<unknown>) => Promise<string>;
+
+/**
  * `create` returns an unguessable credential (a random UUID, 122 bits). Only its `hash` is stored. `isSame` takes the
  * same time for any two hashes.
  */

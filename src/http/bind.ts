@@ -33,6 +33,7 @@ export type DispatchRequest = {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
   /** The caller, if code of this process makes the request. No HTTP request sets it. */
   readonly caller?: Caller;
   /** The body of an in-process call. */
@@ -144,6 +145,22 @@ const encode = ({ operation, binding }: Match, result: unknown, writeFailure: Wr
     contentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
     body: isLines ? linesOf(body) : body,
   };
+};
+
+/** The tag is weak: the time that an answer took is not part of it. */
+const tagHeader = (tag: string): string => `W/"${tag}"`;
+
+/** RFC 9110, 13.1.2, without `*`: a caller that names no tag has no answer to keep. */
+const isNamed = (tag: string, ifNoneMatch = ''): boolean =>
+  [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, named]) => named === tag);
+
+/** The answer with its tag; only the tag if the request names it. */
+const tagged = (tag: string | undefined, { ifNoneMatch }: DispatchRequest, answer: () => Answer): Answer => {
+  if (tag === undefined) return answer();
+  const headers = { ETag: tagHeader(tag) };
+  if (isNamed(tag, ifNoneMatch)) return { status: 304, headers, contentType: json, body: '' };
+  const whole = answer();
+  return { ...whole, headers: { ...whole.headers, ...headers } };
 };
 
 /** Newline-delimited JSON. */
@@ -344,9 +361,9 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
       if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
       const input = decode(match, request, body);
       await countMore(caller, request, match.operation.requestsOf?.(input));
-      return encode(match, await call(caller, input, request.signal), (error) =>
-        writePart(answerFailure(error), match.operation, requestId, log),
-      );
+      const result = await call(caller, input, request.signal);
+      const writeFailure: WriteFailure = (error) => writePart(answerFailure(error), match.operation, requestId, log);
+      return tagged(match.operation.tagOf?.(result), request, () => encode(match, result, writeFailure));
     };
     const answerFailure = (error: unknown): Answer => {
       const answer = fail(error, match.operation, requestId, log);

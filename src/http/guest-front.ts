@@ -69,10 +69,11 @@ const createAsk =
     const method = request.method ?? 'GET';
     try {
       const signal = goneSignal(response, id);
-      const { authorization } = request.headers;
+      const { authorization, 'if-none-match': ifNoneMatch } = request.headers;
       const readBody = bodyOf(request);
       const sender = senderOf(addressOf, request);
-      const answer = await dispatch({ ...target, method, authorization, readBody, sender, requestId: id, signal });
+      const asked = { ...target, method, authorization, ifNoneMatch, readBody, sender, requestId: id, signal };
+      const answer = await dispatch(asked);
       return answer === undefined ? plain(404, notFound(method, target.path)) : await written(answer);
     } catch (error) {
       const { status, body } = answerOf(error, id, log);
@@ -89,6 +90,10 @@ const createSend = () => {
     },
     send: async (response: ServerResponse, outcome: Outcome, id: string): Promise<void> => {
       const { status, body, contentType, headers } = outcome;
+      if (status === 304) {
+        response.writeHead(304, [...constant, 'X-Request-Id', id, ...Object.entries(headers).flat()]).end();
+        return;
+      }
       const own = ['X-Request-Id', id, 'Content-Type', contentType, ...Object.entries(headers).flat()];
       if (isPieces(body)) {
         response.writeHead(status, [...constant, ...own]);

@@ -91,14 +91,14 @@ export const guestHeaders: FlatHeaders = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'X-Request-Id, Content-Disposition, Deprecation',
+  'X-Request-Id, Content-Disposition, Deprecation, ETag',
 ];
 
 export const guestPreflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'GET, POST, PUT, DELETE',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, X-Request-Id',
+  'Authorization, Content-Type, If-None-Match, X-Request-Id',
   'Access-Control-Max-Age',
   '7200',
 ];
@@ -113,6 +113,7 @@ export const serve =
       path: req.baseUrl + req.path,
       query: req.query,
       authorization: req.headers.authorization,
+      ifNoneMatch: req.headers['if-none-match'],
       readBody: bodyOf(req),
       sender: senderOf(addressOf, req),
       requestId: String(res.locals.requestId),
@@ -123,7 +124,12 @@ export const serve =
     }
     res.locals.operation = answer.operation;
     res.locals.refused = answer.refused;
-    res.status(answer.status).set({ ...answer.headers, 'Content-Type': answer.contentType });
+    res.status(answer.status).set(answer.headers);
+    if (answer.status === 304) {
+      res.end();
+      return;
+    }
+    res.set('Content-Type', answer.contentType);
     if (isPieces(answer.body)) await sendPieces(res, answer.body);
     else res.end(typeof answer.body === 'string' ? answer.body : await jsonText(answer.body));
   };

@@ -54,7 +54,7 @@ test('legacy bindings are deprecated, and the others are not', () => {
 test('every error code is under its status', () => {
   const responses = document.paths['/api/v2/data-app/embeds']?.post?.responses ?? {};
   expect(Object.keys(responses)).toEqual(['200', '400', '401', '404', '429', '500', '503']);
-  const codes = JSON.stringify(responses['404']?.content['application/json']?.schema);
+  const codes = JSON.stringify(responses['404']?.content?.['application/json']?.schema);
   expect(codes).toContain('"enum":["INVALID_DASHBOARD_ID","INVALID_METRIC_ID"]');
 });
 

@@ -161,7 +161,7 @@ describe.each(await findKinds())('%s', (kind) => {
     // ClickHouse reads the only name in such a list as a table.
     for (const list of ['hidden', 'id, hidden', '(hidden)'])
       expect(await refusalOf(() => ask(`select count(*) as n from flights where dest in (${list})`))).toMatchObject({
-        reason: kind === 'CLICKHOUSE' ? 'sql-syntax' : 'datasource-failed',
+        reason: kind === 'CLICKHOUSE' ? 'sql-syntax' : 'statement-refused',
       });
     const narrow = {
       ...mart,

@@ -1,5 +1,6 @@
 /** Several metrics of a dashboard with one request. Each answer is what a query of its own answers, and each failure stays on its line. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { request } from '../product/guest.js';
 import { guest, openBoard } from './guests.js';
 import { call, type House, type Input, mint, noon, ok, openHouse, type Pair, refused, setNow } from './house.js';
 
@@ -124,5 +125,45 @@ describe('POST /guest/dashboards/{dashboardId}/query', () => {
       { bearer: token },
     );
     expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+});
+
+describe('the ETag of an answer to a single question', () => {
+  const query = (bearer: string, metricId: string, headers: Record<string, string> = {}, dashboardId = 'acme-board') =>
+    request(`${house.url()}/api/v2/guest/metrics/${encodeURIComponent(metricId)}/query`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ dashboardId }),
+    });
+
+  test('a request that names it gets 304 without a body; any other gets the answer', async () => {
+    const [metricId = ''] = metricIds;
+    const first = await query(token, metricId);
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^W\/"[\w-]{43}"$/);
+    const again = await query(token, metricId, { 'if-none-match': `"other", ${tag}` });
+    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', tag]);
+    for (const other of ['"other"', '*', 'nothing', tag.slice(0, -3)]) {
+      expect((await query(token, metricId, { 'if-none-match': other })).status, other).toBe(200);
+    }
+    // One tag for both ways to ask.
+    const [line] = await lines({ metrics: [{ metricId, digest: tag.slice(3, -1) }] });
+    expect(line).toMatchObject({ isUnchanged: true });
+  });
+
+  test('rights are checked before: a token that may not read gets its refusal, never 304', async () => {
+    const [metricId = ''] = metricIds;
+    const tag = (await query(token, metricId)).headers.get('etag') ?? '';
+    const named = { 'if-none-match': tag };
+    expect((await query(await guest(house, 'globex'), metricId, named)).status).toBe(403);
+    const bearer = await mint(house, 'acme', {}, { expiryTime: 1 });
+    setNow(new Date(noon.getTime() + 1));
+    expect((await query(bearer, metricId, named)).status).toBe(401);
+  });
+
+  test('a page of another origin may send and read it', async () => {
+    const answer = await request(`${house.url()}/api/v2/guest/metrics/m/query`, { method: 'OPTIONS' });
+    expect(answer.headers.get('access-control-allow-headers')).toContain('If-None-Match');
+    expect(answer.headers.get('access-control-expose-headers')).toContain('ETag');
   });
 });

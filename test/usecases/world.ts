@@ -9,6 +9,7 @@ import type { Store } from '../../src/domain/store/store.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { createTag } from '../../src/platform/tags.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
@@ -129,6 +130,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
     sqlRewriter: createSqlRewriter(),
     digest: (text: string) => hash('sha256', text, 'hex'),
+    tag: createTag(Buffer.alloc(32, 7)),
   };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
     kind: 'apiKey',

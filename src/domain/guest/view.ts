@@ -65,7 +65,13 @@ export type GuestQuery = {
 };
 
 /** A metric's answer with its duration in whole milliseconds. */
-export type MetricReply = { readonly metricId: string; readonly answer: MetricAnswer; readonly timeTakenInMs: number };
+export type MetricReply = {
+  readonly metricId: string;
+  readonly answer: MetricAnswer;
+  readonly timeTakenInMs: number;
+  /** Changes with the answer, the client and the token's restrictions; see answer-tag.ts. */
+  readonly tag?: string | undefined;
+};
 
 /** A query of several metrics of one dashboard. `digest`: that of the answer which the caller already has. */
 export type DashboardQuery = {

@@ -1,7 +1,7 @@
 /** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
 import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { DashboardPart, DashboardQuery, MetricReply } from '../../domain/guest/view.js';
-import type { Clock, Digest } from '../../domain/ports.js';
+import type { DashboardPart, DashboardQuery } from '../../domain/guest/view.js';
+import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
 import { queryGuestMetric } from './reads.js';
@@ -11,7 +11,7 @@ type Deps = {
   readonly store: Store;
   readonly engine: ReadEngine;
   readonly clock: Clock;
-  readonly digest: Digest;
+  readonly tag: Tag;
 };
 
 /** As many as a browser would send at once. */
@@ -36,7 +36,7 @@ export const queryGuestDashboard =
         // A metric waits for as long as the caller leaves earlier answers unread, and the token may end meanwhile.
         if (hasWaited) await assertStillGood(deps, caller);
         const reply = await queryOne(caller, { ...metric, dashboardId, dashboardFilter }, signal);
-        const digest = digestOf(reply, deps.digest);
+        const { tag: digest } = reply;
         return digest === known ? { metricId, digest } : { metricId, digest, reply };
       } catch (failure) {
         return { metricId, failure };
@@ -47,8 +47,6 @@ export const queryGuestDashboard =
       signal,
     );
   };
-
-const digestOf = ({ answer }: MetricReply, digest: Digest): string => digest(JSON.stringify(answer));
 
 /** Runs a few jobs at a time and yields each result when it is ready. Starts no job after the caller is gone. */
 export async function* asReady<Result>(

@@ -18,16 +18,18 @@ import type {
   MetricReply,
 } from '../../domain/guest/view.js';
 import type { Workspace } from '../../domain/organization.js';
-import type { Clock } from '../../domain/ports.js';
+import type { Clock, Tag } from '../../domain/ports.js';
 import { compared } from '../../domain/query/comparison.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import { answerTag } from './answer-tag.js';
 import { guestReads } from './engine.js';
 import { layoutFor } from './layouts.js';
 import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+type TaggingDeps = Deps & { readonly tag: Tag };
 
 const viewFilter = (
   filter: { readonly dataType: FilterDataType; readonly defaultValue?: FilterValue | undefined },
@@ -127,10 +129,15 @@ const reply = async (
  * UNAUTHORIZED if the token does not open the metric.
  */
 export const queryGuestMetric =
-  (deps: Deps) =>
-  async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
+  (deps: TaggingDeps) =>
+  async (
+    caller: GuestCaller,
+    query: GuestQuery,
+    signal: AbortSignal,
+  ): Promise<MetricReply & { readonly tag: string }> => {
     const target = await openTarget(deps, caller, query);
-    return reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
+    const replied = await reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
+    return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
   };
 
 /** Returns the underlying rows of the metric, if `isEnableUnderlyingData` permits it. */

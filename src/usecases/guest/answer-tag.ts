@@ -1,0 +1,37 @@
+/**
+ * The tag of an answer: equal exactly if one guest, under the same restrictions, would get the same answer of the same
+ * metric again. It is keyed and names the client, so it tells nothing to anybody else, who has the same rows or guesses them.
+ */
+import { canonicalJson } from '../../domain/canonical-json.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { MetricReply } from '../../domain/guest/view.js';
+import type { Tag } from '../../domain/ports.js';
+
+/** Everything in a token but what every new token changes: its id and its times. */
+const restrictionsOf = (grant: GuestGrant): string => {
+  const { dataAppId, clientId, userIdentifier, timezone, datamartId, datasourceId, allowedEmbeds } = grant;
+  const { rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters, hideDashboardMetrics } = grant;
+  const { accessPermissions, permissions } = grant;
+  return canonicalJson({
+    ...{ dataAppId, clientId, userIdentifier, timezone, datamartId, datasourceId, allowedEmbeds },
+    ...{ rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters, hideDashboardMetrics },
+    ...{ accessPermissions, permissions },
+  });
+};
+
+const known = new WeakMap<GuestGrant, string>();
+
+const grantPart = (grant: GuestGrant): string => {
+  const text = known.get(grant) ?? restrictionsOf(grant);
+  known.set(grant, text);
+  return text;
+};
+
+function* partsOf(grant: GuestGrant, { metricId, answer }: Omit<MetricReply, 'tag'>): Generator<unknown> {
+  const { rows, ...head } = answer;
+  yield [grantPart(grant), metricId, head];
+  yield* rows;
+}
+
+export const answerTag = (tag: Tag, grant: GuestGrant, reply: Omit<MetricReply, 'tag'>): Promise<string> =>
+  tag(partsOf(grant, reply));
