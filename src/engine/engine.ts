@@ -17,7 +17,7 @@ import type {
 import { breathe } from '../platform/breathe.js';
 import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
-import { type Database, loggedTenant, type Running, refuseAborted } from './connections/database.js';
+import { type Database, logGone, loggedTenant, type Running, refuseAborted } from './connections/database.js';
 import { usualLimits } from './connections/limits.js';
 import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
@@ -47,7 +47,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   const rows = createRows(options);
   const limits = options.limits ?? usualLimits.limits;
   const planCache = createPlanCache();
-  const parts: Parts = { databases, rows, limits, planCache };
+  const parts: Parts = { databases, rows, limits, planCache, log: options.log };
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
@@ -72,9 +72,10 @@ type Parts = {
   readonly rows: Rows;
   readonly limits: AnswerLimits;
   readonly planCache: PlanCache;
+  readonly log: EngineOptions['log'];
 };
 
-const createReads = ({ databases, rows, limits, planCache }: Parts, signal: RequestSignal | undefined): Reads => {
+const createReads = ({ databases, rows, limits, planCache, log }: Parts, signal: RequestSignal | undefined): Reads => {
   const { answerRows, answerBytes } = limits;
   const requestId = signal?.requestId;
   const running: Running = { signal, maxBytes: answerBytes, requestId };
@@ -83,11 +84,15 @@ const createReads = ({ databases, rows, limits, planCache }: Parts, signal: Requ
       requestId,
       tenant: loggedTenant(question.tenant),
     });
+  const gone =
+    ({ question }: AnyAsk) =>
+    (): void =>
+      logGone(log, question, requestId);
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
     const work = (database: Database) => answer({ database, rows, planCache }, bounded, running);
-    return markCut(await refuseAborted(signal, () => use(asked, work)), asked);
+    return markCut(await refuseAborted(signal, gone(asked), () => use(asked, work)), asked);
   };
   return {
     query: async (question) => ask(answerOf(question), answerRows),
@@ -98,7 +103,7 @@ const createReads = ({ databases, rows, limits, planCache }: Parts, signal: Requ
     },
     stream: async (question) => {
       const asked = answerOf(question);
-      return streamed(signal, (sink) =>
+      return streamed(signal, gone(asked), (sink) =>
         use(asked, (database) => stream({ database, rows, planCache }, asked, running, sink)),
       );
     },
@@ -118,7 +123,7 @@ const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
 
 /** Prepares the statement as any query, and runs it with LIMIT 0. */
 const createCheck =
-  ({ databases, rows, limits, planCache }: Parts): Engine['check'] =>
+  ({ databases, rows, limits, planCache, log }: Parts): Engine['check'] =>
   (asked, signal) => {
     const definition = withoutCounting(asked.definition);
     // Nothing is cached, so neither data app nor epoch has an effect.
@@ -133,7 +138,10 @@ const createCheck =
       await database.run(compiled.page, question.tenant, running);
     };
     const logged = { requestId, tenant: loggedTenant(question.tenant) };
-    return refuseAborted(signal, () => databases.use(question.datasource, clientDatabaseOf(question), work, logged));
+    const gone = () => logGone(log, question, requestId);
+    return refuseAborted(signal, gone, () =>
+      databases.use(question.datasource, clientDatabaseOf(question), work, logged),
+    );
   };
 
 /** Marks an answer that was cut at a limit the caller did not set. */

@@ -46,6 +46,19 @@ it('a datasource that cannot be opened', async () => {
   ]);
 });
 
+it('tables of a datasource that cannot be read', async () => {
+  const { log, lines } = captureLog();
+  const engine = createEngine({ log, assertReachable: async () => {} });
+  onTestFinished(() => engine.close());
+  await refusalOf(() => engine.introspect(datasource, [], { requestId: 'request-5' }));
+  await refusalOf(() => engine.listClientDatabases(datasource, { requestId: 'request-6' }));
+  const failed = { event: 'datasource.sync_failed', datasource: 'flights' };
+  expect(lines).toMatchObject([
+    { ...failed, requestId: 'request-5' },
+    { ...failed, requestId: 'request-6' },
+  ]);
+});
+
 it('a query that fails at the database', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-query-log-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -91,10 +91,16 @@ describe.each(await findKinds())('on %s', (kind) => {
   };
   const ended = () => vi.waitFor(async () => expect(await running(isSlow)).toEqual([]), patience);
 
+  const logged = { tenant: undefined, datasource: 'warehouse', reason: 'caller-gone' };
+  /** One line for each caller, wherever its query was. */
+  const stoppedOf = (requestId: string) =>
+    lines.map(({ details }) => details).filter((details) => Reflect.get(details, 'requestId') === requestId);
+
   describe('a caller that disconnects', () => {
     it.each(['query', 'underlying', 'options', 'stream'] as const)('ends its %s at the database', async (read) => {
       const gone = new AbortController();
-      const reads = engine.until(gone.signal);
+      const requestId = `${kind}-${read}`;
+      const reads = engine.until(Object.assign(gone.signal, { requestId }));
       const of = { ...asked({ ...slowly, underlying: [columnRef('slow.text')] }), search: null };
       const ask = { ...of, column: { ...columnRef('slow.text'), schemaName: place.schemaName } };
       const refusal = refusalOf(() => reads[read](ask));
@@ -102,6 +108,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       gone.abort();
       expect(await refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'caller-gone' });
       await ended();
+      expect(stoppedOf(requestId)).toEqual([{ event: 'query.stopped', ...logged, requestId }]);
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
@@ -109,9 +116,12 @@ describe.each(await findKinds())('on %s', (kind) => {
       const [first, last] = [new AbortController(), new AbortController()];
       const busy = Array.from({ length: 3 }, () => refusalOf(() => engine.until(first.signal).query(asked(slowly))));
       await begun(3);
-      const waiting = refusalOf(() => engine.until(last.signal).query(asked(slowly)));
+      const requestId = `${kind}-waiting`;
+      const signal = Object.assign(last.signal, { requestId });
+      const waiting = refusalOf(() => engine.until(signal).query(asked(slowly)));
       last.abort();
       expect(await waiting).toMatchObject({ reason: 'caller-gone' });
+      expect(stoppedOf(requestId)).toHaveLength(1);
       await begun(3);
       first.abort();
       expect((await Promise.all(busy)).map(({ reason }) => reason)).toEqual(Array(3).fill('caller-gone'));

@@ -48,11 +48,18 @@ export type Engine = Reads & {
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.
    * Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.
    */
-  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  readonly introspect: (
+    datasource: Datasource,
+    databases?: readonly string[],
+    origin?: Pick<RequestSignal, 'requestId'>,
+  ) => Promise<readonly SourceTable[]>;
   /**
    * Returns the databases of the datasource's server that may belong to a client. Throws DATASOURCE_CONNECTION_ERROR.
    */
-  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
+  readonly listClientDatabases: (
+    datasource: Datasource,
+    origin?: Pick<RequestSignal, 'requestId'>,
+  ) => Promise<ClientDatabases>;
   /**
    * Clears everything cached for a datasource and closes its connections, since its settings changed or it was deleted.
    */

@@ -17,7 +17,7 @@ export type Driver<Connection> = {
   /** Closes the connection at once. A running statement may go on at the server. */
   readonly destroy: (connection: Connection) => void;
   /** Cancels the statement at the server, over another connection. Never throws: logs. */
-  readonly cancel: (connection: Connection) => Promise<void>;
+  readonly cancel: (connection: Connection, requestId?: string) => Promise<void>;
   /** Whether the server itself reported this error, so the connection is in a known state. */
   readonly isAnswer: (cause: unknown) => boolean;
   /** Whether the server stopped the statement at its time limit. */
@@ -36,6 +36,8 @@ export type LoanSettings = {
   readonly totalMs?: number | undefined;
   /** Aborting it cancels the running statement. */
   readonly signal?: AbortSignal | undefined;
+  /** The request that it belongs to, for the log. */
+  readonly requestId?: string | undefined;
   /** The work has no effect before it ends, so after a lost connection it runs once more on another one. */
   readonly isRepeatable?: boolean | undefined;
 };
@@ -142,8 +144,8 @@ const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): v
 const createKilling = <Connection>(driver: Driver<Connection>) => {
   const cancelled = new Set<Promise<void>>();
   return {
-    kill: (connection: Connection): void => {
-      const cancelling = driver.cancel(connection).finally(() => cancelled.delete(cancelling));
+    kill: (connection: Connection, requestId?: string): void => {
+      const cancelling = driver.cancel(connection, requestId).finally(() => cancelled.delete(cancelling));
       cancelled.add(cancelling);
       driver.destroy(connection);
     },
@@ -157,7 +159,7 @@ type Loan<Connection> = {
   readonly driver: Driver<Connection>;
   readonly connection: Connection;
   readonly drop: () => void;
-  readonly kill: (connection: Connection) => void;
+  readonly kill: (connection: Connection, requestId?: string) => void;
 };
 
 const lend = async <Connection, R>(
@@ -165,7 +167,7 @@ const lend = async <Connection, R>(
   work: (connection: Connection) => Promise<R>,
   settings: LoanSettings,
 ): Promise<R> => {
-  const { timeoutMs, totalMs = timeoutMs, signal } = settings;
+  const { timeoutMs, totalMs = timeoutMs, signal, requestId } = settings;
   signal?.throwIfAborted();
   let stopped: 'late' | 'gone' | undefined;
   let giveUp: (cause: unknown) => void = () => undefined;
@@ -177,7 +179,7 @@ const lend = async <Connection, R>(
     if (stopped !== undefined) return;
     stopped = why;
     drop();
-    kill(connection);
+    kill(connection, requestId);
     giveUp(new Error('the connection was ended'));
   };
   const leave = (): void => stop('gone');
@@ -189,7 +191,8 @@ const lend = async <Connection, R>(
     if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
       drop();
       // The statement still runs at the server, and its result is no longer needed.
-      (cause instanceof ReadLimitReached || cause instanceof ReaderFailed ? kill : driver.destroy)(connection);
+      if (cause instanceof ReadLimitReached || cause instanceof ReaderFailed) kill(connection, requestId);
+      else driver.destroy(connection);
     }
     if (stopped === 'gone') throw signal?.reason;
     if (stopped === 'late' || driver.isTimeout(cause))

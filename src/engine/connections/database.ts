@@ -108,12 +108,20 @@ const callerGone = 'caller-gone';
 const isAbort = (signal: AbortSignal | undefined, cause: unknown): boolean =>
   signal?.aborted === true && cause === signal.reason;
 
-/** The one translation of an aborted signal into a refusal. All layers below throw the signal's own reason. */
-export const refuseAborted = async <R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> => {
+/**
+ * The one translation of an aborted signal into a refusal. All layers below throw the signal's own reason. `noted` is
+ * called first: the query may have waited in the queue, or shared another caller's.
+ */
+export const refuseAborted = async <R>(
+  signal: AbortSignal | undefined,
+  noted: () => void,
+  work: () => Promise<R>,
+): Promise<R> => {
   try {
     return await work();
   } catch (cause) {
     if (!isAbort(signal, cause)) throw cause;
+    noted();
     const message = 'Query cancelled: the client disconnected.';
     throw new Refusal('METRIC_QUERY_ERROR', message, { reason: callerGone, cause });
   }
@@ -134,6 +142,16 @@ export const refuseOutdated = (): never => {
 
 export const refuseConnection = (message: string, reason: Reason, cause: unknown): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
+};
+
+/** Logs a query whose caller disconnected. */
+export const logGone = (
+  log: Log,
+  question: { datasource: Datasource; tenant: TenantScope },
+  requestId?: string,
+): void => {
+  const about = { requestId, tenant: loggedTenant(question.tenant), datasource: question.datasource.name };
+  log.warn({ event: 'query.stopped', ...about, reason: callerGone }, 'query stopped');
 };
 
 /** What the log says about a statement. */
@@ -158,10 +176,8 @@ export const runLogged = async <R>(
     return await work();
   } catch (cause) {
     if (cause instanceof ReaderFailed) throw cause.cause;
-    if (isAbort(signal, cause)) {
-      log.warn({ event: 'query.stopped', ...about, reason: callerGone }, 'query stopped');
-      throw cause;
-    }
+    // The engine logs it, once for each caller: a shared query ends when the last of them has disconnected.
+    if (isAbort(signal, cause)) throw cause;
     if (cause instanceof Refusal) {
       log.warn({ event: 'query.stopped', ...about, reason: cause.reason }, 'query stopped');
       throw cause;

@@ -1,5 +1,5 @@
-import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-schema.js';
 import type { Datasource } from '../../domain/organization.js';
+import type { Engine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import { closeAll } from '../../platform/close-all.js';
 import { createConnectionBudget } from '../connections/budget.js';
@@ -31,9 +31,9 @@ export type Databases = {
   /**
    * Reads its tables, and drops cached catalogs so later questions see them too. Throws DATASOURCE_CONNECTION_ERROR.
    */
-  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  readonly introspect: Engine['introspect'];
   /** The client databases that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
-  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
+  readonly listClientDatabases: Engine['listClientDatabases'];
   readonly forget: (datasourceId: string) => Promise<void>;
   /** Waits for what runs. */
   readonly close: () => Promise<void>;
@@ -205,14 +205,14 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
       const ask = () => lend(datasource, client, async ({ places }) => work(await places.find(client)));
       return forQuestion(ask, datasource, log, origin);
     },
-    introspect: async (datasource, databases = []) => {
+    introspect: async (datasource, databases = [], origin = {}) => {
       await forget(datasource.id);
       const describe = async ({ opening }: Entry) => (await opening).describe(databases);
-      return forOperator(() => lend(datasource, null, describe), datasource, log);
+      return forOperator(() => lend(datasource, null, describe), datasource, log, origin);
     },
-    listClientDatabases: async (datasource) => {
+    listClientDatabases: async (datasource, origin = {}) => {
       const list = async ({ opening }: Entry) => (await opening).listClientDatabases();
-      const found = await forOperator(() => lend(datasource, null, list), datasource, log);
+      const found = await forOperator(() => lend(datasource, null, list), datasource, log, origin);
       return { ...found, DATABASE: await allowedSiblings(datasource, found.DATABASE, assertReachable) };
     },
     forget,
@@ -269,14 +269,19 @@ const forQuestion = async <R>(
   }
 };
 
-const forOperator = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+const forOperator = async <R>(
+  work: () => Promise<R>,
+  { name }: Datasource,
+  log: Log,
+  { requestId }: LogOrigin,
+): Promise<R> => {
   try {
     return await work();
   } catch (cause) {
     const isOurs = cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR';
     const inner = cause instanceof Refusal ? (cause.cause ?? cause) : cause;
     log.error(
-      { event: 'datasource.sync_failed', err: inner, datasource: name },
+      { event: 'datasource.sync_failed', requestId, err: inner, datasource: name },
       'failed to read the tables of a datasource',
     );
     if (isOurs) throw cause;

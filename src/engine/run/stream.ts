@@ -51,10 +51,11 @@ const createHandover = () => {
 
 /**
  * Turns what `write` gives into a stream. The writer is at most one batch ahead of the reader. A reader that stops,
- * or a signal that aborts, ends the writer; the writer has ended when the iteration ends.
+ * or a signal that aborts, ends the writer; the writer has ended when the iteration ends. `noted`: see refuseAborted.
  */
 export const streamed = async (
   signal: AbortSignal | undefined,
+  noted: () => void,
   write: (give: Give) => Promise<void>,
 ): Promise<MetricStream> => {
   const handover = createHandover();
@@ -67,7 +68,7 @@ export const streamed = async (
     )
     .finally(() => signal?.removeEventListener('abort', abort));
   const take = (): Promise<StreamBatch | null> =>
-    refuseAborted(signal, async () => {
+    refuseAborted(signal, noted, async () => {
       try {
         return await handover.take();
       } catch (cause) {

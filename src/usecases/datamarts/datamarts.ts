@@ -12,13 +12,13 @@ import { assertNoFaults } from '../../domain/faults.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
+import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ListedDatamart } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
-import { readSource, readSourceOf } from './source.js';
+import { askedBy, readSource, readSourceOf } from './source.js';
 import { customColumnFaults } from './sql-faults.js';
 import { tenancyWarnings, unknownDatamart } from './tenancy.js';
 
@@ -73,12 +73,16 @@ export type CreateDatamart = DatamartChanges & { readonly name: string; readonly
  */
 export const createDatamart =
   (deps: Deps) =>
-  async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<WrittenDatamart> => {
+  async (
+    _caller: ServiceCaller,
+    { name, datasourceName, ...changes }: CreateDatamart,
+    signal?: RequestSignal,
+  ): Promise<WrittenDatamart> => {
     const { store, engine, clock, ids, sqlRewriter } = deps;
     const datasource = await store.datasources.findByName(datasourceName);
     if (datasource === undefined) throw unknownDatasource(datasourceName);
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
-    const source = await readSource(engine, datasource, namedDatabases(null, changes));
+    const source = await readSource(askedBy(engine, signal), datasource, namedDatabases(null, changes));
     const parts = changeParts(noParts, changes, source);
     await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
@@ -103,12 +107,16 @@ const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
  */
 export const updateDatamart =
   (deps: Deps) =>
-  async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<WrittenDatamart> => {
+  async (
+    _caller: ServiceCaller,
+    { datamartName, ...changes }: UpdateDatamart,
+    signal?: RequestSignal,
+  ): Promise<WrittenDatamart> => {
     const { store, engine, clock, sqlRewriter } = deps;
     const known = await store.datamarts.findByName(datamartName);
     if (known === undefined) throw unknownDatamart(datamartName);
     const source = needsSource(changes)
-      ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
+      ? await readSourceOf(store, askedBy(engine, signal), known, namedDatabases(known.tenancy, changes))
       : undefined;
     await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
     const datamart = await store.transaction(async (inner) => {

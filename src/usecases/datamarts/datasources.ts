@@ -11,12 +11,13 @@ import type {
   ServerConnection,
 } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine } from '../../domain/query/engine.js';
+import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
 import { assertUnused, usersToName } from '../still-in-use.js';
+import { askedBy } from './source.js';
 
 type ServerFields = Omit<ServerConnection, 'datasourceType' | 'schema'>;
 
@@ -56,7 +57,10 @@ const taken = (name: string): Refusal =>
 const unknown = (name: string): Refusal =>
   new Refusal('DATASOURCE_ID_ERROR', `There is no datasource ${JSON.stringify(name)}.`);
 
-const look = async (engine: Engine, datasource: Datasource): Promise<SyncedSource> => {
+const look = async (
+  engine: Pick<Engine, 'introspect' | 'listClientDatabases'>,
+  datasource: Datasource,
+): Promise<SyncedSource> => {
   const tables = await engine.introspect(datasource);
   return { tables, clientDatabases: await engine.listClientDatabases(datasource) };
 };
@@ -67,13 +71,13 @@ const look = async (engine: Engine, datasource: Datasource): Promise<SyncedSourc
  */
 export const createDatasource =
   ({ store, engine, clock, ids }: Deps) =>
-  async (_caller: ServiceCaller, command: SaveDatasource): Promise<Datasource> => {
+  async (_caller: ServiceCaller, command: SaveDatasource, signal?: RequestSignal): Promise<Datasource> => {
     const { name } = command.credentials;
     if ((await store.datasources.findSummary(name)) !== undefined) throw taken(name);
     const syncedAt = clock.now();
     const datasource: Datasource = { id: ids.uuid(), name, syncedAt, ...connectionOf(command) };
     try {
-      const found = await look(engine, datasource);
+      const found = await look(askedBy(engine, signal), datasource);
       await store.transaction(async (inner) => {
         if (!(await inner.datasources.insert(datasource))) throw taken(name);
         await inner.datasources.saveSync(datasource.id, found, syncedAt);
@@ -105,7 +109,7 @@ const assertSameType = ({ name, datasourceType }: DatasourceSummary, command: Sa
  */
 export const updateDatasource =
   ({ store, engine, clock, ids }: Deps) =>
-  async (_caller: ServiceCaller, command: SaveDatasource): Promise<Datasource> => {
+  async (_caller: ServiceCaller, command: SaveDatasource, signal?: RequestSignal): Promise<Datasource> => {
     const there = await store.datasources.findSummary(command.credentials.name);
     if (there === undefined) throw unknown(command.credentials.name);
     assertSameType(there, command);
@@ -115,7 +119,7 @@ export const updateDatasource =
     // whatever the result.
     const trial = { ...datasource, id: ids.uuid() };
     try {
-      const found = await look(engine, trial);
+      const found = await look(askedBy(engine, signal), trial);
       await store.transaction(async (inner) => {
         // The datasource may have been deleted since.
         if (!(await inner.datasources.hold(datasource.id))) throw unknown(datasource.name);
@@ -144,11 +148,11 @@ export const listDatasources =
  */
 export const syncDatasource =
   ({ store, engine, clock }: Omit<Deps, 'ids'>) =>
-  async (_caller: ServiceCaller, { name }: { readonly name: string }) => {
+  async (_caller: ServiceCaller, { name }: { readonly name: string }, signal?: RequestSignal) => {
     const datasource = (await store.datasources.findByName(name)) ?? (await store.datasources.findById(name));
     if (datasource === undefined) throw unknown(name);
     const syncedAt = clock.now();
-    const found = await look(engine, datasource);
+    const found = await look(askedBy(engine, signal), datasource);
     try {
       await store.transaction(async (inner) => {
         if (!(await inner.datasources.hold(datasource.id))) throw unknown(datasource.name);
@@ -169,6 +173,7 @@ export const listDatasourceTables =
   async (
     _caller: ServiceCaller,
     { name }: { readonly name: string },
+    signal?: RequestSignal,
   ): Promise<{
     readonly name: string;
     readonly datasourceType: Datasource['datasourceType'];
@@ -177,7 +182,7 @@ export const listDatasourceTables =
   }> => {
     const datasource = await store.datasources.findByName(name);
     if (datasource === undefined) throw unknown(name);
-    const tables = await engine.introspect(datasource);
+    const tables = await engine.introspect(datasource, [], { requestId: signal?.requestId });
     return { name: datasource.name, datasourceType: datasource.datasourceType, tables, proposals: proposeFor(tables) };
   };
 

@@ -2,10 +2,18 @@
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type SourceView, viewSource } from '../../domain/datamart/tables.js';
 import type { Datasource } from '../../domain/organization.js';
-import type { Engine } from '../../domain/query/engine.js';
+import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
 
 type Looking = Pick<Engine, 'introspect'>;
+
+type Reading = Pick<Engine, 'introspect' | 'listClientDatabases'>;
+
+/** Reads for this request, whose id the log lines then have. */
+export const askedBy = (engine: Reading, { requestId }: Partial<RequestSignal> = {}): Reading => ({
+  introspect: (datasource, databases) => engine.introspect(datasource, databases, { requestId }),
+  listClientDatabases: (datasource) => engine.listClientDatabases(datasource, { requestId }),
+});
 
 /**
  * Returns the current tables of the datasource. `databases`: further databases of the server that are read too, for

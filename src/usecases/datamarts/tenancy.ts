@@ -12,7 +12,7 @@ import type { SourceView } from '../../domain/datamart/tables.js';
 import type { UniqueKeys } from '../../domain/datamart/tenancy-steps.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import type { Log } from '../../domain/log-events.js';
-import type { Engine } from '../../domain/query/engine.js';
+import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { readSourceOf } from './source.js';
@@ -82,10 +82,15 @@ export const getDatamartTenancy =
   async (
     _caller: ServiceCaller,
     { datamartName }: { readonly datamartName: string },
+    signal?: RequestSignal,
   ): Promise<{ readonly datamart: Datamart; readonly tables: readonly TableOwnership[] }> => {
     const datamart = await deps.store.datamarts.findByName(datamartName);
     if (datamart === undefined) throw unknownDatamart(datamartName);
-    return { datamart, tables: await readOwnerships(deps, datamart) };
+    const { requestId } = signal ?? {};
+    const engine: TenancyDeps['engine'] = {
+      introspect: (datasource, databases) => deps.engine.introspect(datasource, databases, { requestId }),
+    };
+    return { datamart, tables: await readOwnerships({ ...deps, engine }, datamart) };
   };
 
 type Deps = TenancyDeps & { readonly log: Pick<Log, 'error'> };

@@ -33,13 +33,15 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     describe: (databases) => readSourceTables(ask, databases),
     listClientDatabases: () => readClientDatabases(ask),
     run: (statement, tenant, running = {}) => {
-      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
+      const { signal, requestId } = running;
+      const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       return runLogged(() => untilReadLimit(work), log, { datasource, tenant, running });
     },
     stream: (statement, tenant, sink, running = {}) => {
       // For the server, a stream is one statement.
-      const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const { signal, requestId } = running;
+      const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal, requestId };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
       return runLogged(work, log, { datasource, tenant, running });
     },
@@ -70,12 +72,12 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
   restore: ({ connection }) => connection.reset(),
   end: ({ connection }) => connection.end(),
   destroy: ({ connection }) => connection.destroy(),
-  cancel: async ({ connection: { threadId } }) => {
+  cancel: async ({ connection: { threadId } }, requestId) => {
     try {
       await kill(source, threadId, connectTimeoutMs);
     } catch (err) {
       log.warn(
-        { event: 'query.cancel_failed', err, datasource: source.name },
+        { event: 'query.cancel_failed', requestId, err, datasource: source.name },
         'failed to cancel a query; the server ends it at its time limit',
       );
     }

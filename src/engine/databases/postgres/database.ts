@@ -34,7 +34,8 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     describe: () => readSourceTables(ask),
     listClientDatabases: () => readClientDatabases(ask, datasource),
     run: (statement, tenant, running = {}) => {
-      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
+      const { signal, requestId } = running;
+      const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       const all = async (): Promise<ResultTable> => {
         const table = await untilReadLimit(work);
@@ -45,7 +46,8 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
       return runLogged(all, log, { datasource, tenant, running });
     },
     stream: (statement, tenant, sink, running = {}) => {
-      const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const { signal, requestId } = running;
+      const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal, requestId };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
       return runLogged(work, log, { datasource, tenant, running });
     },
@@ -82,12 +84,12 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
     // The driver reports the destroyed connection to the running statement, whose caller handles it.
     (client.connection as unknown as { readonly stream: Duplex }).stream.destroy();
   },
-  cancel: async ({ client }) => {
+  cancel: async ({ client }, requestId) => {
     try {
       await cancelBackend(source, client as unknown as BackendKey, connectTimeoutMs);
     } catch (err) {
       log.warn(
-        { event: 'query.cancel_failed', err, datasource: source.name },
+        { event: 'query.cancel_failed', requestId, err, datasource: source.name },
         'failed to cancel a query; the server ends it at its time limit',
       );
     }
