@@ -11,6 +11,7 @@ import * as dashboardContent from '../contract/dashboard-content.js';
 import * as dashboardEmbeds from '../contract/dashboard-embeds.js';
 import * as dashboards from '../contract/dashboards.js';
 import * as dataApps from '../contract/data-apps.js';
+import * as datamartColumns from '../contract/datamart-columns.js';
 import * as datamartTenancy from '../contract/datamart-tenancy.js';
 import * as datamartWrites from '../contract/datamart-writes.js';
 import * as datamarts from '../contract/datamarts.js';
@@ -51,6 +52,7 @@ import { updateWorkspaceDashboards } from '../usecases/dashboards/gallery.js';
 import { exportDashboard, exportEmbed, importDashboard } from '../usecases/dashboards/transfer.js';
 import { tryDashboardContent } from '../usecases/dashboards/try-content.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from '../usecases/data-apps.js';
+import { listDatamartColumns } from '../usecases/datamarts/columns.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '../usecases/datamarts/datamarts.js';
 import {
   createDatasource,
@@ -141,6 +143,7 @@ const table = {
   createDatamart: serve(datamartWrites.createDatamart, createDatamart),
   updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),
   deleteDatamart: serve(datamarts.deleteDatamart, deleteDatamart),
+  listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
   createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),
   updateSemanticLayer: serve(semanticLayer.updateSemanticLayer, updateSemanticLayer),
@@ -195,6 +198,7 @@ type Declared =
   | typeof dashboardEmbeds
   | typeof dashboards
   | typeof dataApps
+  | typeof datamartColumns
   | typeof datamartTenancy
   | typeof datamartWrites
   | typeof datamarts

@@ -10,5 +10,6 @@ export const capabilityNames = [
   'read-content',
   'replace-content',
   'try-content',
+  'list-columns',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

@@ -19,6 +19,10 @@ const answer = z.object({
     missing: names,
     dashboardsThere: names,
     embedsThere: names,
+    tables: z
+      .array(z.object({ tableName: z.string(), columns: names }))
+      .nullable()
+      .default(null),
   }) satisfies z.ZodType<NameCatalogue>,
 });
 
@@ -29,7 +33,7 @@ export type AskGateway = (command: 'policy-names', input: unknown) => Promise<un
 export const unknownNamesOf = async (policies: Iterable<Policy>, ask: AskGateway): Promise<readonly UnknownName[]> => {
   const unknown: UnknownName[] = [];
   for (const policy of policies) {
-    const { catalogue } = answer.parse(await ask('policy-names', { asked: askedNames(policy.names) }));
+    const { catalogue } = answer.parse(await ask('policy-names', { asked: askedNames(policy) }));
     unknown.push(...findUnknownNames(policy.names, catalogue));
   }
   return unknown;

@@ -23,10 +23,19 @@ type Parts = {
   readonly embeds?: readonly string[];
   readonly restrict?: string;
   readonly more?: string;
+  /** Of a rule of its own. */
+  readonly access?: string;
 };
 
 /** A policy as people write it, so that each name has a line and a column. */
-const yaml = ({ workspace = 'space', template = 'delays', embeds = [], restrict = '', more = '' }: Parts): string => `
+const yaml = ({
+  workspace = 'space',
+  template = 'delays',
+  embeds = [],
+  restrict = '',
+  more = '',
+  access,
+}: Parts): string => `
 version: 1
 dataApp: app
 workspace: ${workspace}
@@ -35,7 +44,7 @@ session: { claims: { org_id: string }, tenant: '"a"', roles: "[]" }
 templates:
   ${template}: { name: Delays }
 rules:
-  - { name: all, when: "true", grant: { templates: [${template}], embeds: [${embeds.join(', ')}] } }
+  - { name: all, when: "true", grant: { templates: [${template}], embeds: [${embeds.join(', ')}] } }${access === undefined ? '' : `\n  - { name: filters, when: "true", grant: { templates: [${template}], accessPermissions: { ${access} } } }`}
 ${restrict === '' ? '' : `restrictions:\n  - { name: narrow, when: "true", restrict: { ${restrict} } }`}
 ${more}`;
 
@@ -94,6 +103,34 @@ describe('a name that the service does not have', () => {
     const found = await check(parts);
     expect(found.map((one) => one.at)).toEqual([at]);
     expect(found[0]?.message).toContain(said);
+  });
+
+  const filters = (columns: string) =>
+    `isAllowEndUserDashboardFilter: true, dashboardFilterColumns: ${columns}, isAllowEndUserMetricFilter: true, metricFilterColumns: ${columns}`;
+
+  it('of a column or table in accessPermissions is found, once for each place; known and bare names are not', async () => {
+    expect(await check({ access: filters('[{ tableName: main.sales, columns: [id, shop] }]') })).toEqual([]);
+    expect(await check({ access: filters('[{ tableName: sales, columns: [shop] }]') })).toEqual([]);
+    const found = await check({ access: filters('[{ tableName: main.sales, columns: [id, shopp] }]') });
+    const said = '"shopp" is no column of main.sales. Did you mean "shop"? There are: "client", "id", "shop".';
+    expect(found.map(({ message }) => message)).toEqual([said, said]);
+    expect(found.map(({ at }) => at.split(':').slice(0, 2).join(':'))).toEqual(['p.yaml:11', 'p.yaml:11']);
+    expect(new Set(found.map(({ at }) => at)).size).toBe(2);
+    const [table, ...others] = await check({
+      access: 'isAllowEndUserMetricFilter: true, metricFilterColumns: [{ tableName: main.sails, columns: [id, x] }]',
+    });
+    expect(table?.message).toContain('"main.sails" is no table of the policy\'s datamart. Did you mean "main.sales"?');
+    expect(others).toEqual([]);
+  });
+
+  it('of a column is not looked for where the service cannot tell, or an embed may read another datamart', async () => {
+    const access = filters('[{ tableName: main.sales, columns: [shopp] }]');
+    expect(await check({ access }, fixedCapabilities([]))).toEqual([]);
+    const policy = loadPolicy(
+      yaml({ access }).replace(/(filters, .*templates: \[delays\])/, `$1, embeds: [${service.shared}]`),
+      'p.yaml',
+    );
+    expect(policy.names.filter(({ kind }) => kind === 'column')).toEqual([]);
   });
 
   it("in a tenant's override is found too", async () => {

@@ -296,6 +296,7 @@ export const sampleHandlers: Handlers = {
   }),
   createDatamart: async (_, { name }) => ({ datamart: { ...datamart, name }, warnings: [] }),
   updateDatamart: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, warnings: [] }),
+  listDatamartColumns: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   getDatamartTenancy: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, tables: [] }),
   deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   createSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),

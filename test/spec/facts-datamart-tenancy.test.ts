@@ -98,3 +98,32 @@ test('an unknown name, an unreachable datasource, and another kind of credential
     expect(firstSentence(message)).toBe('invalid service token');
   }
 });
+
+test('GET /data-app/datamarts/columns: what filters of end users may name, without hidden tables and columns', async () => {
+  await createSales(house, 'listed', {
+    tableList: [
+      { name: 'clients', columns: columns('id', 'name') },
+      {
+        name: 'sales',
+        clientColumn: 'client',
+        columns: [...columns('client', 'product'), { name: 'amount', isHide: true }],
+      },
+      { name: 'notes', clientColumn: 'owner', isHide: true, columns: columns('owner') },
+    ],
+    relationships: [],
+    sharedTables: [],
+  });
+  const input = { datamartName: 'listed' };
+  for (const bearer of [house.apiKey, house.serviceToken]) {
+    expect((await ok(house, 'listDatamartColumns', input, { bearer })).data).toEqual({
+      datamartName: 'listed',
+      tables: [
+        { tableName: 'main.clients', columns: ['id', 'name'] },
+        { tableName: 'main.sales', columns: ['client', 'product'] },
+      ],
+    });
+  }
+  await refused('listDatamartColumns INVALID_REQUEST_BODY', house, {});
+  await refused('listDatamartColumns INVALID_DATAMART', house, { datamartName: 'nowhere' });
+  await refused('listDatamartColumns AUTHENTICATION_ERROR', house, input, { bearer: await mint(house, 'acme') });
+});

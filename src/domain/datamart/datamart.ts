@@ -144,3 +144,11 @@ export const withTenancySettings = (
   };
   return { ...datamart, tables: datamart.tables.map(scoped) };
 };
+
+/** Returns the datamart without hidden tables and columns, as guests may use it. */
+export const visibleDatamart = (datamart: Datamart): Datamart => ({
+  ...datamart,
+  tables: datamart.tables
+    .filter(({ isHide }) => !isHide)
+    .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
+});

@@ -2,7 +2,7 @@
 import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
 import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
 import { definitionTypeFaults } from '../dashboard/type-faults.js';
-import { type Datamart, findColumn, findTable } from '../datamart/datamart.js';
+import { type Datamart, findColumn, findTable, visibleDatamart } from '../datamart/datamart.js';
 import type { Moment } from '../filter/date-range.js';
 import { readFilterValue } from '../filter/value.js';
 import { Refusal } from '../refusal.js';
@@ -71,14 +71,6 @@ export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition
   );
 };
 
-/** Returns the datamart without hidden tables and columns, as guests may use it. */
-const visible = (datamart: Datamart): Datamart => ({
-  ...datamart,
-  tables: datamart.tables
-    .filter(({ isHide }) => !isHide)
-    .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
-});
-
 /** Returns the parts that a guest sent as a definition; whatever was not sent is empty. */
 const sent = (parts: GuestDefinition): VisualDefinition => ({
   ...nothing,
@@ -127,8 +119,8 @@ export const guestFaults = (
   moment: Moment,
 ): { readonly sent: readonly string[]; readonly stored: readonly string[] } => {
   const own = [
-    ...missing(parts, visible(datamart)),
-    ...definitionTypeFaults(sent(parts), visible(datamart)),
+    ...missing(parts, visibleDatamart(datamart)),
+    ...definitionTypeFaults(sent(parts), visibleDatamart(datamart)),
     ...defaultFaults(parts, moment),
   ];
   const earlier = new Set(before === null ? [] : definitionFaults(before, datamart));

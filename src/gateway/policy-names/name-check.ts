@@ -19,8 +19,8 @@ import { askedNames, type CatalogueDeps, readCatalogue } from './read-catalogue.
 /** Rejects with UPSTREAM_UNAVAILABLE if the service cannot be asked now. */
 export const checkNames = async (
   deps: CatalogueDeps,
-  { names }: Pick<Policy, 'names'>,
-): Promise<readonly UnknownName[]> => findUnknownNames(names, await readCatalogue(deps, askedNames(names)));
+  policy: Pick<Policy, 'names' | 'datamart'>,
+): Promise<readonly UnknownName[]> => findUnknownNames(policy.names, await readCatalogue(deps, askedNames(policy)));
 
 export type NameCheckOptions = CatalogueDeps & {
   readonly policies: Policies;
@@ -94,6 +94,7 @@ const asked = z
     workspace: identifier,
     templates: z.array(templateName).max(1000),
     embeds: z.array(identifier).max(1000),
+    datamart: identifier.nullable().default(null),
   })
   .describe('Left out: the names of the policy in force.');
 

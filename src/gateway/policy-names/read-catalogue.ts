@@ -2,12 +2,14 @@
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { exportEmbed } from '../../contract/dashboards.js';
+import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import { listDashboardMetrics, listDashboards } from '../../contract/workspace-dashboards.js';
 import { listWorkspaces } from '../../contract/workspaces.js';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { mapBounded } from '../../platform/bounded.js';
 import type { CatalogueBoard, NameCatalogue, PolicyName } from '../policy/names.js';
+import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 export type CatalogueDeps = { readonly upstream: Call; readonly capabilities: Pick<Capabilities, 'supports'> };
@@ -17,13 +19,20 @@ export type AskedNames = {
   readonly workspace: string;
   readonly templates: readonly string[];
   readonly embeds: readonly string[];
+  /** The datamart whose columns are named; null: none is. */
+  readonly datamart: string | null;
 };
 
-export const askedNames = (names: readonly PolicyName[]): AskedNames => {
+export const askedNames = ({ names, datamart }: Pick<Policy, 'names' | 'datamart'>): AskedNames => {
   const of = (kind: PolicyName['kind']) => [
     ...new Set(names.filter((one) => one.kind === kind).map(({ name }) => name)),
   ];
-  return { workspace: of('workspace')[0] ?? '', templates: of('template'), embeds: of('embed') };
+  return {
+    workspace: of('workspace')[0] ?? '',
+    templates: of('template'),
+    embeds: of('embed'),
+    datamart: of('column').length > 0 ? datamart : null,
+  };
 };
 
 const boardOf = (
@@ -75,6 +84,15 @@ const readEmbed = async (
 /** Copies are named `<template>--<clientId>`. They are no templates, and name tenants. */
 const isCopy = (id: string): boolean => id.includes('--');
 
+const readTables = async (
+  { upstream, capabilities }: CatalogueDeps,
+  datamartName: string | null,
+): Promise<NameCatalogue['tables']> => {
+  if (datamartName === null || !(await capabilities.supports('list-columns'))) return null;
+  const listed = await unless(['INVALID_DATAMART'], () => upstream(listDatamartColumns, { datamartName }));
+  return listed?.data.tables ?? null;
+};
+
 const atOnce = 4;
 
 /** Rejects with UPSTREAM_UNAVAILABLE if the service cannot be asked now. */
@@ -102,6 +120,7 @@ export const readCatalogue = async (deps: CatalogueDeps, asked: AskedNames): Pro
     boards: found,
     missing,
     dashboardsThere: dashboards.map(({ externalDashboardId }) => externalDashboardId).filter((id) => !isCopy(id)),
+    tables: await readTables(deps, asked.datamart),
     embedsThere: others.map(({ embedId }) => embedId).filter((id) => !isCopy(id)),
   };
 };

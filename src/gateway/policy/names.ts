@@ -12,7 +12,9 @@ export type PolicyName =
       readonly name: string;
       readonly at: string;
     }
-  | { readonly kind: 'metric'; readonly name: string; readonly at: string; readonly of: string };
+  | { readonly kind: 'metric'; readonly name: string; readonly at: string; readonly of: string }
+  /** A column that end users may filter by, or its table if `of` is null. Only templates read the policy's datamart. */
+  | { readonly kind: 'column'; readonly name: string; readonly at: string; readonly of: string | null };
 
 const restrictNames = (
   { source }: Part,
@@ -50,6 +52,22 @@ const restrictNames = (
   ];
 };
 
+const columnNames = (part: Part): readonly PolicyName[] =>
+  part.rules.flatMap(({ grant }, rule) =>
+    (['dashboardFilterColumns', 'metricFilterColumns'] as const).flatMap((field) => {
+      const tables = grant.embeds.length > 0 ? [] : (grant.accessPermissions?.[field] ?? []);
+      return tables.flatMap(({ tableName, columns }, index) => {
+        const path = [...part.path, 'rules', rule, 'grant', 'accessPermissions', field, index];
+        const at = (more: readonly (string | number)[]) => part.source.at(part.source.offsetOf([...path, ...more]));
+        const kind = 'column' as const;
+        return [
+          { kind, name: tableName, of: null, at: at(['tableName']) },
+          ...columns.map((name, column) => ({ kind, name, of: tableName, at: at(['columns', column]) })),
+        ];
+      });
+    }),
+  );
+
 const partNames = (part: Part): readonly PolicyName[] => [
   ...part.rules.flatMap(({ grant }, rule) =>
     grant.embeds.map((name, index) => ({
@@ -72,6 +90,7 @@ export const collectNames = ({ document, own, overrides }: Parts): readonly Poli
     at: own.source.at(own.source.offsetOfKey(['templates'], name)),
   })),
   ...[own, ...overrides].flatMap(partNames),
+  ...[own, ...overrides].flatMap(columnNames),
 ];
 
 /** What the service has behind one template or embed. Null: the service cannot tell. */
@@ -92,6 +111,8 @@ export type NameCatalogue = {
   readonly missing: readonly string[];
   readonly dashboardsThere: readonly string[];
   readonly embedsThere: readonly string[];
+  /** The tables of the policy's datamart, as `schema.table`. Null: the service cannot tell, or has no such datamart. */
+  readonly tables: readonly { readonly tableName: string; readonly columns: readonly string[] }[] | null;
 };
 
 /** A name that the service does not have. `message` says what it is, what was meant, and which names there are. */
@@ -131,6 +152,24 @@ const onBoards = (
   return hasName(known, name.name) ? [] : [unknown(name, isNot, known)];
 };
 
+/** A table may be named without its schema if no other has its name; the service decides. */
+const onDatamart = (
+  name: Extract<PolicyName, { kind: 'column' }>,
+  { tables }: NameCatalogue,
+): readonly UnknownName[] => {
+  if (tables === null) return [];
+  const tableOf = (named: string) =>
+    tables.find(({ tableName }) => tableName === named || tableName.slice(tableName.indexOf('.') + 1) === named);
+  if (name.of === null) {
+    const known = tables.map(({ tableName }) => tableName);
+    return tableOf(name.name) === undefined ? [unknown(name, "no table of the policy's datamart", known)] : [];
+  }
+  const columns = tableOf(name.of)?.columns;
+  // An unknown table is one fault, and not one for each of its columns.
+  if (columns === undefined || columns.includes(name.name)) return [];
+  return [unknown(name, `no column of ${name.of}`, columns)];
+};
+
 const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName[] => {
   const { otherWorkspaces, boards, missing, dashboardsThere, embedsThere } = catalogue;
   switch (name.kind) {
@@ -148,6 +187,8 @@ const check = (name: PolicyName, catalogue: NameCatalogue): readonly UnknownName
       return onBoards(name, catalogue, 'metricFilters', "no filter of a metric of the policy's dashboards");
     case 'rlsVariable':
       return onBoards(name, catalogue, 'rlsVariables', "no RLS variable of a metric of the policy's dashboards");
+    case 'column':
+      return onDatamart(name, catalogue);
     case 'metric': {
       const metrics = boards.find(({ source }) => source === name.of)?.metrics;
       if (metrics === undefined || metrics === null) return [];

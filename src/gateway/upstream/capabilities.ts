@@ -7,6 +7,7 @@ import type { WireResponse } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
 import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
+import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import type { Operation } from '../../contract/operation.js';
@@ -80,6 +81,11 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: tryDashboardContent,
     does: "run metrics for a client before they are on the client's dashboard",
     reason: 'The interface queries only metrics that are stored.',
+  },
+  'list-columns': {
+    operation: listDatamartColumns,
+    does: 'list the columns of a datamart for an API key',
+    reason: 'The interface lists datamarts for service tokens alone.',
   },
 };
 
