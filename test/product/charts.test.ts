@@ -1,10 +1,12 @@
 /** Every chart type drawn by the built product from real rows, on a host's page with a strict policy. */
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
+import { dark } from '../../src/web/base/tokens.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { chartsDashboard } from './chart-metrics.js';
 import { post } from './guest.js';
@@ -59,7 +61,7 @@ const openToken = async (product: Product): Promise<string> => {
       clientId: 'LAX',
       dataAppName: 'flights',
       params: { allowedEmbeds: [made.body.id], timezone: 'UTC' },
-      permissions: {},
+      permissions: { isEnableDownloadMetrics: true },
     },
     demoApiKey,
   );
@@ -87,6 +89,43 @@ const inkOf = (card: Locator): Promise<{ colours: number; ink: number }> =>
       seen.add(((data[at] ?? 0) >> 4) * 256 + ((data[at + 1] ?? 0) >> 4) * 16 + ((data[at + 2] ?? 0) >> 4));
     }
     return { colours: seen.size, ink: ink / (data.length / 4) };
+  });
+
+/** The card's own picture files, and what the PNG shows. */
+const pictureOf = (card: Locator) =>
+  card.evaluate(async (element) => {
+    const { exportImage, clientWidth: width } = element as unknown as {
+      exportImage: (type: string) => Promise<Blob>;
+      clientWidth: number;
+    };
+    const blob = await exportImage.call(element, 'png');
+    const { createImageBitmap, OffscreenCanvas } = globalThis as unknown as {
+      createImageBitmap: (blob: Blob) => Promise<{ width: number; height: number }>;
+      OffscreenCanvas: new (
+        ...size: number[]
+      ) => {
+        getContext: (kind: string) => {
+          drawImage: (...args: unknown[]) => void;
+          getImageData: (...at: number[]) => { data: Uint8ClampedArray };
+        };
+      };
+    };
+    const bitmap = await createImageBitmap(blob);
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    const seen = new Set<number>();
+    for (let at = 0; at < data.length; at += 4)
+      seen.add(((data[at] ?? 0) >> 4) * 256 + ((data[at + 1] ?? 0) >> 4) * 16 + ((data[at + 2] ?? 0) >> 4));
+    let png = '';
+    for (const byte of new Uint8Array(await blob.arrayBuffer())) png += String.fromCharCode(byte);
+    const svg = await (await exportImage.call(element, 'svg')).text();
+    return {
+      png: btoa(png),
+      svg,
+      width,
+      pixels: { width: bitmap.width, colours: seen.size, corner: [...data.slice(0, 3)] },
+    };
   });
 
 describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 }, () => {
@@ -154,6 +193,30 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
         expect(await card.locator('.tip').textContent(), type).toMatch(/\d/);
         await card.getByRole('button', { name: `Show as table: The ${type}` }).click();
         await card.locator('td').first().waitFor();
+      }
+    }));
+
+  test('each card is a picture file: title, moment and the chart in the colours of the theme, at twice the density', () =>
+    visit('dark', { viewport: { width: 1280, height: 900 } }, async (page) => {
+      const files: { readonly type: ChartType; readonly svg: string }[] = [];
+      for (const type of chartTypes) {
+        const card = cardOf(page, type);
+        const { png, pixels, svg, width } = await pictureOf(card);
+        expect(pixels.width, type).toBe(2 * width);
+        expect(pixels.colours, type).toBeGreaterThan(4);
+        expect(`#${Buffer.from(pixels.corner).toString('hex')}`, type).toBe(dark.surface);
+        expect(svg, type).toContain(`>The ${type}</text>`);
+        expect(svg, type).toMatch(/>[A-Z][a-z]{2} \d{1,2}, 20\d\d, \d{1,2}:\d\d\s[AP]M<\/text>/u);
+        expect(svg, type).not.toContain('<script');
+        files.push({ type, svg });
+        if (screenshots !== undefined) await writeFile(`${screenshots}/file-${type}.png`, Buffer.from(png, 'base64'));
+      }
+      const viewer = await page.context().newPage();
+      for (const { type, svg } of files) {
+        await viewer.goto(`data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`);
+        expect(await viewer.locator('parsererror').count(), type).toBe(0);
+        if (!withoutCanvas.includes(type)) expect(await viewer.locator('path').count(), type).toBeGreaterThan(3);
+        if (screenshots !== undefined) await viewer.screenshot({ path: `${screenshots}/svg-${type}.png` });
       }
     }));
 

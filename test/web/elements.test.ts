@@ -316,9 +316,18 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await dialog.getByText('51–100 of 115,245').waitFor();
     await page.keyboard.press('Escape');
     await until(() => page.getByRole('dialog').count()).toBe(0);
-    const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download CSV: Flights a day' }).click();
-    expect((await download).suggestedFilename()).toBe('Flights a day.csv');
+    for (const [kind, end] of [
+      ['CSV', 'csv'],
+      ['Excel (XLSX)', 'xlsx'],
+      ['Picture (PNG)', 'png'],
+      ['Picture (SVG)', 'svg'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Download: Flights a day' }).click();
+      const download = page.waitForEvent('download');
+      await page.getByRole('menuitem', { name: kind }).click();
+      expect((await download).suggestedFilename()).toBe(`Flights a day.${end}`);
+      await until(() => page.getByRole('menu').count()).toBe(0);
+    }
     await mount(page, 'guestlist-metric', {
       token: 'guest-ATL-1',
       'metric-id': 'delayByHour',
@@ -328,9 +337,30 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(
       await page
         .locator('guestlist-metric')
-        .getByRole('button', { name: /Rows|CSV/ })
+        .getByRole('button', { name: /Rows|Download/ })
         .count(),
     ).toBe(0);
+  });
+
+  it('opens the downloads by keyboard, and closes them again', async () => {
+    await showDashboard();
+    const button = page.getByRole('button', { name: 'Download: Flights a day' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const focused = (name: string) => page.locator('[role=menuitem]:focus', { hasText: name }).waitFor();
+    await focused('CSV');
+    await page.keyboard.press('ArrowUp');
+    await focused('SVG');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await focused('Excel');
+    await page.keyboard.press('Escape');
+    await until(() => page.getByRole('menu').count()).toBe(0);
+    await until(() => button.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await button.click();
+    await page.getByRole('menu').waitFor();
+    await page.getByRole('heading', { name: 'Delays' }).click();
+    await until(() => page.getByRole('menu').count()).toBe(0);
   });
 
   it('shows a single metric, from a metric embed or through a dashboard', async () => {

@@ -155,6 +155,7 @@ const guest = async (path: string, request: Recorded, flights: Flights): Promise
   if (verb === undefined) return { body: { data: metric, error: null } };
   if (verb === 'query') return { body: { ...(await flights.query(id, question)), metricid: id } };
   if (verb === 'underlying') return { body: { ...(await flights.underlying(question)), metricid: id } };
+  if (verb === 'xlsx') return { body: 'PK', headers: { 'content-type': 'application/octet-stream' } };
   if (verb === 'csv') return { body: 'day,flights\r\n2001-01-01,1\r\n', headers: { 'content-type': 'text/csv' } };
   return notFound;
 };

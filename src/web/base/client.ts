@@ -36,6 +36,7 @@ export type GuestClient = {
   readonly query: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly underlying: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
+  readonly xlsx: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly options: (
     dashboardId: string,
     filter: string,
@@ -102,6 +103,7 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
     underlying: async (id, question, signal) =>
       decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
     csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
+    xlsx: async (id, question, signal) => (await post(`${metricPath(id)}/xlsx`, question, signal)).blob(),
     options: async (dashboardId, filter, search, signal) => {
       const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
       return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);

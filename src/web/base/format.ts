@@ -21,6 +21,8 @@ export type Format = {
   readonly count: (value: number) => string;
   /** A moment by the reader's own clock; without its day if that is today. */
   readonly moment: (at: Date, now: Date) => string;
+  /** BCP 47 tag of the language. */
+  readonly language: string;
 };
 
 /**
@@ -55,6 +57,7 @@ export const createFormat = (language: string): Format => {
       const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
       return new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', ...day }).format(at);
     },
+    language: locale,
   };
 };
 

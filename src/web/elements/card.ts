@@ -4,15 +4,18 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { GuestClient, GuestError } from '../base/client.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
-import { chartIcon, downloadIcon, rowsIcon, tableIcon } from '../base/icons.js';
+import { chartIcon, rowsIcon, tableIcon } from '../base/icons.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
+import type { ImageType } from '../charts/pictures/content.js';
 import { pivotOf } from '../charts/pivot.js';
 import { pivotStyles, pivotView } from '../charts/pivot-view.js';
 import { rendererOf } from '../charts/registry.js';
 import { singleValue, singleValueStyles } from '../charts/single-value.js';
 import { tableStyles, tableView } from '../charts/table-view.js';
+import { pictureOf } from './card-picture.js';
+import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
 import { type CardSource, Reading } from './reading.js';
@@ -293,7 +296,14 @@ export class MetricCard extends LitElement {
           : null
       }
       ${this.view.canSeeRows ? this.#action('Rows', rowsIcon, () => this.#openRows()) : null}
-      ${this.view.canDownload ? this.#action('Download CSV', downloadIcon, () => this.#download()) : null}
+      ${
+        this.view.canDownload
+          ? html`<guestlist-download-menu
+              .label=${this.metric.name}
+              @choose=${({ detail }: CustomEvent<DownloadKind>) => this.#download(detail)}
+            ></guestlist-download-menu>`
+          : null
+      }
     `;
   }
 
@@ -313,11 +323,26 @@ export class MetricCard extends LitElement {
     );
   }
 
-  #download(): void {
+  /** Draws the card as a picture. Throws if it shows no data, or if the token permits no download. */
+  async exportImage(type: ImageType): Promise<Blob> {
+    const { answer, drill } = this.#reading.state;
+    const body = this.renderRoot.querySelector<HTMLElement>('.body');
+    if (!this.view.canDownload) throw new Error('This token permits no downloads.');
+    if (answer === undefined || answer.rows.length === 0 || body === null) throw new Error('The card shows no data.');
+    const notes = [...this.notes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
+    const language = this.view.format.language;
+    const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
+    return pictureOf({ ...shown, madeAt: new Date(), language, card: this, body }, type);
+  }
+
+  #download(kind: DownloadKind): void {
     const { client } = this.source;
     const { metricId, name } = this.metric;
-    client.csv(metricId, this.#reading.question(this.source), new AbortController().signal).then(
-      (csv) => save(csv, `${name}.csv`),
+    const question = this.#reading.question(this.source);
+    const { signal } = new AbortController();
+    const file = kind === 'csv' || kind === 'xlsx' ? client[kind](metricId, question, signal) : this.exportImage(kind);
+    file.then(
+      (blob) => save(blob, `${name}.${kind}`),
       (error: unknown) => this.#reading.fail(error, client, metricId),
     );
   }

@@ -8,6 +8,7 @@ import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
+import { DownloadMenu } from './download-menu.js';
 import { GuestlistMetric } from './metric-element.js';
 import { RowsDialog } from './rows-dialog.js';
 
@@ -15,6 +16,7 @@ const elements = {
   'guestlist-multi-select': MultiSelect,
   'guestlist-filter-bar': FilterBar,
   'guestlist-rows': RowsDialog,
+  'guestlist-download-menu': DownloadMenu,
   'guestlist-chart': ChartView,
   'guestlist-card': MetricCard,
   'guestlist-metric': GuestlistMetric,

@@ -5,14 +5,16 @@ import { CanvasRenderer } from 'echarts/renderers';
 
 type Parts = Parameters<typeof use>[0];
 type Canvas = NonNullable<Parameters<typeof init>[0]>;
+type Options = Parameters<typeof init>[2];
 
-export type Start = (canvas: Canvas) => ECharts;
+/** `options`: for a chart that is no part of the page. */
+export type Start = (canvas: Canvas, options?: Options) => ECharts;
 
 /** Registers the parts of a chart family. Returns the function that starts a chart with them. */
 export const startWith = (parts: Parts): Start => {
   use([AriaComponent, GridComponent, TooltipComponent, CanvasRenderer]);
   use(parts);
-  return (canvas) => init(withoutHtml(canvas), null, { renderer: 'canvas' });
+  return (canvas, options) => init(withoutHtml(canvas), null, { renderer: 'canvas', ...options });
 };
 
 /**

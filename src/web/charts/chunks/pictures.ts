@@ -1,0 +1,2 @@
+/** Loaded when a card is first downloaded as a picture. */
+export { drawPicture } from '../pictures/draw.js';

@@ -1,0 +1,2 @@
+/** Loads what draws pictures of cards. */
+export const loadPictures = () => import('./chunks/pictures.js');
