@@ -83,6 +83,16 @@ With \`token\` alone, the element fires \`token-expired\` when the token has end
 the next \`token\`. With both, it asks the source when \`token\` has ended. Setting \`token\` to null
 clears everything: do that at a log-out.
 
+## Downloads and print
+
+Each card has a menu of downloads if the token permits them (\`isEnableDownloadMetrics\`): CSV and
+XLSX have all rows; PNG (at twice the density) and SVG show the card with its filters and moment,
+and of a table at most 100 rows.
+
+\`print()\` prints the element alone on A4, light, with filters and moment in words; choose "Save as
+PDF" for a file. No card is cut, and a table has all rows that were loaded. When the guest prints
+the page by the browser's own menu, the element prints in the same way, with the rest of the page.
+
 ## Filters in the URL
 
 \`<guestlist-dashboard>\` writes its filters to the query of the page's URL, by their names:

@@ -70,6 +70,10 @@ interface GuestlistElement extends HTMLElement {
   options: Readonly<Record<string, unknown>>;
   /** Reads all data again. Filters, drill and scroll position stay. */
   refresh(): void;
+  /** Prints the element alone, on A4: light, with filters and moment. Resolves when the browser's dialog is closed. */
+  print(): Promise<void>;
+  /** Draws a card as a picture file. Without `metricId`, the first card. Rejects if the token permits no downloads. */
+  exportImage(request?: { readonly metricId?: string; readonly type?: 'png' | 'svg' }): Promise<Blob>;
 }
 
 /** `<guestlist-dashboard>`: the metrics of one dashboard below its filters. */

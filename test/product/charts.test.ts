@@ -1,7 +1,11 @@
 /** Every chart type drawn by the built product from real rows, on a host's page with a strict policy. */
-import { writeFile } from 'node:fs/promises';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
@@ -90,6 +94,12 @@ const inkOf = (card: Locator): Promise<{ colours: number; ink: number }> =>
     }
     return { colours: seen.size, ink: ink / (data.length / 4) };
   });
+
+const run = promisify(execFile);
+const hasPoppler = spawnSync('pdftotext', ['-v']).error === undefined;
+
+/** The text of a PDF, as poppler reads it. */
+const textOfPdf = async (file: string): Promise<string> => (await run('pdftotext', ['-layout', file, '-'])).stdout;
 
 /** The card's own picture files, and what the PNG shows. */
 const pictureOf = (card: Locator) =>
@@ -219,6 +229,44 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
         if (screenshots !== undefined) await viewer.screenshot({ path: `${screenshots}/svg-${type}.png` });
       }
     }));
+
+  // Poppler reads the PDF (`apt-get install poppler-utils`); CI has it.
+  test.skipIf(!hasPoppler && !process.env.CI)(
+    'on paper: every card whole and light, with the moment, also from a dark page',
+    () =>
+      visit('dark', { viewport: { width: 1280, height: 900 } }, async (page) => {
+        const folder = screenshots ?? (await mkdtemp(join(tmpdir(), 'guestlist-print-')));
+        const file = join(folder, 'charts.pdf');
+        await page.pdf({ path: file, format: 'A4', printBackground: true });
+        const text = await textOfPdf(file);
+        for (const type of chartTypes) expect(text, type).toContain(`The ${type}`);
+        expect(text).toMatch(/[A-Z][a-z]+ \d{1,2}, 20\d\d at \d{1,2}:\d\d/);
+        const value = await cardOf(page, 'singleValue').locator('.value').textContent();
+        expect(text).toContain(value);
+        const words = new Set(text.split(/\s+/));
+        for (const cell of await cardOf(page, 'table').locator('td').allTextContents()) {
+          for (const word of cell.trim().split(/[\s/-]+/)) expect(`${[...words].join(' ')} `).toContain(word);
+        }
+        await run('pdftoppm', ['-r', '50', '-png', file, join(folder, 'page')]);
+        const pages = (await readdir(folder)).filter((name) => /^page-\d+\.png$/.test(name));
+        expect(pages.length).toBeGreaterThan(3);
+        // Afterwards the page is as before.
+        await expect.poll(() => page.locator('guestlist-dashboard[printing]').count()).toBe(0);
+        const { colours } = await inkOf(cardOf(page, 'line'));
+        expect(colours).toBeGreaterThan(2);
+        if (screenshots === undefined) await rm(folder, { recursive: true });
+        // `print()` leaves the rest of the page out, until the dialog is closed.
+        const seen = await page.evaluate(`(async () => {
+        const menu = document.body.appendChild(document.createElement('nav'));
+        const isOut = () => menu.hasAttribute('data-guestlist-unprinted');
+        let during;
+        window.print = () => { during = isOut() && document.querySelector('guestlist-dashboard').hasAttribute('printing'); };
+        await document.querySelector('guestlist-dashboard').print();
+        return [during, isOut()];
+      })()`);
+        expect(seen).toEqual([true, false]);
+      }),
+  );
 
   test.runIf(screenshots !== undefined).each([
     ['light', 360],

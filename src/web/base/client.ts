@@ -76,6 +76,7 @@ export const createGuestClient = (settings: ClientSettings): GuestClient => {
     ...client,
     underlying: patient((each, ...args) => each.underlying(...args)),
     csv: patient((each, ...args) => each.csv(...args)),
+    xlsx: patient((each, ...args) => each.xlsx(...args)),
     options: patient((each, ...args) => each.options(...args)),
   };
 };

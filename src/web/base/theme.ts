@@ -19,12 +19,12 @@ export const themeStyles = css`
     --gl-row-height: 90px;
     color-scheme: light;
   }
-  :host([theme='dark']) {
+  :host([theme='dark']:not([printing])) {
     ${unsafeCSS(declarations(dark))}
     color-scheme: dark;
   }
   @media (prefers-color-scheme: dark) {
-    :host([theme='auto']) {
+    :host([theme='auto']:not([printing])) {
       ${unsafeCSS(declarations(dark))}
       color-scheme: dark;
     }

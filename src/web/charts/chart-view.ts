@@ -21,6 +21,7 @@ export class ChartView extends LitElement {
     /** Changes with the theme, which makes the chart read its colours again. */
     themeKey: { attribute: false },
     isClickable: { attribute: false },
+    isPrinted: { attribute: false },
     family: { state: true },
     problem: { state: true },
     picture: { state: true },
@@ -31,6 +32,8 @@ export class ChartView extends LitElement {
   declare colours: readonly string[];
   declare themeKey: string;
   declare isClickable: boolean;
+  /** True while the page is printed: the chart has the density of paper. */
+  declare isPrinted: boolean;
   declare family: Family | undefined;
   /** Why the chart cannot be drawn. `isRetriable`: its script did not arrive. */
   declare problem: { readonly text: string; readonly isRetriable: boolean } | undefined;
@@ -47,6 +50,7 @@ export class ChartView extends LitElement {
     this.colours = [];
     this.themeKey = '';
     this.isClickable = false;
+    this.isPrinted = false;
   }
 
   static override styles = [
@@ -72,6 +76,10 @@ export class ChartView extends LitElement {
       }
       .scroll[data-more] {
         mask-image: linear-gradient(to bottom, #000 calc(100% - 36px), transparent);
+      }
+      .scroll.whole {
+        overflow: visible;
+        mask-image: none;
       }
       .canvas {
         width: 100%;
@@ -127,6 +135,7 @@ export class ChartView extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     this.#observe();
+    if (changed.has('isPrinted') && changed.get('isPrinted') !== undefined) this.#dispose();
     if ([...changed.keys()].some((name) => name !== 'picture' && name !== 'problem')) this.#draw();
     const isSettled = this.family !== undefined || this.problem !== undefined;
     if (isSettled && (changed.has('family') || changed.has('problem'))) this.dispatchEvent(new Event('settled'));
@@ -140,7 +149,7 @@ export class ChartView extends LitElement {
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
       ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend)}
-      <div class="scroll" role="img" aria-label=${picture?.summary ?? this.metric.name} @scroll=${this.#hintAtMore}>
+      <div class=${this.isPrinted ? 'scroll whole' : 'scroll'} role="img" aria-label=${picture?.summary ?? this.metric.name} @scroll=${this.#hintAtMore}>
         <div class="canvas"></div>
       </div>
       ${notes.length === 0 ? null : html`<p class="note quiet">${notes.map((note) => `${note}.`).join(' ')}</p>`}
@@ -197,6 +206,9 @@ export class ChartView extends LitElement {
     }
     this.picture = drawn;
     const isTaller = drawn.height !== null && drawn.height > scroll.clientHeight;
+    // Paper cannot be scrolled: the card becomes as high as its chart.
+    const beyond = isTaller && drawn.height !== null ? drawn.height - scroll.clientHeight : 0;
+    if (this.isPrinted) this.dispatchEvent(new CustomEvent('beyond', { detail: beyond }));
     canvas.style.height = isTaller ? `${drawn.height}px` : '100%';
     const chart = this.#chart ?? this.#start(canvas, this.family);
     chart.resize();
@@ -216,14 +228,15 @@ export class ChartView extends LitElement {
   };
 
   #drawing(width: number, height: number): Drawing {
-    const isReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches || this.#chart !== undefined;
+    const isReducedMotion =
+      matchMedia('(prefers-reduced-motion: reduce)').matches || this.isPrinted || this.#chart !== undefined;
     const { answer, format, metric } = this;
     const theme = readChartTheme(this, this.colours);
     return { name: metric.name, answer, chart: metric.chart, format, theme, isReducedMotion, width, height };
   }
 
   #start(canvas: HTMLElement, family: Family): ECharts {
-    const chart = family.start(canvas);
+    const chart = family.start(canvas, this.isPrinted ? { devicePixelRatio: paperDensity } : {});
     this.#chart = chart;
     const pixels = chart.getZr();
     pixels.on('click', (event: Pixel) => this.#click(this.#axisMark(chart, event)));
@@ -275,6 +288,9 @@ export class ChartView extends LitElement {
     this.#tip = undefined;
   }
 }
+
+/** Pixels for each CSS pixel of a printed chart. */
+const paperDensity = 3;
 
 type Pixel = { readonly offsetX: number; readonly offsetY: number };
 

@@ -8,12 +8,11 @@ import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
 import { pivotOf } from '../charts/pivot.js';
 import { rendererOf } from '../charts/registry.js';
-import type { CardView } from './card.js';
 
 export type Shown = {
   readonly metric: GuestMetric;
   readonly answer: MetricAnswer;
-  readonly view: Pick<CardView, 'format' | 'colours'>;
+  readonly view: { readonly format: Format; readonly colours: readonly string[] };
   /** The filters' values and the steps of the drill, in words. */
   readonly notes: readonly string[];
   readonly isTable: boolean;

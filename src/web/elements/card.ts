@@ -86,6 +86,30 @@ const cardStyles = css`
   .stale {
     opacity: 0.45;
   }
+  :host([printing]) section {
+    box-shadow: none;
+  }
+  :host([printing]) .actions {
+    display: none;
+  }
+  :host([printing]) header {
+    break-after: avoid;
+  }
+  /* On paper a table has all of its rows. */
+  :host([printing][long]) section {
+    position: static;
+  }
+  :host([printing][long]) :is(.scroll, .body) {
+    display: block;
+    height: auto;
+    overflow: visible;
+  }
+  :host([printing][long]) tr {
+    break-inside: avoid;
+  }
+  :host([printing][long]) :is(th, td) {
+    position: static;
+  }
   .more {
     margin: 8px 0 0;
     font-size: 12px;
@@ -116,6 +140,8 @@ export type CardView = {
   readonly themeKey: string;
   readonly canSeeRows: boolean;
   readonly canDownload: boolean;
+  /** True while the page is printed. */
+  readonly isPrinted: boolean;
 };
 
 export class MetricCard extends LitElement {
@@ -162,6 +188,11 @@ export class MetricCard extends LitElement {
     return this.#reading.state.answeredAt;
   }
 
+  /** Whether the card waits for its data or its chart. */
+  get isBusy(): boolean {
+    return !this.hasUpdated || this.#reading.state.isLoading || this.#isAwaitingChart;
+  }
+
   static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];
 
   override connectedCallback(): void {
@@ -183,6 +214,8 @@ export class MetricCard extends LitElement {
   override render() {
     const { name } = this.metric;
     const { answer, drill, isLoading } = this.#reading.state;
+    this.toggleAttribute('printing', this.view.isPrinted);
+    this.toggleAttribute('long', this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able'));
     return html`<section aria-labelledby="title" aria-busy=${isLoading || this.#isAwaitingChart ? 'true' : 'false'}>
       <header>
         <h3 id="title" title=${name}>${name}</h3>
@@ -234,9 +267,11 @@ export class MetricCard extends LitElement {
       .colours=${this.view.colours}
       .themeKey=${this.view.themeKey}
       .isClickable=${metric.chart.isDrillable}
+      .isPrinted=${this.view.isPrinted}
       @settled=${() => {
         this.isSettled = true;
       }}
+      @beyond=${({ detail }: CustomEvent<number>) => this.style.setProperty('--beyond', `${detail}px`)}
       @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
     ></guestlist-chart>`;
   }
@@ -332,7 +367,7 @@ export class MetricCard extends LitElement {
     const notes = [...this.notes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
     const language = this.view.format.language;
     const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
-    return pictureOf({ ...shown, madeAt: new Date(), language, card: this, body }, type);
+    return pictureOf({ ...shown, madeAt: this.answeredAt ?? new Date(), language, card: this, body }, type);
   }
 
   #download(kind: DownloadKind): void {

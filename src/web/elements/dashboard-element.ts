@@ -67,6 +67,28 @@ const dashboardStyles = css`
       min-height: calc(2 * var(--gl-row-height));
     }
   }
+  /* On paper: two cards side by side. A card that is not a table fits on a page, and is not divided. */
+  :host([printing]) .grid {
+    display: block;
+    margin-inline: calc(var(--gl-gap) / -2);
+  }
+  :host([printing]) guestlist-card {
+    display: inline-block;
+    width: calc(100% - var(--gl-gap));
+    min-height: calc(var(--card-height) + var(--beyond, 0px));
+    margin: 0 calc(var(--gl-gap) / 2) var(--gl-gap);
+    vertical-align: top;
+    break-inside: avoid;
+  }
+  :host([printing]) guestlist-card[narrow] {
+    width: calc(50% - var(--gl-gap));
+  }
+  :host([printing]) guestlist-card[long] {
+    display: block;
+    width: auto;
+    min-height: 0;
+    break-inside: auto;
+  }
 `;
 
 export class GuestlistDashboard extends EmbedElement {
@@ -174,15 +196,17 @@ export class GuestlistDashboard extends EmbedElement {
       <div class="head">
         ${dashboard.permissions.isShowDashboardName ? html`<h2>${dashboard.name}</h2>` : null}
         ${
-          dashboard.filters.length > 0
-            ? html`<guestlist-filter-bar
+          this.printing
+            ? this.#printed(notes)
+            : dashboard.filters.length > 0
+              ? html`<guestlist-filter-bar
                 .filters=${dashboard.filters}
                 .values=${this.filters}
                 .format=${this.view.format}
                 .load=${this.#loadOptions}
                 @filter=${this.#changed}
               ></guestlist-filter-bar>`
-            : null
+              : null
         }
       </div>
       ${cards.length === 0 ? emptyState('There is nothing on this dashboard yet') : null}
@@ -194,6 +218,12 @@ export class GuestlistDashboard extends EmbedElement {
         )}
       </div>
     `;
+  }
+
+  /** What a reader of the paper cannot see on it: filters and moment. */
+  #printed(notes: readonly string[]): TemplateResult {
+    const moment = new Intl.DateTimeFormat(this.view.format.language, { dateStyle: 'long', timeStyle: 'short' });
+    return html`<div class="printed quiet">${[...notes, moment.format(new Date())].map((note) => html`<div>${note}</div>`)}</div>`;
   }
 
   #card({ metric, place }: PlacedCard, source: CardSource | undefined, notes: readonly string[]): TemplateResult {

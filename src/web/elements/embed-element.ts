@@ -8,9 +8,11 @@ import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { errorState, loadingState } from '../base/states.js';
 import { parseColours, type ThemeName } from '../base/theme.js';
+import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
+import { isolateForPrint, untilIdle } from './print.js';
 
 export const embedStyles = css`
   :host {
@@ -47,6 +49,16 @@ export const embedStyles = css`
   .expired p {
     margin: 0;
   }
+  :host([printing]) {
+    /* A4 without its margins. */
+    width: 186mm;
+    max-width: 100%;
+    print-color-adjust: exact;
+  }
+  .printed {
+    margin: 4px 0 0;
+    font-size: 12px;
+  }
   .expired strong {
     font-weight: 600;
   }
@@ -73,6 +85,8 @@ export const embedStyles = css`
   }
 `;
 
+export type ImageRequest = { readonly metricId?: string | undefined; readonly type?: ImageType | undefined };
+
 export abstract class EmbedElement extends LitElement {
   static override properties = {
     token: { type: String },
@@ -87,6 +101,7 @@ export abstract class EmbedElement extends LitElement {
     isExpired: { state: true },
     isAway: { state: true },
     error: { state: true },
+    printing: { state: true },
   };
   declare token: string | null;
   /** Where the element asks for its tokens, as the gateway's `POST /embed-token` answers, with the page's cookies. */
@@ -105,6 +120,8 @@ export abstract class EmbedElement extends LitElement {
   /** Whether the service does not answer. What is shown then is of an earlier time. */
   declare isAway: boolean;
   declare error: GuestError | undefined;
+  /** True while the browser prints the page: light colours, the width of the paper, all of each table. */
+  declare printing: boolean;
 
   readonly #latest = createLatest();
   readonly #connection = new Connection({
@@ -130,6 +147,7 @@ export abstract class EmbedElement extends LitElement {
     this.isLoading = true;
     this.isExpired = false;
     this.isAway = false;
+    this.printing = false;
   }
 
   /** Frameworks write the property `dashboardId` as the attribute `dashboardid`. Both spellings of each attribute work. */
@@ -175,17 +193,22 @@ export abstract class EmbedElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#scheme.addEventListener('change', this.#schemeChanged);
+    window.addEventListener('beforeprint', this.#beforePrint);
+    window.addEventListener('afterprint', this.#afterPrint);
     if (this.hasUpdated) this.#connection.resume(this.#settings);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#scheme.removeEventListener('change', this.#schemeChanged);
+    window.removeEventListener('beforeprint', this.#beforePrint);
+    window.removeEventListener('afterprint', this.#afterPrint);
     this.#latest.cancel();
     this.#connection.leave();
   }
 
-  protected override willUpdate(_changed: PropertyValues<this>): void {
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('printing')) this.toggleAttribute('printing', this.printing);
     const isOther = this.#isOtherKey();
     const before = this.client;
     if (this.isConnected) this.#connection.follow(this.#settings);
@@ -235,14 +258,51 @@ export abstract class EmbedElement extends LitElement {
     return isHandled;
   };
 
+  // The browser takes its picture of the page after the microtasks that these start.
+  readonly #beforePrint = (): void => {
+    this.printing = true;
+  };
+  readonly #afterPrint = (): void => {
+    this.printing = false;
+  };
+
+  /** Prints this element alone, on A4. Resolves when the browser's dialog is closed. */
+  async print(): Promise<void> {
+    const undo = isolateForPrint(this);
+    this.printing = true;
+    try {
+      await untilIdle(() => this.isLoading || this.isBusy);
+      window.print();
+    } finally {
+      undo();
+      this.printing = false;
+    }
+  }
+
+  /** Draws a card as a picture file; without `metricId`, the first. Throws if it is not there, or may not be downloaded. */
+  async exportImage({ metricId, type = 'png' }: ImageRequest = {}): Promise<Blob> {
+    const cards = [...this.renderRoot.querySelectorAll<MetricCard>('guestlist-card')];
+    const card = cards.find((each) => metricId === undefined || each.metric.metricId === metricId);
+    if (card === undefined) throw new Error('There is no such card.');
+    return card.exportImage(type);
+  }
+
+  /** Whether a card waits for its data or its chart. */
+  get isBusy(): boolean {
+    return [...this.renderRoot.querySelectorAll<MetricCard>('guestlist-card')].some((card) => card.isBusy);
+  }
+
   /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
   protected get view(): CardView {
     const language = this.language ?? (document.documentElement.lang || navigator.language);
-    const themeKey = `${this.theme} ${this.#scheme.matches}`;
+    const themeKey = `${this.theme} ${this.#scheme.matches} ${this.printing}`;
     const key = JSON.stringify([language, this.chartColors, themeKey, this.permissions]);
     if (this.#view?.key !== key) {
       const colours = parseColours(this.chartColors);
-      this.#view = { key, value: { format: createFormat(language), colours, themeKey, ...this.permissions } };
+      this.#view = {
+        key,
+        value: { format: createFormat(language), colours, themeKey, isPrinted: this.printing, ...this.permissions },
+      };
     }
     return this.#view.value;
   }
