@@ -36,6 +36,7 @@ const guestChart = chart.extend({
     .record(z.string(), z.enum(['sum', 'min', 'max']))
     .optional()
     .describe('How values of a measure combine in a total, by name. A measure that is left out has no total.'),
+  takesMaxPoints: z.literal(true).optional().describe('A query may say by `maxPoints` how many points it can show.'),
 });
 
 export const guestMetric = z
@@ -180,6 +181,15 @@ export const guestQuery = z.strictObject({
     .describe('Sort order by columns of the answer.'),
   limit: z.number().int().min(1).max(limits.rows).optional(),
   offset: z.number().int().min(0).max(limits.offset).optional(),
+  maxPoints: z
+    .number()
+    .int()
+    .min(10)
+    .max(limits.rows)
+    .optional()
+    .describe(
+      'How many points the chart can show, if its `chart.takesMaxPoints` is true. Longer answers are made shorter and say so in `points`. Has no effect with `limit` or `offset`.',
+    ),
 }) satisfies z.ZodType<GuestQuery>;
 
 export const exampleQuery = {

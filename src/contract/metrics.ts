@@ -26,6 +26,12 @@ export const metricAnswer = z
       .literal(true)
       .optional()
       .describe('True: the answer reached its maximum size, and more rows follow. Request them with `offset`.'),
+    points: z
+      .object({ shown: z.number(), total: z.number() })
+      .optional()
+      .describe(
+        'Only with `maxPoints`: `data` has `shown` of `total` rows. Of each run of rows it has the first and the last, and for each measure the least and the greatest.',
+      ),
     metaData: z.object({
       columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
       groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
@@ -55,6 +61,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z
     ...comparisonOf(answer),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
+    ...(answer.points === undefined ? {} : { points: { ...answer.points } }),
     metaData: {
       columns: isEmpty ? [] : answer.columns.map(({ name, dataType }) => ({ name, dataType })),
       groupbyColumnList: isEmpty ? [] : [...answer.groupbyColumnList],

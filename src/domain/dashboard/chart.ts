@@ -26,6 +26,11 @@ export const chartTypes = [
 ] as const;
 export type ChartType = (typeof chartTypes)[number];
 
+const thinned: ReadonlySet<ChartType> = new Set(['line', 'stepped', 'area', 'timeSeries', 'scatter']);
+
+/** Whether a chart of this type may show fewer points than there are rows: each is drawn at its own place. */
+export const mayShowFewerPoints = (type: ChartType): boolean => thinned.has(type);
+
 /** The chart types that a measure of a combo chart may have. */
 export const seriesTypes = ['line', 'stepped', 'bar', 'area', 'scatter'] as const;
 

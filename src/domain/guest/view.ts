@@ -35,6 +35,8 @@ export type GuestChart = Chart & {
   readonly grains?: Readonly<Record<string, TimeGrain>> | undefined;
   /** How values of a measure in several groups combine, by its name. Others, an average for example, do not combine. */
   readonly combine?: Readonly<Record<string, Combine>> | undefined;
+  /** Whether a query may say by `maxPoints` how many points it can show. */
+  readonly takesMaxPoints?: true | undefined;
 };
 
 /** The value of two groups together: their sum, the lesser or the greater. */
@@ -62,6 +64,8 @@ export type GuestQuery = {
   readonly sort?: readonly Sort[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  /** How many points the chart can show. Only some types of charts take it, and not together with `limit`. */
+  readonly maxPoints?: number | undefined;
 };
 
 /** A metric's answer with its duration in whole milliseconds. */

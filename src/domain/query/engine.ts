@@ -166,6 +166,8 @@ export type MetricAnswer = {
    * question's limit.
    */
   readonly isTruncated?: boolean | undefined;
+  /** Set if the question allowed fewer points than the answer has rows: see thin-points.ts. */
+  readonly points?: { readonly shown: number; readonly total: number } | undefined;
   /**
    * Set if a comparison applies: the value of the same measure some periods earlier. Null if that period has no value.
    */

@@ -1,6 +1,7 @@
 /**
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
+import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
 import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
@@ -19,12 +20,12 @@ import type {
 } from '../../domain/guest/view.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Tag } from '../../domain/ports.js';
-import { compared } from '../../domain/query/comparison.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { answerTag } from './answer-tag.js';
 import { guestReads } from './engine.js';
+import { fewerPoints } from './fewer-points.js';
 import { layoutFor } from './layouts.js';
 import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
 
@@ -67,6 +68,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
       ...definition.chart,
       dimensions: definition.dimensions.map((dimension) => dimension.name),
       measures: measureNames(definition),
+      ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
       isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
       ...(definition.kind === 'visual' ? { grains: grainsOf(definition), combine: combineOf(definition) } : {}),
     },
@@ -136,7 +138,8 @@ export const queryGuestMetric =
     signal: AbortSignal,
   ): Promise<MetricReply & { readonly tag: string }> => {
     const target = await openTarget(deps, caller, query);
-    const replied = await reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
+    const reads = guestReads(deps.engine, signal);
+    const replied = await reply(deps, caller, target, query, fewerPoints(query, target.metric, reads));
     return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
   };
 

@@ -1,0 +1,60 @@
+/** Answers a chart that can show fewer points than there are rows. */
+import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
+import type { Metric } from '../../domain/dashboard/metric.js';
+import type { GuestQuery } from '../../domain/guest/view.js';
+import { compared } from '../../domain/query/comparison.js';
+import type {
+  AnswerColumn,
+  Cell,
+  MetricAnswer,
+  MetricQuestion,
+  MetricStream,
+  Reads,
+} from '../../domain/query/engine.js';
+import { createThinning } from '../../domain/query/thin-points.js';
+
+/** The most rows that are read for one chart. An answer of more is truncated, and says so. */
+const greatestRead = 500_000;
+
+/**
+ * Asks as every query. Only if there are more rows than the chart has points, all of them are read in the order of the
+ * axis, in batches and in the same scope, and thinned.
+ */
+export const fewerPoints = (
+  { maxPoints, limit, offset }: GuestQuery,
+  { definition: { chart } }: Metric,
+  { query, stream }: Pick<Reads, 'query' | 'stream'>,
+): ((question: MetricQuestion) => Promise<MetricAnswer>) => {
+  const plain = compared(query);
+  if (maxPoints === undefined || limit !== undefined || offset !== undefined) return plain;
+  if (!mayShowFewerPoints(chart.type)) return plain;
+  return async (question) => {
+    const answer = await plain(question);
+    const [axis] = answer.groupbyColumnList;
+    const isLong = answer.rows.length > maxPoints || answer.isTruncated === true;
+    if (!isLong || axis === undefined) return answer;
+    const sort = question.sort ?? [{ name: axis, direction: 'ASC' as const }];
+    return thinned(await stream({ ...question, sort, limit: greatestRead }), answer, maxPoints);
+  };
+};
+
+const thinned = async (
+  { columns, batches }: MetricStream,
+  { groupbyColumnList, comparisonValue, totalRecords }: MetricAnswer,
+  maxPoints: number,
+): Promise<MetricAnswer> => {
+  const thinning = createThinning(columns, groupbyColumnList, maxPoints);
+  for await (const batch of batches) for (const row of batch) thinning.add(row);
+  const rows = thinning.rows().map((row) => rowOf(columns, row));
+  const total = thinning.total();
+  const isCut = total === greatestRead && totalRecords > total;
+  return {
+    ...{ columns, groupbyColumnList, rows, points: { shown: rows.length, total } },
+    totalRecords: isCut ? totalRecords : total,
+    ...(isCut ? { isTruncated: true } : {}),
+    ...(comparisonValue === undefined ? {} : { comparisonValue }),
+  };
+};
+
+const rowOf = (columns: readonly AnswerColumn[], row: readonly Cell[]): Readonly<Record<string, Cell>> =>
+  Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]));
