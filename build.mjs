@@ -3,10 +3,12 @@
 // Skips what is newer than every source, so that a second `npm start` does not wait for it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 import { bundleElements } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -73,8 +75,16 @@ const buildCommandLine = async () => {
   await bundled.close();
 };
 
+/** Writes each script compressed beside it, so that a server need not do it at its start. */
+const compressScripts = async (folder) => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+  const compress = async (file) => writeFileSync(`${file}.br`, await promisify(brotliCompress)(readFileSync(file)));
+  await Promise.all(files.map((file) => compress(join(folder, file))));
+};
+
 const buildWeb = async () => {
   await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo')]);
+  await compressScripts(join(root, 'dist/web'));
   for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web/demo', file), join(root, 'dist/web', file));
 };
 

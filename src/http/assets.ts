@@ -3,21 +3,36 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliDecompress, gzip } from 'node:zlib';
 
 export type AssetFile = {
   readonly file: string;
   readonly contentType: string;
   /** True: pages of other origins may load the file. */
   readonly isPublic?: boolean;
+  /** True: browsers ask at each use whether the file is still the same. It names chunks that the next build lacks. */
+  readonly isRevalidated?: boolean;
   /** True: the file's name has a hash of its content, so browsers may keep it for ever. */
   readonly isImmutable?: boolean;
   /** Replaces the app's own policy, which allows no scripts. */
   readonly contentSecurityPolicy?: string;
 };
 
-type Asset = AssetFile & { readonly etag: string; readonly body: Buffer; readonly gzipped: Buffer };
+type Asset = AssetFile & {
+  readonly etag: string;
+  readonly body: Buffer;
+  readonly gzipped: Buffer;
+  readonly brotli: Buffer | undefined;
+};
 export type Assets = ReadonlyMap<string, Asset>;
+
+/** The build writes the file compressed beside it. It is used only if it has the very content of the file. */
+const brotliOf = async (file: string, body: Buffer): Promise<Buffer | undefined> => {
+  const compressed = await readFile(`${file}.br`).catch(() => undefined);
+  if (compressed === undefined) return undefined;
+  const content = await promisify(brotliDecompress)(compressed).catch(() => undefined);
+  return content?.equals(body) === true ? compressed : undefined;
+};
 
 const load = async (path: string, asset: AssetFile): Promise<[string, Asset]> => {
   const body = await readFile(asset.file).catch((cause: unknown) => {
@@ -25,7 +40,8 @@ const load = async (path: string, asset: AssetFile): Promise<[string, Asset]> =>
   });
   // A weak ETag, since the compressed form has the same one.
   const etag = `W/"${createHash('sha256').update(body).digest('base64url')}"`;
-  return [path, { ...asset, body, etag, gzipped: await promisify(gzip)(body, { level: 9 }) }];
+  const gzipped = await promisify(gzip)(body, { level: 9 });
+  return [path, { ...asset, body, etag, gzipped, brotli: await brotliOf(asset.file, body) }];
 };
 
 /** Reads all files once. Keys are the paths that they are served at. Throws if a file is missing. */
@@ -36,12 +52,13 @@ const script = 'text/javascript; charset=utf-8';
 
 /** Returns `elements.js` and the chunks in `charts/` beside it, by the paths at which they are served. */
 export const elementFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
-  const chunks = await readdir(join(webFolder, 'charts')).catch((cause: unknown) => {
+  const all = await readdir(join(webFolder, 'charts')).catch((cause: unknown) => {
     throw new Error(`The folder ${join(webFolder, 'charts')} cannot be read. Run the build first.`, { cause });
   });
+  const chunks = all.filter((name) => name.endsWith('.js'));
   const file = (path: string): AssetFile => ({ file: join(webFolder, path), contentType: script, isPublic: true });
   return {
-    '/elements.js': file('elements.js'),
+    '/elements.js': { ...file('elements.js'), isRevalidated: true },
     ...Object.fromEntries(chunks.map((name) => [`/charts/${name}`, { ...file(`charts/${name}`), isImmutable: true }])),
   };
 };
@@ -51,17 +68,32 @@ const isUnchanged = (ifNoneMatch: string | undefined, etag: string): boolean =>
     .split(',')
     .some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag.slice(2));
 
-/** Whether a caller takes a compressed answer, by its `Accept-Encoding`. */
-export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
-  (acceptEncoding ?? '').split(',').some((coding) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(coding));
+/** Whether a caller takes an answer that is compressed in this way, by its `Accept-Encoding`. */
+const accepts = (coding: 'gzip' | 'br', acceptEncoding = ''): boolean =>
+  acceptEncoding.split(',').some((one) => {
+    const [name = '', weight = 'q=1'] = one.split(';').map((part) => part.trim().toLowerCase());
+    return (name === coding || name === '*') && !/^q=0(\.0*)?$/.test(weight);
+  });
 
-const headersOf = ({ contentType, etag, isPublic, isImmutable, contentSecurityPolicy }: Asset) => ({
-  'Content-Type': contentType,
-  ETag: etag,
-  'Cache-Control': isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
+export const acceptsGzip = (acceptEncoding: string | undefined): boolean => accepts('gzip', acceptEncoding);
+
+const encodedFor = ({ body, gzipped, brotli }: Asset, acceptEncoding: string | undefined) => {
+  if (brotli !== undefined && accepts('br', acceptEncoding)) return { body: brotli, coding: 'br' };
+  return acceptsGzip(acceptEncoding) ? { body: gzipped, coding: 'gzip' } : { body, coding: undefined };
+};
+
+const cachingOf = ({ isImmutable, isRevalidated }: Asset): string => {
+  if (isImmutable) return 'public, max-age=31536000, immutable';
+  return isRevalidated ? 'public, no-cache' : 'public, max-age=300';
+};
+
+const headersOf = (asset: Asset) => ({
+  'Content-Type': asset.contentType,
+  ETag: asset.etag,
+  'Cache-Control': cachingOf(asset),
   Vary: 'Accept-Encoding',
-  ...(isPublic ? { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
-  ...(contentSecurityPolicy === undefined ? {} : { 'Content-Security-Policy': contentSecurityPolicy }),
+  ...(asset.isPublic ? { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' } : {}),
+  ...(asset.contentSecurityPolicy === undefined ? {} : { 'Content-Security-Policy': asset.contentSecurityPolicy }),
 });
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/, '');
@@ -85,9 +117,8 @@ export const serveAssets =
       response.end();
       return;
     }
-    const isGzipped = acceptsGzip(request.headers['accept-encoding']);
-    if (isGzipped) response.setHeader('Content-Encoding', 'gzip');
-    const body = isGzipped ? asset.gzipped : asset.body;
+    const { body, coding } = encodedFor(asset, request.headers['accept-encoding']);
+    if (coding !== undefined) response.setHeader('Content-Encoding', coding);
     response.setHeader('Content-Length', body.length);
     response.end(request.method === 'HEAD' ? undefined : body);
   };

@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import supertest from 'supertest';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadAssets } from '../../src/http/assets.js';
+import { loadAssets, serveAssets } from '../../src/http/assets.js';
 import { apiKey, createSample, document, guestToken } from './sample.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'guestlist-assets-'));
@@ -186,6 +187,29 @@ describe('assets', () => {
     const again = await http.get('/elements.js').set('If-None-Match', String(headers.etag));
     expect([again.status, again.text]).toEqual([304, '']);
     expect((await http.get('/elements.js').set('If-None-Match', '"other"')).status).toBe(200);
+  });
+
+  test('the build’s Brotli is served to who takes it, unless it is of another build', async () => {
+    const text = 'export const chart = 1;\n'.repeat(50);
+    const [own, stale] = [join(folder, 'own-12345678.js'), join(folder, 'stale.js')];
+    for (const file of [own, stale]) await writeFile(file, text);
+    await writeFile(`${own}.br`, brotliCompressSync(text));
+    await writeFile(`${stale}.br`, brotliCompressSync('another build'));
+    const of = (file: string) => ({ file, contentType: 'text/javascript', isPublic: true });
+    const files = { '/own.js': { ...of(own), isImmutable: true }, '/stale.js': { ...of(stale), isRevalidated: true } };
+    const served = createServer((request, response) => serve(request, response, () => response.end()));
+    const serve = serveAssets(await loadAssets(files));
+    const got = async (path: string, coding: string) => {
+      const { headers, text: body } = await supertest(served).get(path).set('Accept-Encoding', coding).buffer();
+      return [headers['content-encoding'], body === text];
+    };
+    expect(await got('/own.js', 'gzip, deflate, br')).toEqual(['br', true]);
+    expect(await got('/own.js', 'gzip, br;q=0')).toEqual(['gzip', true]);
+    expect(await got('/own.js', 'identity')).toEqual([undefined, true]);
+    expect(await got('/stale.js', 'br, gzip')).toEqual(['gzip', true]);
+    const caching = async (path: string) => (await supertest(served).get(path)).headers['cache-control'];
+    expect(await caching('/own.js')).toBe('public, max-age=31536000, immutable');
+    expect(await caching('/stale.js')).toBe('public, no-cache');
   });
 
   test('a page may have its own content security policy, and may not be loaded by other origins', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGuestClient } from '../../src/web/base/client.js';
+import { type ClientSettings, createGuestClient } from '../../src/web/base/client.js';
 import { createLatest } from '../../src/web/base/latest.js';
 import { cardsOf } from '../../src/web/elements/layout.js';
 import { dashboards } from './fixtures.js';
@@ -56,10 +56,10 @@ describe('the queries of a dashboard', () => {
     metaData: { columns: [{ name: 'n', dataType: 'string' }], groupbyColumnList: [] },
   });
   const line = (value: unknown) => `${JSON.stringify(value)}\n`;
-  const serving = (respond: (call: Call) => Response | Promise<Response>) => {
+  const serving = (respond: (call: Call) => Response | Promise<Response>, answers?: ClientSettings['answers']) => {
     const calls: Call[] = [];
     const client = createGuestClient({
-      ...{ baseUrl: 'https://service.example', token: 'secret' },
+      ...{ baseUrl: 'https://service.example', token: 'secret', answers },
       fetch: async (url, init) => {
         const call = { url: String(url), body: JSON.parse(String(init?.body)), signal: init?.signal };
         calls.push(call);
@@ -143,6 +143,47 @@ describe('the queries of a dashboard', () => {
     ];
     expect(await Promise.all(asked.map(rowsOf))).toEqual(['a', 'b', 'a', 'a', 'b'].map((n) => [{ n }]));
     expect(calls).toHaveLength(3);
+  });
+
+  it('name the answers that are there: an unchanged one comes without rows, and is not drawn from another question', async () => {
+    const answers: ClientSettings['answers'] = new Map();
+    const serve = serving(({ body }) => {
+      const { metrics } = body as { metrics: readonly { metricId: string; digest?: string }[] };
+      return new Response(
+        metrics
+          .map(({ metricId, digest }) =>
+            line(
+              digest === `of-${metricId}`
+                ? { metricId, digest, isUnchanged: true }
+                : { metricId, digest: `of-${metricId}`, answer: answerOf(metricId) },
+            ),
+          )
+          .join(''),
+      );
+    }, answers);
+    const first = await Promise.all([ask(serve.client, 'a'), ask(serve.client, 'b')]);
+    // Another token of the same guest keeps the answers; one metric alone is asked in the same way.
+    expect(await ask(serve.client, 'a')).toBe(first[0]);
+    const other = await Promise.all([ask(serve.client, 'a', { limit: 5 }), ask(serve.client, 'b')]);
+    expect([other[0] === first[0], other[1] === first[1]]).toEqual([false, true]);
+    const sent = serve.calls.map(({ body }) => (body as { metrics: readonly object[] }).metrics);
+    expect(sent).toEqual([
+      [{ metricId: 'a' }, { metricId: 'b' }],
+      [{ metricId: 'a', digest: 'of-a' }],
+      [
+        { metricId: 'a', limit: 5 },
+        { metricId: 'b', digest: 'of-b' },
+      ],
+    ]);
+  });
+
+  it('an unchanged line for a question without an answer is an unreadable answer', async () => {
+    const { client } = serving(
+      () => new Response(['a', 'b'].map((metricId) => line({ metricId, digest: 'x', isUnchanged: true })).join('')),
+    );
+    await expect(Promise.all([ask(client, 'a'), ask(client, 'b')])).rejects.toMatchObject({
+      code: 'UNREADABLE_ANSWER',
+    });
   });
 
   it('are ended when nobody waits for any of them', async () => {

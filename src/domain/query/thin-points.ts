@@ -24,7 +24,7 @@ export type Thinning = {
   readonly total: () => number;
 };
 
-const valueOf = (cell: Cell | undefined): number => (cell === null || cell === undefined ? Number.NaN : Number(cell));
+const numberIn = (cell: Cell | undefined): number => (cell === null || cell === undefined ? Number.NaN : Number(cell));
 
 const better = (
   a: Numbered | undefined,
@@ -33,7 +33,7 @@ const better = (
   isBetter: (a: number, b: number) => boolean,
 ): Numbered | undefined => {
   if (a === undefined || b === undefined) return a ?? b;
-  return isBetter(valueOf(b.row[index]), valueOf(a.row[index])) ? b : a;
+  return isBetter(numberIn(b.row[index]), numberIn(a.row[index])) ? b : a;
 };
 
 /** The later run follows the earlier one. */
@@ -47,7 +47,7 @@ const joined = (measures: readonly number[], a: Run, b: Run): Run => ({
 });
 
 const runOf = (measures: readonly number[], one: Numbered): Run => {
-  const filled = measures.map((index) => (Number.isNaN(valueOf(one.row[index])) ? undefined : one));
+  const filled = measures.map((index) => (Number.isNaN(numberIn(one.row[index])) ? undefined : one));
   const empty = measures.map((_, at) => (filled[at] === undefined ? one : undefined));
   return { count: 1, first: one, last: one, least: filled, greatest: filled, empty };
 };

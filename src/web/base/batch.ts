@@ -9,11 +9,21 @@ export type Question = Omit<GuestQuery, 'metricId' | 'sort'> & { readonly sort?:
 
 export type Part<Answer> = {
   readonly metricId: string;
-  readonly outcome: { readonly answer: Answer } | { readonly error: unknown };
+  readonly outcome:
+    | { readonly answer: Answer; readonly digest?: string | undefined }
+    /** The answer is the one of this digest, which the query named. */
+    | { readonly isUnchanged: true; readonly digest: string }
+    | { readonly error: unknown };
 };
 
+/** The last answer of each metric of a dashboard, with its digest and the question that it answers. */
+export type Answers<Answer> = Map<string, Kept<Answer>>;
+type Kept<Answer> = { readonly question: string; readonly digest: string; readonly answer: Answer };
+
 type Query = Omit<Question, 'dashboardId' | 'dashboardFilter'> & { readonly metricId: string };
-export type BatchQuery = Pick<Question, 'dashboardFilter'> & { readonly metrics: readonly Query[] };
+export type BatchQuery = Pick<Question, 'dashboardFilter'> & {
+  readonly metrics: readonly (Query & { readonly digest?: string })[];
+};
 
 type Deps<Answer> = {
   readonly queryOne: (metricId: string, question: Question, signal: AbortSignal) => Promise<Answer>;
@@ -23,6 +33,8 @@ type Deps<Answer> = {
     query: BatchQuery,
     signal: AbortSignal,
   ) => Promise<AsyncIterable<Part<Answer>> | undefined>;
+  /** Answers that the caller has already. They may outlive a token: a digest fits one client and its restrictions. */
+  readonly answers?: Answers<Answer> | undefined;
   /** The error of a query that the answer leaves out. */
   readonly missing: () => unknown;
 };
@@ -38,15 +50,53 @@ type Waiting<Answer> = {
 /** The service takes at most this many metrics in one request. */
 const greatestCount = 100;
 
+const slotOf = ({ metricId, question }: Pick<Waiting<unknown>, 'metricId' | 'question'>): string =>
+  JSON.stringify([question.dashboardId, metricId]);
+
+/** The answer to this very question; undefined if there is none. */
+const keptOf = <Answer>(answers: Answers<Answer> | undefined, asked: Waiting<Answer>) => {
+  const kept = answers?.get(slotOf(asked));
+  return kept?.question === JSON.stringify(asked.question) ? kept : undefined;
+};
+
+/** As many as the cards of a large dashboard. The oldest goes first. */
+const mostAnswers = 100;
+
+const keep = <Answer>(answers: Answers<Answer> | undefined, slot: string, kept: Kept<Answer>): void => {
+  answers?.delete(slot);
+  answers?.set(slot, kept);
+  const [oldest] = answers?.keys() ?? [];
+  if (answers !== undefined && answers.size > mostAnswers && oldest !== undefined) answers.delete(oldest);
+};
+
+/** Settles a query with its part. A digest without an answer to it is taken for a missing part. */
+const settle = <Answer>(
+  { answers, missing }: Deps<Answer>,
+  asked: Waiting<Answer>,
+  outcome: Part<Answer>['outcome'],
+): void => {
+  const kept = keptOf(answers, asked);
+  if ('error' in outcome) asked.reject(outcome.error);
+  else if ('isUnchanged' in outcome) {
+    if (kept?.digest === outcome.digest) asked.resolve(kept.answer);
+    else asked.reject(missing());
+  } else {
+    const { answer, digest } = outcome;
+    if (digest !== undefined)
+      keep(answers, slotOf(asked), { question: JSON.stringify(asked.question), digest, answer });
+    asked.resolve(answer);
+  }
+};
+
 /** Sends one request for the group. Returns false if the service does not know it; then no query is answered. */
-const queryGroup = async <Answer>(
-  { queryAll, missing }: Deps<Answer>,
-  group: readonly Waiting<Answer>[],
-): Promise<boolean> => {
+const queryGroup = async <Answer>(deps: Deps<Answer>, group: readonly Waiting<Answer>[]): Promise<boolean> => {
   const [{ question: { dashboardId = '', dashboardFilter } = {} } = {}] = group;
-  const metrics = group.map(({ metricId, question }) => {
+  const { queryAll, missing, answers } = deps;
+  const metrics = group.map((asked) => {
+    const { metricId, question } = asked;
+    const kept = keptOf(answers, asked);
     const { dashboardId: _id, dashboardFilter: _filter, ...rest } = question;
-    return { metricId, ...rest };
+    return { metricId, ...rest, ...(kept === undefined ? {} : { digest: kept.digest }) };
   });
   const query = { ...(dashboardFilter === undefined ? {} : { dashboardFilter }), metrics };
   const open = new Map(group.map((each) => [each.metricId, each]));
@@ -56,8 +106,7 @@ const queryGroup = async <Answer>(
     for await (const { metricId, outcome } of parts) {
       const asked = open.get(metricId);
       open.delete(metricId);
-      if ('answer' in outcome) asked?.resolve(outcome.answer);
-      else asked?.reject(outcome.error);
+      if (asked !== undefined) settle(deps, asked, outcome);
     }
     for (const { reject } of open.values()) reject(missing());
   } catch (error) {
@@ -82,7 +131,8 @@ export const createBatch = <Answer>(deps: Deps<Answer>): Deps<Answer>['queryOne'
     const asked = waiting.filter(({ signal }) => !signal.aborted);
     waiting = [];
     for (const group of groupsOf(asked)) {
-      if (group.length === 1 || !isKnown) group.forEach(alone);
+      const isAlone = group.length === 1 && group.every((one) => keptOf(deps.answers, one) === undefined);
+      if (isAlone || !isKnown) group.forEach(alone);
       else void together(group);
     }
   };

@@ -3,7 +3,7 @@
 import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
 import type { GuestDashboard, GuestMetric, GuestOption } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
-import { type BatchQuery, createBatch, type Part, type Question } from './batch.js';
+import { type Answers, type BatchQuery, createBatch, type Part, type Question } from './batch.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
@@ -50,6 +50,8 @@ export type ClientSettings = {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
+  /** Answers of an earlier token of the same guest. Unchanged ones are not sent again. */
+  readonly answers?: Answers<MetricAnswer> | undefined;
   /**
    * Called if a read that the guest asks for (rows, CSV, options) finds the token ended. The read is repeated with the client
    * that this resolves to; undefined: there is none, and the read fails.
@@ -100,7 +102,7 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
   return {
     dashboard: async (id, signal) => decode(await get(`dashboards/${encodeURIComponent(id)}`, signal), dashboardIn),
     metric: async (id, signal) => decode(await get(metricPath(id), signal), metricIn),
-    query: createBatch({ queryOne, queryAll, missing: () => unreadable(200) }),
+    query: createBatch({ queryOne, queryAll, missing: () => unreadable(200), answers: settings.answers ?? new Map() }),
     underlying: async (id, question, signal) =>
       decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
     csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
@@ -178,7 +180,9 @@ const readJson = (text: string): unknown => {
 
 const outcomeOf = (part: Record<string, unknown>): Part<MetricAnswer>['outcome'] => {
   const answer = isRecord(part.answer) ? answerIn(part.answer) : undefined;
-  if (answer !== undefined) return { answer };
+  const digest = typeof part.digest === 'string' ? part.digest : undefined;
+  if (answer !== undefined) return { answer, digest };
+  if (part.isUnchanged === true && digest !== undefined) return { isUnchanged: true, digest };
   if (!isRecord(part.error)) return { error: unreadable(200) };
   return { error: refusalIn(part, typeof part.error.status === 'number' ? part.error.status : 0) };
 };
@@ -225,6 +229,7 @@ const answerIn = ({
   totalRecords,
   truncated,
   comparisonValue,
+  points,
 }: Record<string, unknown>): MetricAnswer | undefined => {
   if (!Array.isArray(data) || !data.every(isRow) || !isRecord(metaData)) return undefined;
   const { columns, groupbyColumnList } = metaData;
@@ -235,6 +240,9 @@ const answerIn = ({
     groupbyColumnList: groupbyColumnList.filter((name) => typeof name === 'string'),
     totalRecords: typeof totalRecords === 'number' ? totalRecords : data.length,
     ...(truncated === true ? { isTruncated: true } : {}),
+    ...(isRecord(points) && typeof points.total === 'number'
+      ? { points: { shown: data.length, total: points.total } }
+      : {}),
     ...(typeof comparisonValue === 'number' || comparisonValue === null ? { comparisonValue } : {}),
   };
 };

@@ -2,7 +2,14 @@
  * An element's way to the service: its token, where the next token comes from, and the waiting for a service that is away.
  * The token is in this object and nowhere else of the element, so two elements on a page may use two tokens.
  */
-import { createGuestClient, type GuestClient, GuestError, isEnded, OutageError } from '../base/client.js';
+import {
+  type ClientSettings,
+  createGuestClient,
+  type GuestClient,
+  GuestError,
+  isEnded,
+  OutageError,
+} from '../base/client.js';
 import type { Membership } from '../token/keeper.js';
 import { joinFunction, joinUrl, outages } from '../token/page.js';
 import type { EmbedToken, GetToken, GrantedEmbed } from '../token/request.js';
@@ -40,6 +47,8 @@ export class Connection {
   #client: GuestClient | undefined;
   /** Whether the service has refused the current token. */
   #isEnded = false;
+  /** Kept over renewals of the token, and never for another token of the host's. */
+  readonly #answers: NonNullable<ClientSettings['answers']> = new Map();
   #stopWaiting = (): void => {};
   #asking: ((next: GuestClient | undefined) => void)[] = [];
 
@@ -100,6 +109,7 @@ export class Connection {
 
   #start(): void {
     this.#drop();
+    this.#answers.clear();
     this.#answer = undefined;
     const { token } = this.#settings;
     if (token) this.#connect(token);
@@ -159,6 +169,7 @@ export class Connection {
       token,
       baseUrl: this.#baseUrl,
       fetch: fetchFresh,
+      answers: this.#answers,
       next: (error) => this.#next(error, client),
     });
     this.#client = client;
@@ -196,6 +207,7 @@ export class Connection {
     this.#stopWaiting();
     this.#client = undefined;
     this.#token = '';
+    this.#answers.clear();
     this.#answer = undefined;
     this.#isEnded = false;
     this.#giveNext(undefined);

@@ -73,10 +73,11 @@ export class Reading {
     const { client } = this.#target.source;
     const { metricId } = this.#target.metric;
     const question = questionOf(this.#target.source, this.#state);
+    const points = pointsOf(this.#target.metric);
     this.#asked = { client, key: keyOf(metricId, question) };
     this.#set({ isLoading: true, error: undefined });
     this.#latest.run(
-      (signal) => client.query(metricId, question, signal),
+      (signal) => client.query(metricId, { ...question, ...points }, signal),
       (answer) => this.#set({ answer, isLoading: false, answeredAt: new Date() }),
       (error) => this.fail(error, client, metricId),
     );
@@ -148,5 +149,12 @@ const questionOf = ({ dashboardId, dashboardFilter }: CardSource, { drill, sort 
   ...(drill.length === 0 ? {} : { drill: drill.map(({ columnName, value }) => ({ columnName, value })) }),
   ...(sort === null ? {} : { sort: [sort] }),
 });
+
+/** More than any card has pixels to show. One number for all widths, so that a resize asks nothing. */
+const maxPoints = 4000;
+
+/** A service of the previous release does not know the field, and its charts do not take it. */
+const pointsOf = ({ chart }: GuestMetric): Pick<Question, 'maxPoints'> =>
+  chart.takesMaxPoints === true ? { maxPoints } : {};
 
 const keyOf = (metricId: string, question: Question): string => JSON.stringify([metricId, question]);

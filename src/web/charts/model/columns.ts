@@ -33,8 +33,13 @@ export const combineOf = (chart: Pick<GuestChart, 'combine'>, name: string): Com
 export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: GuestChart, format: Format): string =>
   format.dimension(value ?? null, column.dataType, grainOf(chart, column.name));
 
-/** Says that rows are missing because the answer reached its maximum size; null if the answer is complete. */
-export const truncationNote = ({ rows, totalRecords, isTruncated }: MetricAnswer, format: Format): string | null => {
+/** Says that rows are missing, or that fewer points are shown; null if the answer is complete. */
+export const truncationNote = (
+  { rows, totalRecords, isTruncated, points }: MetricAnswer,
+  format: Format,
+): string | null => {
+  if (points !== undefined && isTruncated !== true)
+    return `${format.count(points.total)} points shown as ${format.count(points.shown)}`;
   if (isTruncated !== true) return null;
   return totalRecords > rows.length
     ? `${format.count(rows.length)} of ${format.count(totalRecords)} rows`
