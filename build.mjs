@@ -41,7 +41,7 @@ const sources = () =>
 
 /** Packages that bring binaries, workers or files of their own, and those that are loaded only where they are used. */
 const apart =
-  /^(?:@clickhouse|@duckdb|@electric-sql|ioredis|jwks-rsa|libpg-query|mysql2|pg|pgsql-deparser|pino|rate-limiter-flexible|standardwebhooks|tar|vega-datasets)(?:\/|$)/;
+  /^(?:@clickhouse|@duckdb|@electric-sql|ioredis|jwks-rsa|libpg-query|mysql2|pg|pgsql-deparser|pino|playwright-core|rate-limiter-flexible|standardwebhooks|tar|vega-datasets)(?:\/|$)/;
 
 const buildServer = async () => {
   const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');

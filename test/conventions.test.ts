@@ -82,6 +82,7 @@ const mayImport: Readonly<
     folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
     packages: [/^yaml$/, /^zod$/, /^@marcbachmann\/cel-js$/, /^node:/],
   },
+  render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
@@ -115,6 +116,7 @@ const mayImport: Readonly<
       'http',
       'platform',
       'store',
+      'render',
       'usecases',
       'engine',
       'demo',

@@ -24,6 +24,7 @@ import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestDownloads from '../contract/guest-downloads.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
+import * as guestRenders from '../contract/guest-renders.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
 import * as guestTokens from '../contract/guest-tokens.js';
 import * as metrics from '../contract/metrics.js';
@@ -32,6 +33,7 @@ import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
+import type { Renderer } from '../domain/guest/render.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
@@ -85,6 +87,12 @@ import {
 import { listGuestFilterOptions } from '../usecases/guest/options.js';
 import { previewGuestMetric } from '../usecases/guest/preview.js';
 import { getGuestDashboard, getGuestMetric, listGuestUnderlying, queryGuestMetric } from '../usecases/guest/reads.js';
+import {
+  renderGuestDashboardPdf,
+  renderGuestDashboardPng,
+  renderGuestMetricPdf,
+  renderGuestMetricPng,
+} from '../usecases/guest/renders.js';
 import { createGuestView, deleteGuestView, listGuestViews } from '../usecases/guest/views.js';
 import {
   createWorkspace,
@@ -104,6 +112,7 @@ export type UseCaseDeps = {
   readonly tokens: Tokens;
   readonly sqlRewriter: SqlRewriter;
   readonly digest: Digest;
+  readonly renderer: Renderer;
   readonly tag: Tag;
 };
 
@@ -178,6 +187,10 @@ const table = {
   downloadGuestCsv: serve(guestDownloads.downloadGuestCsv, downloadGuestCsv),
   downloadGuestXlsx: serve(guestDownloads.downloadGuestXlsx, downloadGuestXlsx),
   downloadGuestDashboardXlsx: serve(guestDownloads.downloadGuestDashboardXlsx, downloadGuestDashboardXlsx),
+  renderGuestDashboardPdf: serve(guestRenders.renderGuestDashboardPdf, renderGuestDashboardPdf),
+  renderGuestDashboardPng: serve(guestRenders.renderGuestDashboardPng, renderGuestDashboardPng),
+  renderGuestMetricPdf: serve(guestRenders.renderGuestMetricPdf, renderGuestMetricPdf),
+  renderGuestMetricPng: serve(guestRenders.renderGuestMetricPng, renderGuestMetricPng),
   listGuestFilterOptions: serve(guestReads.listGuestFilterOptions, listGuestFilterOptions),
   createGuestMetric: serve(guestMetrics.createGuestMetric, createGuestMetric),
   updateGuestMetric: serve(guestMetrics.updateGuestMetric, updateGuestMetric),
@@ -211,6 +224,7 @@ type Declared =
   | typeof guestDownloads
   | typeof guestMetrics
   | typeof guestReads
+  | typeof guestRenders
   | typeof guestTokenAdmin
   | typeof guestTokens
   | typeof metrics

@@ -36,6 +36,7 @@ import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
 import { createOwnService, type OwnService } from './own-service.js';
+import { rendererOpener } from './renderer.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
@@ -103,13 +104,14 @@ const composeInOrder = async (
   ]);
   const { database } = metadata;
   const { addressOf, limits } = shared.admission;
+  const { loading, openRenderer } = browserParts(config, context);
   const serviceOpening = halves.service
-    ? resources.add(openService({ credentials, engine, database, limits, clock, ids, tokens, log }))
+    ? resources.add(openService({ credentials, engine, database, limits, clock, ids, tokens, log, openRenderer }))
     : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
-    assetFiles(context.webFolder, config.isDemo).then(loadAssets),
+    loading,
   ]);
   const parts = { config, credentials, service, shared, metadata, context };
   const gateway = shared.gateway === null ? null : await resources.add(openConfiguredGateway(parts, shared.gateway));
@@ -130,6 +132,12 @@ const composeInOrder = async (
     manage: createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] }),
     close: resources.closeAll,
   };
+};
+
+/** The browser's files, and what draws with them on the server. */
+const browserParts = ({ settings, isDemo }: Config, { webFolder, log }: ProcessContext) => {
+  const loading = assetFiles(webFolder, isDemo).then(loadAssets);
+  return { loading, openRenderer: rendererOpener({ settings, log, assets: loading }) };
 };
 
 /** The resources that were opened, in order. */

@@ -7,6 +7,7 @@ import type { Store } from '../domain/store/store.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
 import type { AdmissionLimits, Authenticate } from '../http/admission.js';
 import { createDispatch, type Dispatch } from '../http/bind.js';
+import { closeAll } from '../platform/close-all.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Database } from '../platform/database.js';
 import type { Log } from '../platform/log.js';
@@ -20,6 +21,7 @@ import { createAuthenticate } from '../usecases/credentials/authenticate.js';
 import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
 import { createHandlers, operations } from './operations.js';
+import type { OpenRenderer } from './renderer.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 
@@ -41,11 +43,12 @@ type ServiceParts = {
   readonly ids: Ids;
   readonly tokens: Tokens;
   readonly log: Log;
+  readonly openRenderer: OpenRenderer;
 };
 
 /** Migrates the metadata database and builds the service over it. */
 export const openService = async (parts: ServiceParts): Promise<Service> => {
-  const { credentials, engine, database, limits, clock, ids, tokens, log } = parts;
+  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer } = parts;
   const key = Buffer.from(credentials.encryptionKey, 'base64');
   const sealer = createSealer(key);
   const db = database.connect<Tables>();
@@ -55,20 +58,22 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
   const lastUses = createLastUses({ store, clock, log });
   const jobs = startBackgroundJobs({ store, clock, lastUses, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
+  const renderer = await openRenderer(() => dispatch);
+  const dispatch: Dispatch = createDispatch({
+    operations,
+    handlers: createHandlers({
+      ...{ store, engine, clock, ids, tokens, digest, renderer },
+      sqlRewriter: createSqlRewriter(),
+      tag: createTag(key),
+    }),
+    ...{ authenticate, limits, log },
+  });
   return {
     store,
     authenticate,
-    dispatch: createDispatch({
-      operations,
-      handlers: createHandlers({
-        ...{ store, engine, clock, ids, tokens, digest },
-        sqlRewriter: createSqlRewriter(),
-        tag: createTag(key),
-      }),
-      ...{ authenticate, limits, log },
-    }),
+    dispatch,
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: jobs.close,
+    close: () => closeAll([renderer.close, jobs.close]),
   };
 };
 

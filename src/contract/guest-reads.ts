@@ -94,7 +94,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   theme: view.theme === null ? null : { ...view.theme },
 });
 
-const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
+export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 export const queryErrors = {
   ...readErrors,
   METRIC_QUERY_ERROR: 400,

@@ -77,7 +77,9 @@ export type ContentType =
   | 'application/json'
   | 'text/csv'
   | 'application/x-ndjson'
-  | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+  | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+  | 'application/pdf'
+  | 'image/png';
 
 /** Encodes an error as the error of an answer, and logs it like one. */
 export type WriteFailure = (error: unknown) => z.output<typeof errorBody>['error'];

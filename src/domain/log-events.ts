@@ -44,6 +44,11 @@ const command = { command: 'name', code, operator: 'who asked', target: 'what th
 const tokenRequest = { ms, code, mintedBy: 'requestId of the request that minted the token' };
 
 const requests = {
+  'renderer.absent': {
+    level: 'warn',
+    meaning:
+      'No Chromium was found at the start. PNG and PDF are answered with 503 until one is installed and named in `renders.chromiumPath`.',
+  },
   'request.answered': {
     level: 'info',
     meaning: 'A request to the service was answered with a status below 500.',

@@ -130,6 +130,8 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest,
 const fileNames: Readonly<Partial<Record<ContentType, string>>> = {
   'text/csv': 'metric.csv',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'metrics.xlsx',
+  'application/pdf': 'guestlist.pdf',
+  'image/png': 'guestlist.png',
 };
 
 const isText = (type: ContentType): boolean => type.startsWith('text/') || /[/+-](nd)?json$/.test(type);
@@ -263,6 +265,7 @@ const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
   // The faults that the schema of the operation finds.
   'invalid-request-body',
   'json-excess',
+  'picture-too-tall',
   'text-not-storable',
   'too-many-guest-metrics',
   'too-many-views',

@@ -112,6 +112,14 @@ const queries = section('queries on datasources', {
   waitSeconds: whole(1, 600).default(30).describe('how long a query may wait before it is refused'),
 });
 
+const renders = section('PNG and PDF that this process draws with headless Chromium', {
+  chromiumPath: optionalText.describe('the executable; null: the usual places are searched'),
+  atOnce: whole(1, 32).default(2).describe('pages that are drawn at once'),
+  waiting: whole(0, 1_000).default(20).describe('pages that may wait; more are answered 503'),
+  perClient: whole(1, 1_000).default(4).describe('pages of one client under way; more are answered 429'),
+  timeoutSeconds: whole(1, 600).default(60).describe('how long a page may take, including its wait'),
+});
+
 const limits = section(
   'limits of the service for each minute, counted over all replicas that share redisUrl; beyond: 429 with Retry-After; null: no limit',
   {
@@ -258,6 +266,7 @@ export const settingsSchema = z.strictObject({
     .describe('the flights demo; it never runs with another configuration file, or under NODE_ENV=production'),
   datasources,
   queries,
+  renders,
   limits,
   gateway,
 });

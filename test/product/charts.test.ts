@@ -142,10 +142,12 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
   let product: Product;
   let browser: Browser;
   let host: Awaited<ReturnType<typeof startHost>> | undefined;
+  let token: string;
 
   beforeAll(async () => {
     [product, browser] = await Promise.all([startProduct(), launchChromium()]);
-    host = await startHost(product.url, await openToken(product));
+    token = await openToken(product);
+    host = await startHost(product.url, token);
   }, 120_000);
   afterAll(async () => {
     await browser.close();
@@ -267,6 +269,37 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
         expect(seen).toEqual([true, false]);
       }),
   );
+
+  test('the server draws the same: PDF and PNG have what the token reads', async () => {
+    const answer = (path: string, body: object) =>
+      fetch(`${product.url}/api/v2/guest/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const pdf = await answer('dashboards/charts--LAX/pdf', {});
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    const folder = screenshots ?? (await mkdtemp(join(tmpdir(), 'guestlist-render-')));
+    const file = join(folder, 'server.pdf');
+    await writeFile(file, Buffer.from(await pdf.arrayBuffer()));
+    if (hasPoppler) {
+      const text = await textOfPdf(file);
+      for (const type of chartTypes) expect(text, type).toContain(`The ${type}`);
+      expect(text).toContain('115,245');
+      expect(text).toMatch(/20\d\d at \d{1,2}:\d\d:\d\d\s[AP]M\sUTC/u);
+    }
+    const board = await fetch(`${product.url}/api/v2/guest/dashboards/charts--LAX`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { data } = (await board.json()) as { data: { metrics: { metricId: string; name: string }[] } };
+    const metricId = data.metrics.find(({ name }) => name === 'The line')?.metricId ?? '';
+    const png = await answer(`metrics/${metricId}/png`, { dashboardId: 'charts--LAX' });
+    const bytes = Buffer.from(await png.arrayBuffer());
+    expect([png.status, bytes.subarray(1, 4).toString()]).toEqual([200, 'PNG']);
+    if (screenshots !== undefined) await writeFile(join(folder, 'server.png'), bytes);
+    expect((await answer('dashboards/delays--SFO/pdf', {})).status).toBe(403);
+    if (screenshots === undefined) await rm(folder, { recursive: true });
+  });
 
   test.runIf(screenshots !== undefined).each([
     ['light', 360],

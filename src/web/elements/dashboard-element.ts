@@ -222,7 +222,10 @@ export class GuestlistDashboard extends EmbedElement {
 
   /** What a reader of the paper cannot see on it: filters and moment. */
   #printed(notes: readonly string[]): TemplateResult {
-    const moment = new Intl.DateTimeFormat(this.view.format.language, { dateStyle: 'long', timeStyle: 'short' });
+    const moment = new Intl.DateTimeFormat(this.view.format.language, {
+      dateStyle: 'long',
+      timeStyle: 'long',
+    });
     return html`<div class="printed quiet">${[...notes, moment.format(new Date())].map((note) => html`<div>${note}</div>`)}</div>`;
   }
 

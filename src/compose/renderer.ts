@@ -1,0 +1,57 @@
+/** Builds the renderer: its browser, the files of the elements, and the service that its pages read from. */
+import { accessSync, constants } from 'node:fs';
+import type { Assets } from '../http/assets.js';
+import type { Dispatch } from '../http/bind.js';
+import { inProcessTransport } from '../http/in-process.js';
+import type { Log } from '../platform/log.js';
+import type { Settings } from '../platform/settings.js';
+import { createRenderer } from '../render/renderer.js';
+
+const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Absence is an answer: the renderer says so at its start.
+    return false;
+  }
+};
+
+type Parts = { readonly settings: Pick<Settings, 'renders'>; readonly log: Log; readonly assets: Promise<Assets> };
+
+/** Returns the opener of the renderer. `dispatch` is the service's own, which exists only after its operations do. */
+export const rendererOpener =
+  ({ settings: { renders }, log, assets }: Parts) =>
+  async (dispatch: () => Dispatch) => {
+    const { chromiumPath, timeoutSeconds, ...limits } = renders;
+    const places = chromiumPath === null ? usualPlaces : [chromiumPath];
+    const files = await assets;
+    return createRenderer({
+      ...limits,
+      executablePath: places.find(isExecutable) ?? null,
+      timeoutMs: timeoutSeconds * 1000,
+      log,
+      file: (path) => {
+        const found = files.get(path);
+        return found?.isPublic === true ? { contentType: found.contentType, body: found.body } : undefined;
+      },
+      read: async ({ method, path, body, caller }, signal) => {
+        const call = inProcessTransport(dispatch(), async () => caller);
+        const answer = await call(
+          { method: method === 'GET' ? 'GET' : 'POST', path, query: {}, body, bearer: '' },
+          signal,
+        );
+        // Newline-delimited JSON comes as its text.
+        const isText = typeof answer.body === 'string';
+        return {
+          status: answer.status,
+          contentType: isText ? 'application/x-ndjson' : 'application/json',
+          body: isText ? String(answer.body) : JSON.stringify(answer.body),
+        };
+      },
+    });
+  };
+
+export type OpenRenderer = ReturnType<typeof rendererOpener>;

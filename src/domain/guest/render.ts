@@ -1,0 +1,26 @@
+/** Pictures and papers of dashboards and metrics, drawn on the server by a browser. */
+import type { GuestCaller } from './caller.js';
+import type { GuestQuery } from './view.js';
+
+export type RenderFormat = 'pdf' | 'png';
+
+/** What is drawn: a dashboard, or a metric of an embed or through a dashboard. */
+export type RenderTarget =
+  | { readonly dashboardId: string; readonly dashboardFilter?: GuestQuery['dashboardFilter'] }
+  | { readonly metricId: string; readonly dashboardId?: string | undefined };
+
+export type RenderRequest = {
+  readonly caller: GuestCaller;
+  readonly target: RenderTarget;
+  readonly format: RenderFormat;
+  /** Throws if the caller's token has ended. Called before each read, and before the file is handed out. */
+  readonly assertStillGood: () => Promise<void>;
+};
+
+/**
+ * Draws what the caller may see, with the reads of its token and no others. Throws DependencyUnavailable if there is no
+ * browser or it fails, and RATE_LIMITED if the caller's client has too many pictures under way.
+ */
+export type Renderer = {
+  readonly render: (request: RenderRequest, signal: AbortSignal) => Promise<Uint8Array>;
+};

@@ -1,0 +1,197 @@
+/**
+ * Draws dashboards and metrics by headless Chromium: a pool of its own, with bounded memory and time. The browser has no
+ * network. May not decide what a caller sees: it draws what the service answers to that caller.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { Renderer, RenderFormat, RenderRequest } from '../domain/guest/render.js';
+import type { Log } from '../domain/log-events.js';
+import { Refusal } from '../domain/refusal.js';
+import { DependencyUnavailable } from '../domain/unavailable.js';
+import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
+import { drawOn, openPage, type Read, type ReadFile } from './page.js';
+
+export type RendererOptions = {
+  /** The browser's executable; null: there is none. */
+  readonly executablePath: string | null;
+  readonly atOnce: number;
+  readonly waiting: number;
+  /** Pictures of one client under way, waiting ones included. */
+  readonly perClient: number;
+  readonly timeoutMs: number;
+  readonly read: Read;
+  readonly file: ReadFile;
+  readonly log: Pick<Log, 'warn'>;
+};
+
+/** Pages before the browser is started anew, so that its memory cannot grow for ever. */
+const pagesPerBrowser = 50;
+const memoryMegabytes = 512;
+
+/** The browser reaches nothing: no name resolves, and the proxy of every address, loopback too, does not exist. */
+const launchOptions = (executablePath: string) => ({
+  executablePath,
+  headless: true,
+  chromiumSandbox: process.getuid?.() !== 0,
+  proxy: { server: 'http://0.0.0.0:9', bypass: '<-loopback>' },
+  args: [
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+    '--no-pings',
+    '--dns-prefetch-disable',
+    '--host-resolver-rules=MAP * ~NOTFOUND',
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    `--js-flags=--max-old-space-size=${memoryMegabytes}`,
+  ],
+});
+
+const absent = (): DependencyUnavailable =>
+  new DependencyUnavailable('renderer-absent', 'There is no Chromium on this machine to draw with.');
+
+/** Starts the browser when it is first needed, and anew after some pages or a crash. */
+const createBrowsers = (executablePath: string | null) => {
+  let current: { readonly browser: Promise<Browser>; pages: number } | null = null;
+  const launch = async (): Promise<Browser> => {
+    if (executablePath === null) throw absent();
+    try {
+      const { chromium } = await import('playwright-core');
+      return await chromium.launch(launchOptions(executablePath));
+    } catch (cause) {
+      throw new DependencyUnavailable('renderer-absent', 'Chromium could not be started.', cause);
+    }
+  };
+  const close = async (): Promise<void> => {
+    const closing = current;
+    current = null;
+    await closing?.browser.then(
+      (browser) => browser.close(),
+      () => undefined,
+    );
+  };
+  return {
+    close,
+    take: async (): Promise<Browser> => {
+      const taken = current ?? { browser: launch(), pages: 0 };
+      current = taken;
+      taken.pages += 1;
+      try {
+        const browser = await taken.browser;
+        // Pages that are still open keep the old browser until they end.
+        if (taken.pages >= pagesPerBrowser || !browser.isConnected()) current = null;
+        return browser;
+      } catch (error) {
+        if (current === taken) current = null;
+        throw error;
+      }
+    },
+  };
+};
+
+/** Counts what each client has under way. Throws RATE_LIMITED beyond `most`. */
+const createCounts = (most: number) => {
+  const counts = new Map<string, number>();
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const count = counts.get(key) ?? 0;
+    if (count >= most) {
+      throw new Refusal('RATE_LIMITED', `At most ${most} pictures are drawn at once for one client. Try again later.`, {
+        retryAfterSeconds: 5,
+      });
+    }
+    counts.set(key, count + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left === 0) counts.delete(key);
+      else counts.set(key, left);
+    }
+  };
+};
+
+const margin = { top: '12mm', right: '12mm', bottom: '12mm', left: '12mm' };
+/** The tallest picture, in CSS pixels. */
+const tallest = 8_000;
+
+const contextOptions = ({ caller, format }: RenderRequest) => ({
+  viewport: { width: format === 'png' ? 760 : 1000, height: 1000 },
+  deviceScaleFactor: 2,
+  locale: 'en-US',
+  timezoneId: caller.grant.timezone ?? 'UTC',
+  serviceWorkers: 'block' as const,
+  acceptDownloads: false,
+  reducedMotion: 'reduce' as const,
+});
+
+const fileOf = async (context: BrowserContext, format: RenderFormat, height: number): Promise<Uint8Array> => {
+  const [page] = context.pages();
+  if (page === undefined) throw new Error('the page has gone');
+  if (format === 'pdf') return page.pdf({ format: 'A4', printBackground: true, margin });
+  if (height > tallest) {
+    throw new Refusal('INVALID_REQUEST_BODY', 'This is too long for one picture. Choose PDF.', {
+      reason: 'picture-too-tall',
+    });
+  }
+  return page.locator('guestlist-dashboard, guestlist-metric').screenshot({ animations: 'disabled' });
+};
+
+const drawIn = async (browser: Browser, request: RenderRequest, options: RendererOptions, signal: AbortSignal) => {
+  const context = await browser.newContext(contextOptions(request));
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const stop = (): void => fail(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    const nonce = randomUUID();
+    const work = async (): Promise<Uint8Array> => {
+      const page = await openPage(context, { request, nonce, signal, ...options }, fail);
+      return fileOf(context, request.format, await drawOn(page, request.target, nonce));
+    };
+    const file = await Promise.race([work(), failed]);
+    await request.assertStillGood();
+    return file;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await context.close().catch(() => undefined);
+  }
+};
+
+/** Refusals and unavailable dependencies keep their meaning. Every other fault is one of the browser. */
+const asUnavailable = (error: unknown): unknown => {
+  if (error instanceof Refusal || error instanceof DependencyUnavailable) return error;
+  if (error instanceof BulkheadFull)
+    return new DependencyUnavailable('renderer-busy', 'Too many pictures wait.', error);
+  return new DependencyUnavailable('renderer-failed', 'The browser could not draw the page.', error);
+};
+
+export const createRenderer = (options: RendererOptions): Renderer & { readonly close: () => Promise<void> } => {
+  const { executablePath, atOnce, waiting, perClient, timeoutMs, log } = options;
+  if (executablePath === null) {
+    log.warn({ event: 'renderer.absent' }, 'no Chromium was found: PNG and PDF are answered with 503');
+  }
+  const browsers = createBrowsers(executablePath);
+  const inTurn = createBulkhead({ maxConcurrent: atOnce, maxQueued: waiting });
+  const counted = createCounts(perClient);
+  return {
+    close: browsers.close,
+    render: async (request, gone) => {
+      if (executablePath === null) throw absent();
+      const { dataAppId, clientId } = request.caller.grant;
+      const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
+      try {
+        return await counted(JSON.stringify([dataAppId, clientId]), () =>
+          inTurn(async () => drawIn(await browsers.take(), request, options, signal), signal),
+        );
+      } catch (error) {
+        throw asUnavailable(error);
+      }
+    },
+  };
+};

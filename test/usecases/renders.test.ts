@@ -1,0 +1,71 @@
+/** A drawing is for whoever may open and download its target, with the caller's own grant. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GuestCaller } from '../../src/domain/guest/caller.js';
+import type { RenderRequest } from '../../src/domain/guest/render.js';
+import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
+import {
+  renderGuestDashboardPdf,
+  renderGuestDashboardPng,
+  renderGuestMetricPdf,
+  renderGuestMetricPng,
+} from '../../src/usecases/guest/renders.js';
+import { refusalOf, stays } from '../engine/world.js';
+import { createWorld, type World } from './world.js';
+
+let world: World;
+const asked: RenderRequest[] = [];
+const ids = { a: '', b: '' };
+const renderer = {
+  render: async (request: RenderRequest) => {
+    asked.push(request);
+    return new Uint8Array([1]);
+  },
+};
+const permissions = { isEnableDownloadMetrics: true };
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('board');
+  ids.a = await world.clone('board', 'of-a');
+  ids.b = await world.clone('board', 'of-b', 'b');
+});
+afterAll(() => world.close());
+
+type Draw = (caller: GuestCaller, client: 'a' | 'b') => Promise<Uint8Array>;
+const deps = () => ({ ...world.deps, renderer });
+const ways: Readonly<Record<string, Draw>> = {
+  'dashboard pdf': (caller, of) => renderGuestDashboardPdf(deps())(caller, { dashboardId: `of-${of}` }, stays),
+  'dashboard png': (caller, of) => renderGuestDashboardPng(deps())(caller, { dashboardId: `of-${of}` }, stays),
+  'metric pdf': (caller, of) =>
+    renderGuestMetricPdf(deps())(caller, { metricId: ids[of], dashboardId: `of-${of}` }, stays),
+  'metric png': (caller, of) =>
+    renderGuestMetricPng(deps())(caller, { metricId: ids[of], dashboardId: `of-${of}` }, stays),
+};
+
+test.each(Object.entries(ways))('%s: by the grant of its caller', async (name, draw) => {
+  asked.length = 0;
+  const caller = await world.mint({}, { permissions });
+  expect(await draw(caller, 'a')).toEqual(new Uint8Array([1]));
+  expect(asked.map((each) => each.caller)).toEqual([caller]);
+  expect(asked[0]?.format).toBe(name.slice(-3));
+});
+
+test.each(Object.entries(ways))('%s: refused without permission, and of another client', async (_, draw) => {
+  asked.length = 0;
+  const without = await world.mint({}, { permissions: { isEnableDownloadMetrics: false } });
+  expect(await refusalOf(() => draw(without, 'a'))).toMatchObject({
+    code: 'UNAUTHORIZED',
+    reason: 'permission-missing',
+  });
+  const caller = await world.mint({}, { permissions });
+  expect(await refusalOf(() => draw(caller, 'b'))).toMatchObject({ code: 'UNAUTHORIZED' });
+  expect(asked).toEqual([]);
+});
+
+test('the renderer learns when the token has ended', async () => {
+  asked.length = 0;
+  await ways['dashboard pdf']?.(await world.mint({}, { permissions }), 'a');
+  await asked[0]?.assertStillGood();
+  await revokeGuestTokens(world.deps)(world.api(), { clientId: 'a' });
+  expect(await refusalOf(() => asked[0]?.assertStillGood())).toMatchObject({ code: 'AUTHENTICATION_ERROR' });
+});
