@@ -8,6 +8,7 @@ const benches = {
   floods: './floods.mjs',
   lists: './lists.mjs',
   'first-hour': './first-hour.mjs',
+  page: './page.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);
