@@ -12,6 +12,26 @@ export type GuestlistFailure = {
   readonly metricId: string | null;
 };
 
+export type Scalar = string | number | boolean;
+/** A value or several, numbers from `min` to `max`, or dates (`YYYY-MM-DD`) from `startDate` to `endDate`. */
+export type FilterValue =
+  | Scalar
+  | readonly string[]
+  | { readonly min?: number; readonly max?: number }
+  | { readonly startDate: string; readonly endDate: string };
+/** Values by filter name. */
+export type FilterValues = Readonly<Record<string, FilterValue>>;
+
+export type GuestlistFilterChange = { readonly dashboardId: string | null; readonly filters: FilterValues };
+
+type OfMetric = { readonly dashboardId: string | null; readonly metricId: string };
+export type GuestlistDrill = OfMetric & {
+  /** All steps from the start; empty: the guest is back at the start. */
+  readonly drill: readonly { readonly columnName: string; readonly value: Scalar | null }[];
+};
+export type GuestlistPoint = OfMetric & { readonly columnName: string; readonly value: Scalar | null };
+export type GuestlistMetricLoaded = OfMetric & { readonly name: string };
+
 export type GuestlistLoaded = {
   readonly dashboardId: string;
   readonly name: string;
@@ -43,10 +63,17 @@ export interface GuestlistEvents {
    */
   'token-expired': CustomEvent<{ readonly dashboardId: string | null }>;
   'guestlist-error': CustomEvent<GuestlistFailure>;
+  'guestlist-drill': CustomEvent<GuestlistDrill>;
+  'guestlist-point-click': CustomEvent<GuestlistPoint>;
 }
 
 export interface GuestlistDashboardEvents extends GuestlistEvents {
   'guestlist-loaded': CustomEvent<GuestlistLoaded>;
+  'guestlist-filter-change': CustomEvent<GuestlistFilterChange>;
+}
+
+export interface GuestlistMetricEvents extends GuestlistEvents {
+  'guestlist-loaded': CustomEvent<GuestlistMetricLoaded>;
 }
 
 interface GuestlistElement extends HTMLElement {
@@ -87,6 +114,12 @@ export interface GuestlistDashboard extends GuestlistElement {
   urlFilters: boolean;
   /** Attribute `url-prefix`. Prefix of each filter in the page's URL. */
   urlPrefix: string | null;
+  getFilters(): FilterValues;
+  /**
+   * Sets filter values by filter name, instead of all values of before. They only narrow what the token allows. Throws
+   * TypeError for a name that the dashboard does not have.
+   */
+  setFilters(values: FilterValues): void;
   addEventListener<Name extends keyof GuestlistDashboardEvents>(
     type: Name,
     listener: (event: GuestlistDashboardEvents[Name]) => unknown,
@@ -105,9 +138,9 @@ export interface GuestlistMetric extends GuestlistElement {
   metricId: string | null;
   /** Attribute `dashboard-id` or `dashboardid`. */
   dashboardId: string | null;
-  addEventListener<Name extends keyof GuestlistEvents>(
+  addEventListener<Name extends keyof GuestlistMetricEvents>(
     type: Name,
-    listener: (event: GuestlistEvents[Name]) => unknown,
+    listener: (event: GuestlistMetricEvents[Name]) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
   addEventListener(
@@ -116,6 +149,12 @@ export interface GuestlistMetric extends GuestlistElement {
     options?: boolean | AddEventListenerOptions,
   ): void;
 }
+
+/**
+ * Registers both elements under these tags as well, for pages that move over from another client of the interface:
+ * `registerAs('dbn-dashboard', 'dbn-metric')`. On a server it does nothing.
+ */
+export declare const registerAs: (dashboardTag: string, metricTag: string) => void;
 
 /** Made by the page: `document.createElement('guestlist-dashboard')`. On a server the class has no behaviour. */
 export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly prototype: GuestlistDashboard };

@@ -3,6 +3,7 @@ import type { ForwardRefExoticComponent, HTMLAttributes, PropsWithoutRef, RefAtt
 import type {
   GuestlistDashboard as DashboardElement,
   GuestlistDashboardEvents,
+  GuestlistMetricEvents,
   GuestlistMetric as MetricElement,
 } from './elements.js';
 
@@ -14,6 +15,8 @@ type Events = {
   onTokenExpired?: (event: GuestlistDashboardEvents['token-expired']) => void;
   /** The element shows an error. */
   onGuestlistError?: (event: GuestlistDashboardEvents['guestlist-error']) => void;
+  onGuestlistDrill?: (event: GuestlistDashboardEvents['guestlist-drill']) => void;
+  onGuestlistPointClick?: (event: GuestlistDashboardEvents['guestlist-point-click']) => void;
 };
 
 export type GuestlistDashboardProps = Omit<HTMLAttributes<DashboardElement>, keyof Events> &
@@ -21,10 +24,14 @@ export type GuestlistDashboardProps = Omit<HTMLAttributes<DashboardElement>, key
   Partial<Pick<DashboardElement, Common | 'dashboardId' | 'urlFilters' | 'urlPrefix'>> & {
     /** The dashboard and its filters were read. */
     onGuestlistLoaded?: (event: GuestlistDashboardEvents['guestlist-loaded']) => void;
+    /** The guest has changed a filter. */
+    onGuestlistFilterChange?: (event: GuestlistDashboardEvents['guestlist-filter-change']) => void;
   };
 export type GuestlistMetricProps = Omit<HTMLAttributes<MetricElement>, keyof Events> &
   Events &
-  Partial<Pick<MetricElement, Common | 'dashboardId' | 'metricId'>>;
+  Partial<Pick<MetricElement, Common | 'dashboardId' | 'metricId'>> & {
+    onGuestlistLoaded?: (event: GuestlistMetricEvents['guestlist-loaded']) => void;
+  };
 
 export declare const GuestlistDashboard: Component<DashboardElement, GuestlistDashboardProps>;
 export declare const GuestlistMetric: Component<MetricElement, GuestlistMetricProps>;

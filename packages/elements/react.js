@@ -4,13 +4,19 @@ import { GuestlistDashboard as DashboardElement, GuestlistMetric as MetricElemen
 import { createComponent } from '@lit/react';
 import * as React from 'react';
 
-const events = { onTokenExpired: 'token-expired', onGuestlistError: 'guestlist-error' };
+const events = {
+  onTokenExpired: 'token-expired',
+  onGuestlistLoaded: 'guestlist-loaded',
+  onGuestlistError: 'guestlist-error',
+  onGuestlistDrill: 'guestlist-drill',
+  onGuestlistPointClick: 'guestlist-point-click',
+};
 
 export const GuestlistDashboard = createComponent({
   react: React,
   tagName: 'guestlist-dashboard',
   elementClass: DashboardElement,
-  events: { ...events, onGuestlistLoaded: 'guestlist-loaded' },
+  events: { ...events, onGuestlistFilterChange: 'guestlist-filter-change' },
 });
 
 export const GuestlistMetric = createComponent({

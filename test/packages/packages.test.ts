@@ -193,7 +193,7 @@ describe('the elements', () => {
   it('do nothing on a server', async () => {
     const before = Object.keys(globalThis).sort();
     const server = (await import(pathToFileURL(join(root, 'packages/elements/dist/server.js')).href)) as object;
-    expect(Object.keys(server)).toEqual(['GuestlistDashboard', 'GuestlistMetric']);
+    expect(Object.keys(server)).toEqual(['GuestlistDashboard', 'GuestlistMetric', 'registerAs']);
     expect(Object.keys(globalThis).sort()).toEqual(before);
   });
 });

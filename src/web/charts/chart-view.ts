@@ -268,8 +268,10 @@ export class ChartView extends LitElement {
   }
 
   #click(mark: Mark | null): void {
-    const value = mark === null || !this.isClickable ? undefined : this.picture?.valueAt(mark);
-    if (value !== undefined) this.dispatchEvent(new CustomEvent<Cell>('point', { detail: value }));
+    const value = mark === null ? undefined : this.picture?.valueAt(mark);
+    if (value === undefined) return;
+    this.dispatchEvent(new CustomEvent<Cell>('clicked', { detail: value }));
+    if (this.isClickable) this.dispatchEvent(new CustomEvent<Cell>('point', { detail: value }));
   }
 
   #showTip(mark: Mark | null, { offsetX, offsetY }: Pixel): void {

@@ -170,6 +170,10 @@ export class MetricCard extends LitElement {
 
   readonly #reading = new Reading({
     changed: () => this.requestUpdate(),
+    drilled: () => {
+      const drill = this.#reading.state.drill.map(({ columnName, value }) => ({ columnName, value }));
+      this.#tell('guestlist-drill', { drill });
+    },
     isShownElsewhere: (error, client, metricId) => this.onFailure(error, client, metricId),
   });
 
@@ -272,6 +276,10 @@ export class MetricCard extends LitElement {
         this.isSettled = true;
       }}
       @beyond=${({ detail }: CustomEvent<number>) => this.style.setProperty('--beyond', `${detail}px`)}
+      @clicked=${({ detail: value }: CustomEvent<Cell>) => {
+        const columnName = columnsOf(answer, metric.chart).dimensions[0]?.name;
+        if (columnName !== undefined) this.#tell('guestlist-point-click', { columnName, value });
+      }}
       @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
     ></guestlist-chart>`;
   }
@@ -317,6 +325,13 @@ export class MetricCard extends LitElement {
   }
 
   readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
+
+  /** Tells the page what the guest did on this card. The page sees the public element as the target. */
+  #tell(name: string, what: Readonly<Record<string, unknown>>): void {
+    const { metricId } = this.metric;
+    const detail = { dashboardId: this.source.dashboardId ?? null, metricId, ...what };
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
 
   #actions(): TemplateResult {
     const { chart } = this.metric;

@@ -94,9 +94,16 @@ const dashboardStyles = css`
 export class GuestlistDashboard extends EmbedElement {
   static override properties = {
     ...EmbedElement.properties,
-    dashboardId: { type: String, attribute: 'dashboard-id' },
-    urlFilters: { attribute: 'url-filters', converter: { fromAttribute: (text: string | null) => text !== 'off' } },
-    urlPrefix: { type: String, attribute: 'url-prefix' },
+    dashboardId: { type: String, attribute: 'dashboard-id', reflect: true },
+    urlFilters: {
+      attribute: 'url-filters',
+      reflect: true,
+      converter: {
+        fromAttribute: (text: string | null) => text !== 'off',
+        toAttribute: (isOn: boolean) => (isOn ? null : 'off'),
+      },
+    },
+    urlPrefix: { type: String, attribute: 'url-prefix', reflect: true },
     dashboard: { state: true },
     filters: { state: true },
   };
@@ -112,6 +119,8 @@ export class GuestlistDashboard extends EmbedElement {
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
   #isUrlRead = false;
+  /** What the page has set before the dashboard came. */
+  #given: FilterValues | undefined;
 
   constructor() {
     super();
@@ -166,11 +175,12 @@ export class GuestlistDashboard extends EmbedElement {
     const dashboard = await client.dashboard(id, signal);
     return () => {
       this.dashboard = dashboard;
+      this.#given = undefined;
       this.#readUrl(dashboard);
       this.#source = { client, dashboardId: id, dashboardFilter: this.#filtersOf(dashboard) };
       const { name, permissions } = dashboard;
       const detail = { dashboardId: id, name, permissions, filters: dashboard.filters.map((filter) => filter.name) };
-      this.dispatchEvent(new CustomEvent('guestlist-loaded', { detail, bubbles: true, composed: true }));
+      this.tell('guestlist-loaded', detail);
     };
   }
 
@@ -183,7 +193,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.forget();
     this.#url.clear();
     this.#isUrlRead = false;
-    this.filters = this.#initialFilters();
+    this.filters = this.#given ?? this.#initialFilters();
   }
 
   protected override content(): TemplateResult {
@@ -251,7 +261,38 @@ export class GuestlistDashboard extends EmbedElement {
   readonly #changed = ({ detail: { name, value } }: CustomEvent<FilterChange>): void => {
     const { [name]: _, ...others } = this.filters;
     this.filters = value === undefined ? others : { ...others, [name]: value };
+    this.#tellFilters();
   };
+
+  /** The guest's filter values by filter name. */
+  getFilters(): FilterValues {
+    return structuredClone(this.filters);
+  }
+
+  /**
+   * Sets filter values by filter name, instead of all values of before. The service adds them to what the token enforces.
+   * Throws TypeError for a value that is none, and for a name that the shown dashboard does not have.
+   */
+  setFilters(values: FilterValues): void {
+    if (!isFilterValues(values)) {
+      throw new TypeError(
+        'setFilters takes an object of filter values by filter name; leave a filter out to clear it.',
+      );
+    }
+    const known = this.dashboard?.filters.map(({ name }) => name);
+    const unknown = known === undefined ? [] : Object.keys(values).filter((name) => !known.includes(name));
+    if (known !== undefined && unknown.length > 0) {
+      throw new TypeError(
+        `The dashboard has no filter ${unknown.join(', ')}. Its filters: ${known.join(', ') || 'none'}.`,
+      );
+    }
+    this.filters = structuredClone(values);
+    if (known === undefined) this.#given = this.filters;
+  }
+
+  #tellFilters(): void {
+    this.tell('guestlist-filter-change', { dashboardId: this.embedId, filters: this.getFilters() });
+  }
 
   /** Reads the URL once for each dashboard. Later values come from the guest and are kept when the token changes. */
   #readUrl({ filters }: GuestDashboard): void {
@@ -270,8 +311,10 @@ export class GuestlistDashboard extends EmbedElement {
 
   readonly #travelled = (): void => {
     if (!this.urlFilters) return;
-    this.filters = this.#url.follow(this.filters);
+    const before = this.filters;
+    this.filters = this.#url.follow(before);
     this.#mirror();
+    if (this.filters !== before) this.#tellFilters();
   };
 
   #refilter(): void {

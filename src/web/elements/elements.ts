@@ -27,4 +27,5 @@ for (const [name, element] of Object.entries(elements)) {
   if (customElements.get(name) === undefined) customElements.define(name, element);
 }
 
+export { registerAs } from './other-tags.js';
 export { GuestlistDashboard, GuestlistMetric };

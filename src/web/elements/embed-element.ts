@@ -89,13 +89,14 @@ export type ImageRequest = { readonly metricId?: string | undefined; readonly ty
 
 export abstract class EmbedElement extends LitElement {
   static override properties = {
+    // Not reflected: a token that the page gave as a property stays out of the page's markup.
     token: { type: String },
-    tokenUrl: { type: String, attribute: 'token-url' },
+    tokenUrl: { type: String, attribute: 'token-url', reflect: true },
     getToken: { attribute: false },
-    serviceUrl: { type: String, attribute: 'service-url' },
+    serviceUrl: { type: String, attribute: 'service-url', reflect: true },
     theme: { type: String, reflect: true },
-    chartColors: { type: String, attribute: 'chart-colors' },
-    language: { type: String },
+    chartColors: { type: String, attribute: 'chart-colors', reflect: true },
+    language: { type: String, reflect: true },
     options: { attribute: 'options', converter: { fromAttribute: parseOptions } },
     isLoading: { state: true },
     isExpired: { state: true },
@@ -340,7 +341,7 @@ export abstract class EmbedElement extends LitElement {
     this.isAway = false;
     this.error = refused === undefined ? undefined : neutral(refused);
     this.isLoading = refused === undefined;
-    if (refused?.status === 401) this.#tell('token-expired', { dashboardId: this.embedId });
+    if (refused?.status === 401) this.tell('token-expired', { dashboardId: this.embedId });
     else if (refused !== undefined) this.#tellFailure(refused);
   }
 
@@ -359,15 +360,15 @@ export abstract class EmbedElement extends LitElement {
     if (this.isExpired) return;
     this.isExpired = true;
     this.isLoading = false;
-    this.#tell('token-expired', { dashboardId: this.embedId });
+    this.tell('token-expired', { dashboardId: this.embedId });
   }
 
-  #tell(name: string, detail: Readonly<Record<string, unknown>>): void {
+  protected tell(name: string, detail: Readonly<Record<string, unknown>>): void {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 
   #tellFailure({ code, message, status }: GuestError, metricId?: string): void {
-    this.#tell('guestlist-error', { code, message, status, dashboardId: this.embedId, metricId: metricId ?? null });
+    this.tell('guestlist-error', { code, message, status, dashboardId: this.embedId, metricId: metricId ?? null });
   }
 
   #main(): TemplateResult {

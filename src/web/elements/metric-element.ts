@@ -11,8 +11,8 @@ import type { CardSource } from './reading.js';
 export class GuestlistMetric extends EmbedElement {
   static override properties = {
     ...EmbedElement.properties,
-    metricId: { type: String, attribute: 'metric-id' },
-    dashboardId: { type: String, attribute: 'dashboard-id' },
+    metricId: { type: String, attribute: 'metric-id', reflect: true },
+    dashboardId: { type: String, attribute: 'dashboard-id', reflect: true },
     metric: { state: true },
   };
   declare metricId: string | null;
@@ -76,6 +76,7 @@ export class GuestlistMetric extends EmbedElement {
       this.metric = metric;
       // Lit sees no change when only the client is new, so the update is requested here.
       this.requestUpdate();
+      this.tell('guestlist-loaded', { dashboardId: dashboardId ?? null, metricId, name: metric.name });
     };
   }
 

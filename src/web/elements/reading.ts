@@ -32,6 +32,7 @@ type State = {
 
 type Events = {
   readonly changed: () => void;
+  readonly drilled: () => void;
   /** Called with every failure. Returns true if another element shows the failure; the state then stays `isLoading`. */
   readonly isShownElsewhere: (error: GuestError, client: GuestClient, metricId: string) => boolean;
 };
@@ -126,6 +127,7 @@ export class Reading {
 
   #choose(choice: Partial<Pick<State, 'drill' | 'sort'>>): void {
     this.#set(choice);
+    if (choice.drill !== undefined) this.#events.drilled();
     this.#ask();
   }
 

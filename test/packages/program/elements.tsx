@@ -1,6 +1,7 @@
 // A program of a page, with and without React 19.
-import '@guestlist/elements';
+
 import type { GuestlistDashboard as DashboardElement } from '@guestlist/elements';
+import { registerAs } from '@guestlist/elements';
 import type {} from '@guestlist/elements/jsx';
 import { GuestlistDashboard, GuestlistMetric } from '@guestlist/elements/react';
 import { createRef } from 'react';
@@ -8,6 +9,12 @@ import { createRef } from 'react';
 const element: DashboardElement = document.createElement('guestlist-dashboard');
 element.dashboardId = 'delays';
 element.addEventListener('guestlist-loaded', ({ detail }) => detail.filters.map((name: string) => name));
+element.addEventListener('guestlist-filter-change', ({ detail }) => element.setFilters(detail.filters));
+element.getToken = async () => (await fetch('/embed-token', { method: 'POST' })).json();
+element.refresh();
+registerAs('dbn-dashboard', 'dbn-metric');
+// @ts-expect-error: a filter has a name
+element.setFilters([]);
 // @ts-expect-error: the id is text
 element.dashboardId = 1;
 
@@ -22,6 +29,12 @@ export const page = (
       onTokenExpired={({ detail }) => detail.dashboardId}
     />
     <GuestlistMetric token="t" metricId="m" className="wide" onGuestlistError={({ detail }) => detail.code.length} />
+    <GuestlistMetric tokenUrl="/embed-token" onGuestlistPointClick={({ detail }) => detail.columnName.length} />
+    <GuestlistDashboard
+      getToken={() => null}
+      onGuestlistFilterChange={({ detail }) => Object.keys(detail.filters)}
+      onGuestlistDrill={({ detail }) => detail.drill.length}
+    />
     <guestlist-dashboard token="t" dashboard-id="delays" />
     <guestlist-metric token="t" metricId="m" />
   </>
