@@ -37,6 +37,10 @@ const guestChart = chart.extend({
     .optional()
     .describe('How values of a measure combine in a total, by name. A measure that is left out has no total.'),
   takesMaxPoints: z.literal(true).optional().describe('A query may say by `maxPoints` how many points it can show.'),
+  comparison: z
+    .object({ grain: z.enum(periods), periods: z.number() })
+    .optional()
+    .describe('How much earlier `comparisonValue` is.'),
 });
 
 export const guestMetric = z

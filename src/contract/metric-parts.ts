@@ -1,6 +1,6 @@
 /** Parts of a metric's definition that exports and requests of guests share. */
 import { z } from 'zod';
-import { type Chart, chartTypes, seriesTypes } from '../domain/dashboard/chart.js';
+import { type Chart, chartTypes, seriesTypes, tones } from '../domain/dashboard/chart.js';
 import {
   type Calculation,
   type Comparison,
@@ -13,11 +13,13 @@ import type { Predicate } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
 import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
 
+const operators = ['=', '<>', '<', '<=', '>', '>='] as const;
+
 /** A condition on one column. A list in it holds at most `maxValues` values. */
 export const predicateOf = (maxValues: number) =>
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar, maxValues).min(1) }),
-    z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
+    z.strictObject({ kind: z.literal('compare'), operator: z.enum(operators), value: scalar }),
     z.strictObject({
       kind: z.literal('range'),
       from: scalar.nullable(),
@@ -37,8 +39,7 @@ export const dimension = z.strictObject({
   bucketCount: z.number().int().min(1).max(1000).optional(),
 }) satisfies z.ZodType<Dimension>;
 
-export const chart = z.strictObject({
-  type: z.enum(chartTypes),
+const numbers = {
   format: z.enum(['number', 'percent']).optional(),
   unit: identifier.optional(),
   currency: z
@@ -48,6 +49,41 @@ export const chart = z.strictObject({
     .optional()
     .describe('ISO 4217 code: numbers are amounts of this currency.'),
   notation: z.enum(['full', 'compact']).optional().describe('`compact` writes 1,234,567 as 1.2M.'),
+};
+
+/** A line on the value axis. */
+const line = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('value'), value: z.number(), name: identifier.optional() }),
+  z.strictObject({ kind: z.enum(['average', 'measure']), measure: identifier, name: identifier.optional() }),
+]);
+
+const cellRule = z.strictObject({
+  measure: identifier,
+  operator: z.enum(operators),
+  value: z.number(),
+  tone: z.enum(tones),
+  word: identifier.optional().describe('Shown beside the value.'),
+});
+
+export const chart = z.strictObject({
+  type: z.enum(chartTypes),
+  ...numbers,
+  numbers: list(z.strictObject({ measure: identifier, ...numbers }), limits.properties)
+    .optional()
+    .describe('How numbers of one measure are written, if not as the chart says.'),
+  lines: list(line, 10)
+    .optional()
+    .describe('Lines on the value axis: at a value, at the average of a measure, or along a measure.'),
+  rules: list(cellRule, limits.properties)
+    .optional()
+    .describe('For tables: marks cells of a measure. The first rule that holds applies.'),
+  bars: list(identifier, limits.properties)
+    .optional()
+    .describe('For tables: measures whose cells have a bar of the value’s size.'),
+  better: z
+    .enum(['higher', 'lower'])
+    .optional()
+    .describe('For a single value: the direction of a change that is good.'),
   missing: z
     .enum(['gap', 'zero'])
     .optional()

@@ -4,7 +4,7 @@ import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
-import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
+import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
@@ -40,6 +40,11 @@ describe('the earlier value', () => {
     // Client b also has a visit on 30 November.
     expect(await ask({})).toEqual([2, 3]);
     expect(await ask({}, { Day: '2023-11-01 - 2023-11-30' })).toEqual([3, 1]);
+  });
+
+  test('is named by its distance in time, without the column', async () => {
+    const { metrics } = await getGuestDashboard(world.deps)(await world.mint({}), { dashboardId: 'one' });
+    expect(metrics[0]?.chart.comparison).toEqual({ grain: 'month', periods: 1 });
   });
 
   test('is left out if no condition bounds the column', async () => {

@@ -5,6 +5,7 @@ import type { GuestChart } from '../../src/domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { light } from '../../src/web/base/tokens.js';
+import { periodOf, rangeOf } from '../../src/web/charts/brush.js';
 import { draw as boxplot } from '../../src/web/charts/families/boxplot.js';
 import { draw as cartesian } from '../../src/web/charts/families/cartesian.js';
 import { draw as columns } from '../../src/web/charts/families/columns.js';
@@ -12,7 +13,7 @@ import { draw as gauge } from '../../src/web/charts/families/gauge.js';
 import { draw as parts } from '../../src/web/charts/families/parts.js';
 import { draw as sankey } from '../../src/web/charts/families/sankey.js';
 import { draw as scatter } from '../../src/web/charts/families/scatter.js';
-import type { Draw, Drawing, Picture } from '../../src/web/charts/model/drawing.js';
+import { type Draw, type Drawing, isolated, type Picture } from '../../src/web/charts/model/drawing.js';
 import { pivotOf } from '../../src/web/charts/pivot.js';
 import { rendererOf, renderers } from '../../src/web/charts/registry.js';
 
@@ -46,6 +47,7 @@ const drawing = (
     format,
     theme: { ...light, fontFamily: 'x' },
     isReducedMotion: true,
+    choice: { hidden: new Set(), zoom: null },
     width: 600,
     height: 300,
   };
@@ -155,6 +157,134 @@ describe('lines, areas and bars', () => {
   });
 });
 
+describe('what a reader chooses', () => {
+  const rows = months.map((Month, at) => ({ Month, Flights: 20_000 + at, Share: 0.2 }));
+  const both = { dimensions: ['Month'], measures: ['Flights', 'Share'], grains: { Month: 'month' } } as const;
+  const chosen = (choice: Partial<Drawing['choice']>, type: GuestChart['type'] = 'line') => {
+    const given = drawing({ type, ...both }, rows);
+    return { ...given, choice: { ...given.choice, ...choice } };
+  };
+
+  it('takes a hidden series out of the chart and its axis, and keeps the colours of the others', () => {
+    const given = chosen({ hidden: new Set(['Flights']) });
+    expect(seriesOf(cartesian, given)).toMatchObject([{ name: 'Share', color: light.series[1], yAxisIndex: 0 }]);
+    const drawn = picture(cartesian, given);
+    expect(drawn.option.yAxis).toHaveLength(1);
+    expect(drawn.legend.map(({ name, isHidden }) => [name, isHidden])).toEqual([
+      ['Flights', true],
+      ['Share', false],
+    ]);
+    expect(drawn.tip({ series: 0, index: 0 })?.lines.map(({ name }) => name)).toEqual(['Share']);
+  });
+
+  it('shows all series if all were hidden', () => {
+    expect(seriesOf(cartesian, chosen({ hidden: new Set(['Flights', 'Share']) }))).toHaveLength(2);
+  });
+
+  it('draws only the points within a zoom', () => {
+    const zoom = { from: Date.UTC(2001, 1, 1), to: Date.UTC(2001, 2, 31) };
+    const { periods, summary } = picture(cartesian, chosen({ zoom }));
+    expect(summary).toContain('2 values from February 2001 to March 2001');
+    expect(periods).toEqual({
+      column: 'Month',
+      spans: [
+        { from: Date.UTC(2001, 1, 1), to: Date.UTC(2001, 2, 1) - 1000 },
+        { from: Date.UTC(2001, 2, 1), to: Date.UTC(2001, 3, 1) - 1000 },
+      ],
+    });
+  });
+
+  it('takes hidden parts out of a pie, whose shares then add up to all', () => {
+    const given = drawing(
+      { type: 'pie', dimensions: ['State'], measures: ['Flights'] },
+      ['A', 'B', 'C'].map((State) => ({ State, Flights: 1 })),
+    );
+    const drawn = picture(parts, { ...given, choice: { hidden: new Set(['B']), zoom: null } });
+    expect(drawn.summary).toContain('2 parts. A 1 (50%), C 1 (50%)');
+    expect(drawn.legend.map(({ isHidden }) => isHidden)).toEqual([false, true, false]);
+  });
+});
+
+describe('periods of a drag', () => {
+  const periods = {
+    column: 'Month',
+    spans: [0, 1, 2].map((at) => ({ from: Date.UTC(2001, at, 1), to: Date.UTC(2001, at + 1, 1) - 1000 })),
+  };
+
+  it('names first and last day, in whichever direction the drag went', () => {
+    const range = rangeOf(periods, 2, 1);
+    if (range === null) throw new Error('no range');
+    expect(periodOf(periods, range)).toEqual({ column: 'Month', from: '2001-02-01', to: '2001-03-31' });
+  });
+
+  it('names the time where the periods are shorter than days', () => {
+    expect(periodOf(periods, { from: Date.UTC(2001, 0, 1, 6), to: Date.UTC(2001, 0, 1, 7) - 1000 })).toMatchObject({
+      from: '2001-01-01T06:00:00',
+      to: '2001-01-01T06:59:59',
+    });
+  });
+});
+
+describe('reference lines', () => {
+  const rows = months.map((Month, at) => ({ Month, Flights: 10 * (at + 1), Plan: 25 }));
+  const lined = (type: GuestChart['type'], lines: GuestChart['lines'], measures = ['Flights']) =>
+    drawing({ type, dimensions: ['Month'], measures, grains: { Month: 'month' }, lines }, rows);
+
+  it('draws a target and an average, names them with their value, and lets the axis reach them', () => {
+    const given = lined('line', [
+      { kind: 'value', value: 90, name: 'Target' },
+      { kind: 'average', measure: 'Flights' },
+    ]);
+    const [, target, average] = seriesOf(cartesian, given) as {
+      data: unknown;
+      markLine: { data: unknown; label: { formatter: () => string } };
+    }[];
+    expect(target).toMatchObject({ data: [[Date.UTC(2001, 0, 1), 90]], markLine: { data: [{ yAxis: 90 }] } });
+    expect(target?.markLine.label.formatter()).toBe('Target 90');
+    expect(average?.markLine.label.formatter()).toBe('Average 20');
+    const drawn = picture(cartesian, given);
+    expect(drawn.summary).toContain('Lines at: Target 90, Average 20.');
+    expect(drawn.tip({ series: 0, index: 0 })?.lines.map(({ name, value }) => `${name} ${value}`)).toEqual([
+      'Flights 10',
+      'Target 90',
+      'Average 20',
+    ]);
+  });
+
+  it('draws a measure as a dashed line over bars, under its own name', () => {
+    const lines = [{ kind: 'measure', measure: 'Plan', name: 'Our plan' }] as const;
+    const given = lined('bar', lines, ['Flights', 'Plan']);
+    expect(seriesOf(cartesian, given)).toMatchObject([
+      { type: 'bar' },
+      { type: 'line', name: 'Our plan', color: light.text, lineStyle: { type: [5, 4] } },
+    ]);
+  });
+
+  it('writes each measure, and each axis, as its own settings say', () => {
+    const rows = months.map((Month) => ({ Month, Flights: 20_000, Share: 0.2 }));
+    const numbers = [{ measure: 'Share', format: 'percent' }] as const;
+    const drawn = picture(
+      cartesian,
+      drawing({ type: 'combo', dimensions: ['Month'], measures: ['Flights', 'Share'], numbers }, rows),
+    );
+    expect(drawn.tip({ series: 0, index: 0 })?.lines.map(({ value }) => value)).toEqual(['20,000', '20%']);
+    const axes = drawn.option.yAxis as { axisLabel: { formatter: (value: number) => string } }[];
+    expect(axes.map(({ axisLabel }) => axisLabel.formatter(0.5))).toEqual(['0.5', '50%']);
+  });
+});
+
+describe('names on an axis', () => {
+  it('are turned if they do not fit, so that all are shown', () => {
+    const rows = Array.from({ length: 8 }, (_, at) => ({ Name: `Department of things ${at}`, Flights: at - 2 }));
+    const given = drawing({ type: 'waterfall', dimensions: ['Name'], measures: ['Flights'] }, rows);
+    expect(picture(columns, given).option.xAxis).toMatchObject({ axisLabel: { interval: 0, rotate: 38 } });
+  });
+
+  it('from right to left are isolated from the numbers beside them', () => {
+    expect([isolated('الشركة'), isolated('Company')]).toEqual(['\u2068الشركة\u2069', 'Company']);
+  });
+});
+
 describe('histogram and waterfall', () => {
   it('labels buckets with both ends, and keeps the empty ones', () => {
     const rows = [0, 250, 750].map((Distance) => ({ Distance, Flights: 1 }));
@@ -241,11 +371,7 @@ describe('parts of a whole', () => {
       { State: 'Seen', Flights: 10 },
       { State: 'Bought', Flights: 4 },
     ]);
-    expect(seriesOf(parts, given)[0]).toMatchObject({
-      type: 'funnel',
-      sort: 'none',
-      data: [{ name: 'Seen' }, { name: 'Bought' }],
-    });
+    expect(seriesOf(parts, given)[0]).toMatchObject({ type: 'custom', data: [10, 4] });
     expect(picture(parts, given).summary).toContain('Bought  4  40%');
   });
 });

@@ -49,6 +49,7 @@ const drawing = (answer: MetricAnswer, chart: GuestChart): Drawing => ({
   format,
   theme,
   isReducedMotion: false,
+  choice: { hidden: new Set(), zoom: null },
   width: 600,
   height: 300,
 });
@@ -70,7 +71,7 @@ describe('a plot', () => {
     const plot = plotOf(answerOf([day, flights], rows, ['day']), chartOf('line', ['day'], ['flights']), format);
     expect(plot.axis).toBe('time');
     expect(plot.points.map((point) => point.value)).toEqual(['2001-01-01', '2001-01-02']);
-    expect(plot.series).toEqual([{ name: 'Flights', measure: 'flights', values: [5, 7] }]);
+    expect(plot.series).toEqual([{ name: 'Flights', measure: 'flights', slot: 0, values: [5, 7] }]);
   });
 
   it('keeps the position of an hour without flights', () => {
@@ -103,8 +104,8 @@ describe('a plot', () => {
       format,
     );
     expect(plot.series).toEqual([
-      { name: 'LAX', measure: 'flights', values: [1, 3] },
-      { name: 'ATL', measure: 'flights', values: [2, null] },
+      { name: 'LAX', measure: 'flights', slot: 0, values: [1, 3] },
+      { name: 'ATL', measure: 'flights', slot: 1, values: [2, null] },
     ]);
   });
 

@@ -49,6 +49,16 @@ export type Chart = {
   readonly series?: readonly ChartSeries[] | undefined;
   /** For a pivot table: names of the dimensions that become columns. The others become rows. */
   readonly across?: readonly string[] | undefined;
+  /** How numbers of one measure are written, if not as the chart says. */
+  readonly numbers?: readonly MeasureNumbers[] | undefined;
+  /** Lines at a value of the value axis: a target, a limit, an average. */
+  readonly lines?: readonly ReferenceLine[] | undefined;
+  /** For tables: marks cells of a measure. The first rule that holds applies. */
+  readonly rules?: readonly CellRule[] | undefined;
+  /** For tables: measures whose cells have a bar of the value's size. */
+  readonly bars?: readonly string[] | undefined;
+  /** For a single value: the direction of a change that is good. Left out: neither is. */
+  readonly better?: 'higher' | 'lower' | undefined;
   /** For a gauge: the ends of its scale, and the target value. */
   readonly range?: { readonly min: number; readonly max: number; readonly target?: number | undefined } | undefined;
 };
@@ -57,4 +67,24 @@ export type ChartSeries = {
   readonly measure: string;
   readonly type: (typeof seriesTypes)[number];
   readonly axis?: 'left' | 'right' | undefined;
+};
+
+export type MeasureNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> & { readonly measure: string };
+
+/** `value`: the same everywhere. `average`: of the values shown. `measure`: a measure of the metric, drawn as a line. */
+export type ReferenceLine =
+  | { readonly kind: 'value'; readonly value: number; readonly name?: string | undefined }
+  | { readonly kind: 'average' | 'measure'; readonly measure: string; readonly name?: string | undefined };
+
+/** How a marked cell looks: each tone has a colour and a sign. */
+export const tones = ['good', 'warning', 'bad'] as const;
+export type Tone = (typeof tones)[number];
+
+/** `word` is shown beside the value. */
+export type CellRule = {
+  readonly measure: string;
+  readonly operator: '=' | '<>' | '<' | '<=' | '>' | '>=';
+  readonly value: number;
+  readonly tone: Tone;
+  readonly word?: string | undefined;
 };

@@ -142,10 +142,17 @@ const sqlFaults = ({ rlsVariables, sql }: SqlDefinition): readonly string[] =>
 const chartFaults = (definition: MetricDefinition): readonly string[] => {
   const { chart, dimensions } = definition;
   const names = outputNames(definition);
+  const measured = {
+    series: chart.series?.map(({ measure }) => measure),
+    numbers: chart.numbers?.map(({ measure }) => measure),
+    lines: chart.lines?.flatMap((line) => (line.kind === 'value' ? [] : [line.measure])),
+    rules: chart.rules?.map(({ measure }) => measure),
+    bars: chart.bars,
+  };
   return [
-    ...(chart.series ?? [])
-      .filter(({ measure }) => !names.includes(measure))
-      .map(({ measure }) => `chart.series: no measure "${measure}"`),
+    ...Object.entries(measured).flatMap(([place, measures = []]) =>
+      measures.filter((name) => !names.includes(name)).map((name) => `chart.${place}: no measure "${name}"`),
+    ),
     ...(chart.across ?? [])
       .filter((name) => !dimensions.some((dimension) => dimension.name === name))
       .map((name) => `chart.across: no dimension "${name}"`),

@@ -1,6 +1,6 @@
 import type { Chart } from '../dashboard/chart.js';
 import type { LayoutCard } from '../dashboard/dashboard.js';
-import type { Sort, TimeGrain } from '../dashboard/metric.js';
+import type { Comparison, Sort, TimeGrain } from '../dashboard/metric.js';
 import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
 import type { EffectiveAccess } from './end-user-filters.js';
@@ -37,6 +37,8 @@ export type GuestChart = Chart & {
   readonly combine?: Readonly<Record<string, Combine>> | undefined;
   /** Whether a query may say by `maxPoints` how many points it can show. */
   readonly takesMaxPoints?: true | undefined;
+  /** How much earlier the answer's `comparisonValue` is. */
+  readonly comparison?: Pick<Comparison, 'grain' | 'periods'> | undefined;
 };
 
 /** The value of two groups together: their sum, the lesser or the greater. */

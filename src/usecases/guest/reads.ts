@@ -58,6 +58,10 @@ const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChar
     ...calculations.flatMap(({ kind, name }) => (kind === 'shareOfTotal' ? [[name, 'sum'] as const] : [])),
   ]);
 
+/** The distance in time only: the column of a comparison may be hidden from the guest. */
+const comparisonOf = ({ comparison }: VisualDefinition): Pick<GuestChart, 'comparison'> =>
+  comparison === undefined ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } };
+
 /** Returns the metric as this guest sees it. */
 export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   const { metricId, name, definition } = metric;
@@ -70,7 +74,9 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
       measures: measureNames(definition),
       ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
       isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
-      ...(definition.kind === 'visual' ? { grains: grainsOf(definition), combine: combineOf(definition) } : {}),
+      ...(definition.kind === 'visual'
+        ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
+        : {}),
     },
     filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
   };

@@ -123,14 +123,24 @@ export const readChartTheme = (element: Element, chartColours: readonly string[]
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(`--gl-${name}`).trim();
   const series = light.series.map((_, index) => read(`series-${index + 1}`));
+  const fontFamily = read('font');
+  if (matchMedia('(forced-colors: active)').matches) return forcedTheme(fontFamily);
   return {
     text: read('text'),
     muted: read('muted'),
     grid: read('grid'),
     surface: read('surface'),
-    fontFamily: read('font'),
+    fontFamily,
     series: chartColours.length > 0 ? chartColours : series,
   };
+};
+
+/** A browser does not force colours on a canvas. Black and white, as nearly all forced themes have them. */
+const forcedTheme = (fontFamily: string): ChartTheme => {
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
+  const text = isDark ? '#ffffff' : '#000000';
+  const surface = isDark ? '#000000' : '#ffffff';
+  return { text, muted: text, grid: text, surface, fontFamily, series: (isDark ? dark : light).series, isForced: true };
 };
 
 /** Reads `chart-colors`: a JSON array or a comma-separated list. Skips values that are not CSS colours. */

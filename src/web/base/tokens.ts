@@ -11,6 +11,10 @@ export type Palette = {
   readonly accent: string;
   readonly onAccent: string;
   readonly danger: string;
+  /** Text of a good, a doubtful and a bad number. Each also has a sign. */
+  readonly good: string;
+  readonly warning: string;
+  readonly bad: string;
   readonly skeleton: string;
   readonly shadow: string;
   /** In the order of use. Neighbours differ for colour-blind readers too. */
@@ -24,6 +28,8 @@ export type ChartTheme = {
   readonly grid: string;
   readonly surface: string;
   readonly fontFamily: string;
+  /** Whether the reader's system forces its own colours; series then have patterns. */
+  readonly isForced?: boolean;
   readonly series: readonly string[];
 };
 
@@ -38,6 +44,9 @@ export const light: Palette = {
   accent: '#2459c9',
   onAccent: '#ffffff',
   danger: '#b3261e',
+  good: '#0b6b4f',
+  warning: '#7d5300',
+  bad: '#b3261e',
   skeleton: '#e9edf4',
   shadow: '0 1px 2px rgb(16 24 40 / 5%), 0 1px 3px rgb(16 24 40 / 4%)',
   series: ['#2f6bd8', '#b17b0e', '#ac4498', '#21a393', '#cc0657', '#2428bc', '#146f59', '#89260c'],
@@ -54,6 +63,9 @@ export const dark: Palette = {
   accent: '#8db5ff',
   onAccent: '#0b1220',
   danger: '#ffb3a9',
+  good: '#6fdcae',
+  warning: '#f2c063',
+  bad: '#ffb3a9',
   skeleton: '#232d3d',
   shadow: '0 1px 2px rgb(0 0 0 / 35%)',
   series: ['#6f9ff5', '#ce8c3e', '#a0ebb8', '#f052ab', '#f7e3fe', '#fab93e', '#39caff', '#afbabf'],

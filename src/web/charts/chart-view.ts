@@ -1,14 +1,20 @@
-/** Draws an answer on a canvas. Fires `settled` when its script has come and the chart is drawn, or cannot be. Text from the data becomes canvas text or DOM text, never HTML. */
+/**
+ * Draws an answer on a canvas. Fires `settled` when its script has come and the chart is drawn, or cannot be; `point` with
+ * the cell of a mark that was chosen; `period` with the period that was dragged over. Text from the data becomes canvas
+ * text or DOM text, never HTML.
+ */
 import type { ECharts } from 'echarts/core';
-import { css, html, LitElement, type PropertyValues, svg, type TemplateResult } from 'lit';
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles, readChartTheme } from '../base/theme.js';
+import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
+import { legend, legendStyles } from './legend.js';
 import { truncationNote } from './model/columns.js';
-import type { Drawing, LegendItem, Mark, Picture } from './model/drawing.js';
+import type { Drawing, Mark, Picture } from './model/drawing.js';
 import { type Family, rendererOf } from './registry.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
 
@@ -25,6 +31,9 @@ export class ChartView extends LitElement {
     family: { state: true },
     problem: { state: true },
     picture: { state: true },
+    switchedOff: { state: true },
+    zoom: { state: true },
+    said: { state: true },
   };
   declare metric: GuestMetric;
   declare answer: MetricAnswer;
@@ -38,10 +47,20 @@ export class ChartView extends LitElement {
   /** Why the chart cannot be drawn. `isRetriable`: its script did not arrive. */
   declare problem: { readonly text: string; readonly isRetriable: boolean } | undefined;
   declare picture: Picture | undefined;
+  /** Names of the series that the reader switched off. They stay off when the data is read again. */
+  declare switchedOff: ReadonlySet<string>;
+  /** The period shown, if the reader chose one here. */
+  declare zoom: Range | null;
+  /** The mark that the keyboard is on, in words. */
+  declare said: string;
 
   #chart: ECharts | undefined;
   #tip: HTMLElement | undefined;
   #observed: Element | null = null;
+  /** The mark that the keyboard is on: its place in the picture's order. */
+  #at = -1;
+  /** Where a drag began, and the strip that shows it. */
+  #drag: { readonly mark: Mark; readonly x: number; readonly strip: HTMLElement } | undefined;
   readonly #loads = createLatest();
   readonly #resizes = new ResizeObserver(() => this.#draw());
 
@@ -51,12 +70,16 @@ export class ChartView extends LitElement {
     this.themeKey = '';
     this.isClickable = false;
     this.isPrinted = false;
+    this.switchedOff = new Set();
+    this.zoom = null;
+    this.said = '';
   }
 
   static override styles = [
     baseStyles,
     stateStyles,
     tooltipStyles,
+    legendStyles,
     css`
       :host {
         height: 100%;
@@ -85,27 +108,27 @@ export class ChartView extends LitElement {
         width: 100%;
         height: 100%;
       }
-      ul {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 2px 14px;
-        max-height: 54px;
-        margin: 0 0 6px;
-        padding: 0;
-        overflow: auto;
-        list-style: none;
-        font-size: 12px;
-        color: var(--gl-muted);
+      .scroll:focus-visible {
+        outline-offset: -2px;
+        border-radius: 6px;
       }
-      li {
-        display: inline-flex;
-        align-items: center;
-        gap: 6px;
-        min-width: 0;
-        overflow-wrap: anywhere;
+      .brush {
+        position: absolute;
+        top: 0;
+        bottom: 0;
+        left: 0;
+        pointer-events: none;
+        border: 1px solid var(--gl-accent);
+        border-width: 0 1px;
+        background: color-mix(in srgb, var(--gl-accent) 14%, transparent);
       }
-      li svg {
+      .reset {
+        align-self: flex-end;
         flex: none;
+        min-height: 26px;
+        margin-bottom: 4px;
+        padding: 0 8px;
+        font-size: 12px;
       }
       .note {
         margin: 6px 0 0;
@@ -130,13 +153,17 @@ export class ChartView extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     const before = changed.get('metric');
+    if (changed.has('metric') && before?.metricId !== this.metric.metricId) {
+      this.switchedOff = new Set();
+      this.zoom = null;
+    }
     if (changed.has('metric') && before?.chart.type !== this.metric.chart.type) this.#load();
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     this.#observe();
     if (changed.has('isPrinted') && changed.get('isPrinted') !== undefined) this.#dispose();
-    if ([...changed.keys()].some((name) => name !== 'picture' && name !== 'problem')) this.#draw();
+    if ([...changed.keys()].some((name) => !silent.has(String(name)))) this.#draw();
     const isSettled = this.family !== undefined || this.problem !== undefined;
     if (isSettled && (changed.has('family') || changed.has('problem'))) this.dispatchEvent(new Event('settled'));
   }
@@ -148,10 +175,21 @@ export class ChartView extends LitElement {
     const truncation = truncationNote(this.answer, this.format);
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
-      ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend)}
-      <div class=${this.isPrinted ? 'scroll whole' : 'scroll'} role="img" aria-label=${picture?.summary ?? this.metric.name} @scroll=${this.#hintAtMore}>
-        <div class="canvas"></div>
+      ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle)}
+      ${this.zoom === null ? null : html`<button class="button reset" type="button" @click=${this.#resetZoom}>Reset zoom</button>`}
+      <div
+        class=${this.isPrinted ? 'scroll whole' : 'scroll'}
+        role="application"
+        aria-roledescription="chart"
+        aria-label=${`${this.metric.name}, chart. Arrow keys move between values.`}
+        tabindex="0"
+        @scroll=${this.#hintAtMore}
+        @keydown=${this.#key}
+        @blur=${this.#leave}
+      >
+        <div class="canvas" role="img" aria-label=${picture?.summary ?? this.metric.name}></div>
       </div>
+      <span class="sr" aria-live="polite">${this.said}</span>
       ${notes.length === 0 ? null : html`<p class="note quiet">${notes.map((note) => `${note}.`).join(' ')}</p>`}
     </div>`;
   }
@@ -179,6 +217,16 @@ export class ChartView extends LitElement {
     );
   }
 
+  readonly #toggle = (name: string): void => {
+    const hidden = new Set(this.switchedOff);
+    if (!hidden.delete(name)) hidden.add(name);
+    this.switchedOff = hidden;
+  };
+
+  readonly #resetZoom = (): void => {
+    this.zoom = null;
+  };
+
   #observe(): void {
     const scroll = this.renderRoot.querySelector('.scroll');
     if (scroll === this.#observed) return;
@@ -188,7 +236,7 @@ export class ChartView extends LitElement {
   }
 
   #dispose(): void {
-    this.#hideTip();
+    this.#leave();
     this.#chart?.dispose();
     this.#chart = undefined;
   }
@@ -212,19 +260,17 @@ export class ChartView extends LitElement {
     canvas.style.height = isTaller ? `${drawn.height}px` : '100%';
     const chart = this.#chart ?? this.#start(canvas, this.family);
     chart.resize();
-    this.#hideTip();
+    this.#leave();
     this.#hintAtMore();
     chart.setOption(drawn.option, { notMerge: true });
   }
 
-  /** Marks a chart that is taller than its card: it fades out at the bottom and can be scrolled by keyboard. */
+  /** Marks a chart that is taller than its card: it fades out at the bottom. */
   readonly #hintAtMore = (): void => {
     const scroll = this.renderRoot.querySelector<HTMLElement>('.scroll');
     if (scroll === null) return;
     const hidden = scroll.scrollHeight - scroll.clientHeight;
     scroll.toggleAttribute('data-more', hidden - scroll.scrollTop > 4);
-    if (hidden > 4) scroll.tabIndex = 0;
-    else scroll.removeAttribute('tabindex');
   };
 
   #drawing(width: number, height: number): Drawing {
@@ -232,7 +278,8 @@ export class ChartView extends LitElement {
       matchMedia('(prefers-reduced-motion: reduce)').matches || this.isPrinted || this.#chart !== undefined;
     const { answer, format, metric } = this;
     const theme = readChartTheme(this, this.colours);
-    return { name: metric.name, answer, chart: metric.chart, format, theme, isReducedMotion, width, height };
+    const choice = { hidden: this.switchedOff, zoom: this.zoom };
+    return { name: metric.name, answer, chart: metric.chart, format, theme, isReducedMotion, choice, width, height };
   }
 
   #start(canvas: HTMLElement, family: Family): ECharts {
@@ -241,8 +288,10 @@ export class ChartView extends LitElement {
     const pixels = chart.getZr();
     pixels.on('click', (event: Pixel) => this.#click(this.#axisMark(chart, event)));
     pixels.on('mousemove', (event: Pixel) => {
-      if (this.picture?.pointing.by !== 'item') this.#showTip(this.#axisMark(chart, event), event);
+      if (this.#drag !== undefined) this.#dragTo(event.offsetX);
+      else if (this.picture?.pointing.by !== 'item') this.#showTip(this.#axisMark(chart, event), event);
     });
+    pixels.on('mousedown', (event: Pixel) => this.#startDrag(chart, event));
     pixels.on('globalout', () => this.#hideTip());
     chart.on('mouseout', () => {
       if (this.picture?.pointing.by === 'item') this.#hideTip();
@@ -266,6 +315,123 @@ export class ChartView extends LitElement {
     const index = pointing.times === null ? Math.round(value) : nearest(pointing.times, value);
     return index >= 0 && index < pointing.count ? { series: 0, index } : null;
   }
+
+  /** A drag over a chart of time chooses a period. */
+  #startDrag(chart: ECharts, event: Pixel): void {
+    const area = this.renderRoot.querySelector<HTMLElement>('.scroll');
+    const isOverTime = this.picture?.periods != null && this.picture.pointing.by === 'x';
+    const mark = isOverTime ? this.#axisMark(chart, event) : null;
+    if (mark === null || area === null) return;
+    const strip = document.createElement('div');
+    strip.className = 'brush';
+    strip.hidden = true;
+    area.append(strip);
+    this.#drag = { mark, x: event.offsetX, strip };
+    const end = (up: MouseEvent): void => {
+      const x = up.clientX - area.getBoundingClientRect().left;
+      this.#endDrag(chart, { offsetX: x, offsetY: event.offsetY });
+    };
+    window.addEventListener('mouseup', end, { once: true });
+  }
+
+  #dragTo(x: number): void {
+    if (this.#drag === undefined) return;
+    const { strip, x: start } = this.#drag;
+    this.#hideTip();
+    strip.hidden = Math.abs(x - start) < shortestDrag;
+    strip.style.width = `${Math.abs(x - start)}px`;
+    strip.style.transform = `translateX(${Math.min(x, start)}px)`;
+  }
+
+  #endDrag(chart: ECharts, { offsetX, offsetY }: Pixel): void {
+    const drag = this.#drag;
+    const { periods, pointing } = this.picture ?? {};
+    this.#drag = undefined;
+    drag?.strip.remove();
+    if (drag === undefined || periods == null || pointing === undefined || pointing.by === 'item') return;
+    if (Math.abs(offsetX - drag.x) < shortestDrag || chart.isDisposed()) return;
+    const edge = offsetX < drag.x ? 0 : pointing.count - 1;
+    const range = rangeOf(periods, drag.mark.index, this.#axisMark(chart, { offsetX, offsetY })?.index ?? edge);
+    if (range === null) return;
+    const detail = periodOf(periods, range);
+    const chosen = new CustomEvent<Period>('period', { detail, cancelable: true });
+    // Without a listener that makes a filter of it, the chart itself shows the period.
+    if (this.dispatchEvent(chosen)) this.zoom = range;
+  }
+
+  readonly #key = (event: KeyboardEvent): void => {
+    const marks = this.#marks();
+    const moves: Readonly<Record<string, number>> = {
+      ArrowRight: this.#at + 1,
+      ArrowDown: this.#at + 1,
+      ArrowLeft: this.#at < 0 ? marks.length - 1 : this.#at - 1,
+      ArrowUp: this.#at < 0 ? marks.length - 1 : this.#at - 1,
+      Home: 0,
+      End: marks.length - 1,
+    };
+    const to = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+    if (to !== undefined && marks.length > 0) this.#goTo(Math.min(marks.length - 1, Math.max(0, to)), marks);
+    else if (event.key === 'Escape' && this.#at >= 0) this.#leave();
+    else if (event.key === 'Enter' && this.#at >= 0) this.#click(marks[this.#at] ?? null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  #marks(): readonly Mark[] {
+    const pointing = this.picture?.pointing;
+    if (pointing === undefined) return [];
+    if (pointing.by === 'item') return pointing.marks();
+    return Array.from({ length: pointing.count }, (_, index) => ({ series: 0, index }));
+  }
+
+  /** Shows a mark's tooltip, and says it to screen readers. */
+  #goTo(at: number, marks: readonly Mark[]): void {
+    const mark = marks[at];
+    const chart = this.#chart;
+    const area = this.renderRoot.querySelector<HTMLElement>('.scroll');
+    if (mark === undefined || chart === undefined || area === null) return;
+    this.#at = at;
+    const pixel = this.#pixelOf(chart, mark, area);
+    if (pixel.offsetY < area.scrollTop || pixel.offsetY > area.scrollTop + area.clientHeight) {
+      area.scrollTop = pixel.offsetY - area.clientHeight / 2;
+    }
+    this.#showTip(mark, pixel);
+    this.#point(chart, mark);
+    const tip = this.picture?.tip(mark);
+    this.said = tip == null ? '' : `${tip.title}: ${tip.lines.map(({ name, value }) => `${name} ${value}`).join(', ')}`;
+  }
+
+  /** Where a mark is drawn. A mark without a place on axes has its tooltip in the middle. */
+  #pixelOf(chart: ECharts, mark: Mark, area: HTMLElement): Pixel {
+    const middle = { offsetX: area.clientWidth / 2, offsetY: area.scrollTop + area.clientHeight / 2 };
+    const pointing = this.picture?.pointing;
+    if (pointing === undefined) return middle;
+    if (pointing.by === 'item') {
+      const at = pointing.at?.(mark) ?? null;
+      const [offsetX, offsetY] = at === null ? [] : chart.convertToPixel({ seriesIndex: mark.series }, [...at]);
+      return offsetX === undefined || offsetY === undefined ? middle : { offsetX, offsetY };
+    }
+    const place = pointing.times === null ? mark.index : (pointing.times[mark.index] ?? 0);
+    if (pointing.by === 'y') return { ...middle, offsetY: chart.convertToPixel({ yAxisIndex: 0 }, place) };
+    return { ...middle, offsetX: chart.convertToPixel({ xAxisIndex: 0 }, place) };
+  }
+
+  #point(chart: ECharts, { series: seriesIndex, index: dataIndex, kind: dataType }: Mark): void {
+    const isItem = this.picture?.pointing.by === 'item';
+    if (isItem) chart.dispatchAction({ type: 'downplay' });
+    chart.dispatchAction({ type: isItem ? 'highlight' : 'showTip', seriesIndex, dataIndex, dataType });
+  }
+
+  /** Ends the keyboard's walk. */
+  readonly #leave = (): void => {
+    this.#hideTip();
+    if (this.#at < 0) return;
+    this.#at = -1;
+    this.said = '';
+    this.#chart?.dispatchAction({ type: 'hideTip' });
+    this.#chart?.dispatchAction({ type: 'downplay' });
+  };
 
   #click(mark: Mark | null): void {
     const value = mark === null ? undefined : this.picture?.valueAt(mark);
@@ -296,17 +462,8 @@ const paperDensity = 3;
 
 type Pixel = { readonly offsetX: number; readonly offsetY: number };
 
-const legend = (items: readonly LegendItem[]): TemplateResult => html`<ul aria-hidden="true">
-  ${items.map(
-    ({ name, colour, hasPattern }) =>
-      html`<li>
-        <svg width="9" height="9" viewBox="0 0 9 9">
-          ${svg`<circle cx="4.5" cy="4.5" r=${hasPattern ? 3.2 : 4.5} fill=${hasPattern ? 'none' : colour} stroke=${colour} stroke-width=${hasPattern ? 2 : 0} />`}
-        </svg>
-        ${name}
-      </li>`,
-  )}
-</ul>`;
+/** Properties whose change does not change the drawing. */
+const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said']);
 
 const nearest = (times: readonly number[], at: number): number => {
   const distances = times.map((time) => Math.abs(time - at));

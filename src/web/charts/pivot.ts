@@ -2,7 +2,7 @@
 import type { Combine, GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, numberOf } from '../base/format.js';
-import { columnsOf, combineOf, labelOf, type Row } from './model/columns.js';
+import { columnsOf, combineOf, hintOf, labelOf, type Row } from './model/columns.js';
 import { together } from './model/plot.js';
 
 export type PivotRow = {
@@ -116,14 +116,14 @@ const cellText = (
   format: Format,
 ): string => {
   if (rows.length === 0) return '';
-  if (rows.length === 1) return format.measure(rows[0]?.[name] ?? null, chart);
+  if (rows.length === 1) return format.measure(rows[0]?.[name] ?? null, hintOf(chart, name));
   if (combine === undefined) return '';
   return format.measure(
     together(
       rows.map((row) => numberOf(row[name])),
       combine,
     ),
-    chart,
+    hintOf(chart, name),
   );
 };
 

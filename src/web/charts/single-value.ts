@@ -1,32 +1,64 @@
-/** The view of a metric with one number. */
-import { css, html, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../domain/guest/view.js';
+/** The view of a metric with one number: the value, how it changed, and its course as a line. */
+import { css, html, svg, type TemplateResult } from 'lit';
+import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, numberOf } from '../base/format.js';
-import { columnsOf } from './model/columns.js';
+import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
+import { columnsOf, grainOf, hintOf, labelOf, type Row } from './model/columns.js';
 
 export const singleValueStyles = css`
   .single {
     display: grid;
-    place-content: center;
-    gap: 10px;
+    align-content: center;
+    justify-items: center;
+    gap: 8px;
     text-align: center;
   }
   .single p {
     margin: 0;
+    max-width: 100%;
     overflow-wrap: anywhere;
   }
   .value {
-    font-size: clamp(36px, 22cqi, 68px);
+    font-size: clamp(30px, 22cqi, 60px);
     font-weight: 650;
-    line-height: 1.05;
+    line-height: 1.1;
     letter-spacing: -0.03em;
   }
   .value.long {
-    font-size: clamp(24px, 11cqi, 48px);
+    font-size: clamp(20px, 11cqi, 44px);
   }
   .change {
     font-size: 13px;
+    color: var(--gl-muted);
+  }
+  .change b {
+    font-weight: 600;
+    color: var(--gl-text);
+    white-space: nowrap;
+  }
+  .change.good b {
+    color: var(--gl-good);
+  }
+  .change.bad b {
+    color: var(--gl-bad);
+  }
+  .spark {
+    width: 100%;
+    max-width: 420px;
+    height: clamp(28px, 22cqh, 72px);
+    overflow: visible;
+  }
+  .spark path {
+    fill: none;
+    stroke: var(--gl-series-1);
+    stroke-width: 2;
+    stroke-linejoin: round;
+    vector-effect: non-scaling-stroke;
+  }
+  .spark path.area {
+    fill: var(--gl-series-1);
+    stroke: none;
+    opacity: 0.12;
   }
   .note {
     font-size: 12.5px;
@@ -36,40 +68,127 @@ export const singleValueStyles = css`
 /** Longer text gets a smaller font, to fit on one line of a narrow card. */
 const shortLength = 7;
 
-/** Shows the first measure of the first row, and the filters' values (`notes`) below it. */
+type Single = {
+  readonly value: Cell;
+  /** Undefined without a comparison. */
+  readonly earlier: Cell | undefined;
+  /** The period of the value, if the metric has periods. */
+  readonly period: string | null;
+  /** When the earlier value was, in words: “the month before”. */
+  readonly when: string;
+  readonly course: readonly (number | null)[];
+  readonly measure: string;
+};
+
+/**
+ * Without a dimension: the first measure of the first row. With a dimension of dates, the answer is the number's course:
+ * the last period is the value, and the period before it the comparison.
+ */
+const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Single => {
+  const { dimensions, measures } = columnsOf(answer, chart);
+  const name = measures[0]?.name ?? '';
+  const [dimension] = dimensions;
+  if (dimension?.dataType !== 'date' || dimensions.length > 1 || answer.rows.length < 2) {
+    const value = answer.rows[0]?.[name] ?? null;
+    const when = whenOf(chart.comparison);
+    return { value, earlier: answer.comparisonValue, period: null, when, course: [], measure: name };
+  }
+  const rows = inOrder(answer.rows, dimension.name);
+  const [last, before] = [rows.at(-1), rows.at(-2)];
+  return {
+    value: last?.[name] ?? null,
+    earlier: before?.[name] ?? null,
+    period: labelOf(last?.[dimension.name], dimension, chart, format),
+    when:
+      grainOf(chart, dimension.name) === undefined
+        ? 'before'
+        : labelOf(before?.[dimension.name], dimension, chart, format),
+    course: rows.map((row) => numberOf(row[name])),
+    measure: name,
+  };
+};
+
+const inOrder = (rows: readonly Row[], name: string): readonly Row[] =>
+  rows.filter((row) => timeOf(row[name]) !== null).sort((a, b) => (timeOf(a[name]) ?? 0) - (timeOf(b[name]) ?? 0));
+
+const whenOf = (comparison: GuestChart['comparison']): string => {
+  if (comparison === undefined) return 'the earlier period';
+  const { grain, periods } = comparison;
+  return periods === 1 ? `one ${grain} earlier` : `${periods} ${grain}s earlier`;
+};
+
+/** Shows the number, its change and its course, and the filters' values (`notes`) below it. */
 export const singleValue = (
-  { chart }: GuestMetric,
+  { chart, name }: GuestMetric,
   answer: MetricAnswer,
   format: Format,
   notes: readonly string[],
 ): TemplateResult => {
-  const measure = columnsOf(answer, chart).measures[0];
-  const value = measure === undefined ? null : (answer.rows[0]?.[measure.name] ?? null);
-  const text = format.measure(value, shortened(chart, value));
-  const change = changeText(value, answer.comparisonValue, chart, format);
+  const single = singleOf(answer, chart, format);
+  const hint = hintOf(chart, single.measure);
+  const text = format.measure(single.value, shortened(hint, single.value));
+  const change = changeOf(single, chart, hint, format);
+  const { period } = single;
   return html`<div class="single">
     <p class=${text.length > shortLength ? 'value long' : 'value'}>${text}</p>
-    ${change === null ? null : html`<p class="change">${change}</p>`}
+    ${period === null ? null : html`<p class="note quiet">${period}</p>`}
+    ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
+    ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
     ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
   </div>`;
 };
 
 /** A number too long for a card is compact, unless the metric says how. */
-const shortened = (chart: GuestMetric['chart'], value: Cell): GuestMetric['chart'] =>
-  chart.notation === undefined && Math.abs(numberOf(value) ?? 0) >= 1e9 ? { ...chart, notation: 'compact' } : chart;
+const shortened = (hint: NumberHint, value: Cell): NumberHint =>
+  hint.notation === undefined && Math.abs(numberOf(value) ?? 0) >= 1e9 ? { ...hint, notation: 'compact' } : hint;
 
-/** The change since the earlier period in words: direction, size and the earlier value. Null without a comparison. */
-const changeText = (
-  value: Cell,
-  earlier: Cell | undefined,
-  chart: GuestMetric['chart'],
+type Change = { readonly tone: 'good' | 'bad' | ''; readonly text: string; readonly past: string };
+
+/** The change in words and with a sign, never by colour alone. Null without a comparison. */
+const changeOf = (
+  { value, earlier, when }: Single,
+  { better }: GuestChart,
+  hint: NumberHint,
   format: Format,
-): string | null => {
+): Change | null => {
   const [now, before] = [numberOf(value), numberOf(earlier)];
   if (earlier === undefined || now === null) return null;
-  if (before === null) return 'No value in the earlier period';
-  const past = `from ${format.measure(before, shortened(chart, before))} in the earlier period`;
-  if (now === before) return `Unchanged ${past}`;
-  const size = before === 0 ? '' : ` ${format.measure(Math.abs((now - before) / before), { format: 'percent' })}`;
-  return `${now > before ? '▲ Up' : '▼ Down'}${size} ${past}`;
+  if (before === null) return { tone: '', text: 'No value', past: when };
+  const past = `from ${format.measure(before, shortened(hint, before))}, ${when}`;
+  if (now === before) return { tone: '', text: '= Unchanged', past };
+  const isUp = now > before;
+  const tone = better === undefined ? '' : isUp === (better === 'higher') ? 'good' : 'bad';
+  return { tone, text: `${isUp ? '▲ Up' : '▼ Down'} ${sizeOf(now, before, hint, format)}`, past };
+};
+
+/** A share changes by points: from 20 % to 25 % is 5 points. Other numbers change by their part of the earlier number. */
+const sizeOf = (now: number, before: number, hint: NumberHint, format: Format): string => {
+  const sign = now > before ? '+' : '−';
+  const size = Math.abs(now - before);
+  if (hint.format === 'percent') return `${sign}${format.measure(size * 100, {})} points`;
+  if (before === 0) return `${sign}${format.measure(size, hint)}`;
+  return `${sign}${format.measure(size / Math.abs(before), { format: 'percent' })}`;
+};
+
+const sparkName = (name: string, course: readonly (number | null)[], hint: NumberHint, format: Format): string => {
+  const known = course.filter((value) => value !== null);
+  const [least, most] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
+  return `${humanise(name)}: ${format.count(course.length)} values from ${format.measure(least, hint)} to ${format.measure(most, hint)}`;
+};
+
+/** A line without axes. A missing value breaks it. */
+const sparkline = (course: readonly (number | null)[], label: string): TemplateResult => {
+  const known = course.filter((value) => value !== null);
+  const [least, most] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
+  const y = (value: number) => (most === least ? 20 : 38 - (36 * (value - least)) / (most - least));
+  const x = (at: number) => (200 * at) / (course.length - 1);
+  const points = course.map((value, at) => (value === null ? null : `${x(at).toFixed(1)},${y(value).toFixed(1)}`));
+  const line = points
+    .map((point, at) => (point === null ? '' : `${points[at - 1] == null ? 'M' : 'L'}${point}`))
+    .join('');
+  const isWhole = points.every((point) => point !== null);
+  return html`<svg class="spark" viewBox="0 0 200 40" preserveAspectRatio="none" role="img" aria-label=${label}>
+    ${isWhole ? svg`<path class="area" d=${`${line}L200,40L0,40Z`} />` : null}
+    ${svg`<path d=${line} />`}
+  </svg>`;
 };

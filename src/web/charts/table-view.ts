@@ -1,9 +1,11 @@
 /** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
-import { css, html, type TemplateResult } from 'lit';
-import type { Chart } from '../../domain/dashboard/chart.js';
+import { css, html, svg, type TemplateResult } from 'lit';
+import type { CellRule, Tone } from '../../domain/dashboard/chart.js';
 import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, humanise } from '../base/format.js';
+import { type Format, humanise, numberOf } from '../base/format.js';
+import { hintOf } from './model/columns.js';
 
 export const tableStyles = css`
   .scroll {
@@ -70,18 +72,57 @@ export const tableStyles = css`
     width: 1.2em;
     text-align: center;
   }
+  .tone {
+    font-weight: 600;
+  }
+  .tone path {
+    fill: none;
+    stroke: currentcolor;
+    stroke-width: 1.8;
+    stroke-linecap: round;
+  }
+  .tone.good {
+    color: var(--gl-good);
+  }
+  .tone.warning {
+    color: var(--gl-warning);
+  }
+  .tone.bad {
+    color: var(--gl-bad);
+  }
+  .barred {
+    display: block;
+    position: relative;
+    min-width: 72px;
+  }
+  .barred svg {
+    position: absolute;
+    inset: -3px -4px;
+    width: calc(100% + 8px);
+    height: calc(100% + 6px);
+  }
+  .barred rect {
+    fill: var(--gl-series-1);
+    opacity: 0.2;
+  }
+  .barred > span {
+    position: relative;
+  }
   th.number button {
     display: inline-flex;
     flex-direction: row-reverse;
   }
 `;
 
+type TableChart = Pick<GuestChart, 'format' | 'unit' | 'currency' | 'notation' | 'numbers' | 'rules' | 'bars'>;
+
 export type TableView = {
   readonly answer: MetricAnswer;
   readonly columns: readonly AnswerColumn[];
   /** Names of the columns that use the chart's number format. */
   readonly measures: readonly string[];
-  readonly chart: Chart;
+  /** How numbers are written, and the rules and bars of cells. */
+  readonly chart: TableChart;
   readonly format: Format;
   /** The grain of a column, by its name. */
   readonly grainOf?: ((name: string) => TimeGrain | undefined) | undefined;
@@ -92,7 +133,12 @@ export type TableView = {
   readonly onDrill?: ((value: Cell) => void) | undefined;
 };
 
-export const tableView = (view: TableView): TemplateResult => html`
+/** What all rows of a table share. */
+type Cells = TableView & { readonly extents: ReadonlyMap<string, Extent> };
+
+export const tableView = (view: TableView): TemplateResult => {
+  const cells = { ...view, extents: extentsOf(view) };
+  return html`
   <div class="scroll" tabindex="0" role="region" aria-label=${view.label}>
     <table>
       <thead>
@@ -103,13 +149,63 @@ export const tableView = (view: TableView): TemplateResult => html`
       <tbody>
         ${view.answer.rows.map(
           (row) => html`<tr>
-            ${view.columns.map((column, index) => bodyCell(view, column, row[column.name] ?? null, index))}
+            ${view.columns.map((column, index) => bodyCell(cells, column, row[column.name] ?? null, index))}
           </tr>`,
         )}
       </tbody>
     </table>
   </div>
 `;
+};
+
+/** The ends of a column's bars. Zero is one of them, or lies between them. */
+type Extent = { readonly least: number; readonly most: number };
+
+const extentsOf = ({ answer, chart }: TableView): ReadonlyMap<string, Extent> =>
+  new Map(
+    (chart.bars ?? []).map((name) => {
+      const values = answer.rows.map((row) => numberOf(row[name]) ?? 0);
+      const least = values.reduce((a, b) => Math.min(a, b), 0);
+      return [name, { least, most: values.reduce((a, b) => Math.max(a, b), 0) }];
+    }),
+  );
+
+/** A sign and a hidden word for each tone, so that no reader depends on its colour. */
+const signs: Readonly<Record<Tone, string>> = {
+  good: 'M1 5.5 4 8.5 9 2',
+  warning: 'M5 1v5M5 8.2v1',
+  bad: 'M1.5 1.5l7 7M8.5 1.5l-7 7',
+};
+
+const holds: Readonly<Record<CellRule['operator'], (value: number, limit: number) => boolean>> = {
+  '=': (value, limit) => value === limit,
+  '<>': (value, limit) => value !== limit,
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+};
+
+const ruleFor = ({ rules = [] }: TableChart, name: string, value: Cell): CellRule | undefined => {
+  const number = numberOf(value);
+  if (number === null) return undefined;
+  return rules.find((rule) => rule.measure === name && holds[rule.operator](number, rule.value));
+};
+
+const toned = (text: string, { tone, word }: CellRule): TemplateResult => {
+  const said = word === undefined ? html`<span class="sr">${tone}</span>` : word;
+  return html`<span class="tone ${tone}"><svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">${svg`<path d=${signs[tone]} />`}</svg> ${text} ${said}</span>`;
+};
+
+const barred = (inner: TemplateResult | string, value: Cell, { least, most }: Extent): TemplateResult => {
+  const number = numberOf(value) ?? 0;
+  const part = (size: number) => (most === least ? 0 : (100 * size) / (most - least));
+  const start = part(Math.min(0, number) - least);
+  return html`<span class="barred"
+    ><svg aria-hidden="true">${svg`<rect x="${start}%" width="${part(Math.abs(number))}%" height="100%" rx="2" />`}</svg
+    ><span>${inner}</span></span
+  >`;
+};
 
 const headCell = (view: TableView, { name, dataType }: AnswerColumn): TemplateResult => {
   const { sort, onSort } = view;
@@ -126,16 +222,23 @@ const headCell = (view: TableView, { name, dataType }: AnswerColumn): TemplateRe
   </th>`;
 };
 
-const bodyCell = (view: TableView, column: AnswerColumn, value: Cell, index: number): TemplateResult => {
+const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number): TemplateResult => {
   const text = view.measures.includes(column.name)
-    ? view.format.measure(value, view.chart)
+    ? view.format.measure(value, hintOf(view.chart, column.name))
     : value === null
       ? '—'
       : view.format.dimension(value, column.dataType, view.grainOf?.(column.name));
   const { onDrill } = view;
   return html`<td class=${cellClass(column.dataType)}>
-    ${index === 0 && onDrill !== undefined ? html`<button type="button" @click=${() => onDrill(value)}>${text}</button>` : text}
+    ${index === 0 && onDrill !== undefined ? html`<button type="button" @click=${() => onDrill(value)}>${text}</button>` : marked(view, column.name, value, text)}
   </td>`;
+};
+
+const marked = ({ chart, extents }: Cells, name: string, value: Cell, text: string): TemplateResult | string => {
+  const rule = ruleFor(chart, name, value);
+  const inner = rule === undefined ? text : toned(text, rule);
+  const extent = extents.get(name);
+  return extent === undefined || value === null ? inner : barred(inner, value, extent);
 };
 
 const cellClass = (dataType: AnswerColumn['dataType']): string =>

@@ -121,7 +121,7 @@ export class RowsDialog extends LitElement {
     if (this.answer === undefined) return loadingState('Loading rows');
     if (this.answer.rows.length === 0) return emptyState('No rows for these filters');
     const { answer, format, label } = this;
-    return tableView({ answer, columns: answer.columns, measures: [], chart: { type: 'table' }, format, label });
+    return tableView({ answer, columns: answer.columns, measures: [], chart: {}, format, label });
   }
 
   #footer(): TemplateResult {

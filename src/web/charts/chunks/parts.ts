@@ -1,7 +1,7 @@
 /** Loaded when a card first draws parts of a whole. */
-import { FunnelChart, PieChart } from 'echarts/charts';
+import { CustomChart, PieChart } from 'echarts/charts';
 import { TitleComponent } from 'echarts/components';
 import { startWith } from '../model/echarts.js';
 
 export { draw } from '../families/parts.js';
-export const start = startWith([FunnelChart, PieChart, TitleComponent]);
+export const start = startWith([CustomChart, PieChart, TitleComponent]);

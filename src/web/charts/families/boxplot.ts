@@ -1,7 +1,7 @@
 /** Distributions from five measures: minimum, lower quartile, median, upper quartile, maximum. Pure. */
 import { humanise, numberOf } from '../../base/format.js';
 import { categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
-import { columnsOf, labelOf } from '../model/columns.js';
+import { columnsOf, hintOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
 import type { Plot, Point } from '../model/plot.js';
 import { extremes, say } from '../model/summary.js';
@@ -31,11 +31,12 @@ export const draw: Draw = (drawing) => {
   const boxes = boxesOf(drawing);
   if (boxes.length === 0) return 'A box plot needs values.';
   const dimension = dimensions[0] ?? null;
-  return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], notes: [] });
+  return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], names: [], notes: [] });
 };
 
 const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture => {
   const { answer, chart, format } = drawing;
+  const hint = hintOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
   const missing = answer.rows.length - boxes.length;
   const medians = boxes.map(({ values, label }) => ({ value: values[2] ?? null, label }));
   return {
@@ -47,7 +48,7 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
       const lines = box.values.map((value, at) => ({
         name: names[at] ?? '',
         colour: null,
-        value: format.measure(value, chart),
+        value: format.measure(value, hint),
       }));
       return { title: box.label, lines: lines.reverse() };
     },
@@ -57,20 +58,21 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
     summary: say(
       drawing,
       `${format.count(boxes.length)} ${boxes.length === 1 ? 'distribution' : 'distributions'}`,
-      extremes(medians, chart, format).map((text) => `Medians: ${text}`),
+      extremes(medians, hint, format).map((text) => `Medians: ${text}`),
     ),
     notes: missing === 0 ? [] : [`${format.count(missing)} groups without values are not drawn`],
   };
 };
 
 const optionOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture['option'] => {
-  const { chart, theme, width } = drawing;
+  const { answer, chart, theme, width } = drawing;
+  const hint = hintOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
   return {
     ...commonOption(drawing),
-    grid: grid(chart.unit === undefined ? {} : { top: 28 }),
+    grid: grid(hint.unit === undefined ? {} : { top: 28 }),
     tooltip: pointer(drawing, false),
     xAxis: categoryAxis(plot, drawing),
-    yAxis: valueAxis(drawing, { scale: true, ...(chart.unit === undefined ? {} : { name: chart.unit }) }),
+    yAxis: valueAxis(drawing, { hint, scale: true, ...(hint.unit === undefined ? {} : { name: hint.unit }) }),
     series: [
       {
         type: 'boxplot',

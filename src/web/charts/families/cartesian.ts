@@ -1,5 +1,6 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
 import type { ChartSeries } from '../../../domain/dashboard/chart.js';
+import type { NumberHint } from '../../base/format.js';
 import {
   type Axis,
   areBarsHorizontal,
@@ -8,11 +9,13 @@ import {
   grid,
   nameAxis,
   nameWidth,
+  periodsOf,
   pointer,
   pointingOf,
   timeAxis,
   valueAxis,
 } from '../model/axes.js';
+import { hintOf, isTarget } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -22,10 +25,12 @@ import {
   type Picture,
   textWidth,
 } from '../model/drawing.js';
+import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { plotSummary } from '../model/summary.js';
 
-type Kind = ChartSeries['type'];
+/** `target`: a reference line along a measure. */
+type Kind = ChartSeries['type'] | 'target';
 
 /** How one series is drawn, and on which value axis: 0 is left, 1 is right. */
 type Style = { readonly kind: Kind; readonly axis: 0 | 1 };
@@ -34,6 +39,7 @@ type Planned = {
   readonly drawing: Drawing;
   readonly plot: Plot;
   readonly styles: readonly Style[];
+  readonly lines: readonly Line[];
   readonly isHorizontal: boolean;
   readonly isStacked: boolean;
 };
@@ -49,19 +55,31 @@ const kinds: Readonly<Partial<Record<Drawing['chart']['type'], Kind>>> = {
 };
 
 export const draw: Draw = (drawing) => {
-  const plot = plotOf(drawing.answer, drawing.chart, drawing.format);
+  const { chart } = drawing;
+  const plot = plotOf(drawing.answer, chart, drawing.format, drawing.choice);
   if (plot.series.length === 0) return 'This chart needs a measure.';
   const isHorizontal = areBarsHorizontal(plot, drawing);
-  const isStacked = drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot));
-  const styles = isHorizontal || isStacked ? plot.series.map(() => oneAxis(drawing, plot)) : stylesOf(drawing, plot);
-  return pictureOf({ drawing, plot, styles, isHorizontal, isStacked });
+  const isStacked =
+    drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot) && !hasNegative(plot));
+  const styles = isHorizontal || isStacked ? oneAxis(drawing, plot) : stylesOf(drawing, plot);
+  const axisOf = (measure: string) => styles[plot.series.findIndex((each) => each.measure === measure)]?.axis ?? 0;
+  const lines = linesOf(drawing, plot, axisOf, isStacked);
+  return pictureOf({ drawing, plot, styles, lines, isHorizontal, isStacked });
 };
+
+/** Areas of negative values would lie across those of others, so they are not stacked. */
+const hasNegative = ({ series }: Plot): boolean =>
+  series.some(({ values }) => values.some((value) => (value ?? 0) < 0));
 
 /** Whether the series are parts of one measure. */
 const isSplit = ({ series }: Plot): boolean =>
   series.length > 1 && new Set(series.map((each) => each.measure)).size === 1;
 
-const oneAxis = ({ chart }: Drawing, _plot: Plot): Style => ({ kind: kinds[chart.type] ?? 'bar', axis: 0 });
+const oneAxis = ({ chart }: Drawing, plot: Plot): readonly Style[] =>
+  plot.series.map(({ measure }) => ({
+    kind: isTarget(chart, measure) ? 'target' : (kinds[chart.type] ?? 'bar'),
+    axis: 0,
+  }));
 
 /** Factor between the sizes of two measures from which they need an axis each. */
 const otherSize = 15;
@@ -76,6 +94,7 @@ const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
   const isApart = (at: number) => !isSplit(plot) && (sizes[at] ?? 0) > 0 && largest / (sizes[at] ?? 1) >= otherSize;
   return plot.series.map(({ measure }, at) => {
     const own = chart.series?.find((each) => each.measure === measure);
+    if (isTarget(chart, measure)) return { kind: 'target', axis: 0 };
     const plain = kinds[chart.type] ?? (at === 0 || isSplit(plot) ? 'bar' : 'line');
     const axis = own?.axis === undefined ? isApart(at) : own.axis === 'right';
     return { kind: own?.type ?? plain, axis: axis ? 1 : 0 };
@@ -83,7 +102,7 @@ const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
 };
 
 const pictureOf = (planned: Planned): Picture => {
-  const { drawing, plot, isHorizontal, isStacked } = planned;
+  const { drawing, plot, lines, isHorizontal, isStacked } = planned;
   const { chart, format, theme } = drawing;
   const isPatterned = plot.series.length > theme.series.length;
   return {
@@ -91,44 +110,62 @@ const pictureOf = (planned: Planned): Picture => {
       ...commonOption(drawing, isPatterned),
       ...(isHorizontal ? horizontal(planned) : vertical(planned)),
       tooltip: pointer(drawing, plot.axis === 'time'),
-      series: plot.series.map((_, at) => seriesAt(planned, at)),
+      series: [...plot.series.map((_, at) => seriesAt(planned, at)), ...lineSeries(drawing, plot, lines, isHorizontal)],
     },
     pointing: pointingOf(plot, isHorizontal),
     tip: ({ index }) => ({
       title: plot.points[index]?.label ?? '',
-      lines: plot.series.map(({ name, values }, at) => ({
-        name,
-        colour: colourAt(theme, at),
-        value: format.measure(values[index] ?? null, chart),
-      })),
+      lines: [
+        ...plot.series.map(({ name, measure, slot, values }, at) => ({
+          name,
+          colour: colourOf(planned, at, slot),
+          value: format.measure(values[index] ?? null, hintOf(chart, measure)),
+        })),
+        ...lineTips(lines),
+      ],
     }),
     valueAt: ({ index }) => plot.points[index]?.value,
     height: isHorizontal ? barsHeight(plot, isStacked) : null,
     legend: legendOf(planned),
-    summary: plotSummary(drawing, plot),
+    periods: periodsOf(plot, chart),
+    summary: [plotSummary(drawing, plot), ...lineSentences(lines).map((text) => `${text}.`)].join(' '),
     notes: plot.notes,
   };
 };
 
-const legendOf = ({ plot, drawing: { theme }, styles }: Planned): Picture['legend'] =>
-  plot.series.length < 2
-    ? []
-    : plot.series.map(({ name }, at) => ({
-        name: styles.some(({ axis }) => axis === 1) ? `${name} (${styles[at]?.axis === 1 ? 'right' : 'left'})` : name,
-        colour: colourAt(theme, at),
-        hasPattern: needsPattern(theme, at),
-      }));
+const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: number): string =>
+  styles[at]?.kind === 'target' ? theme.text : colourAt(theme, slot);
 
-const horizontal = ({ drawing, plot, isStacked }: Planned) => {
+/** All series, hidden ones too. With two axes, an entry says which one is its own. */
+const legendOf = (planned: Planned): Picture['legend'] => {
+  const { plot, drawing, styles } = planned;
+  const { theme } = drawing;
+  if (plot.names.length < 2) return [];
+  const hasRight = styles.some(({ axis }) => axis === 1);
+  return plot.names.map((name, slot) => {
+    const at = plot.series.findIndex((each) => each.slot === slot);
+    const side = hasRight && at >= 0 ? (styles[at]?.axis === 1 ? '(right)' : '(left)') : undefined;
+    return {
+      name,
+      ...(side === undefined ? {} : { note: side }),
+      colour: colourOf(planned, at, slot),
+      hasPattern: needsPattern(theme, slot) || styles[at]?.kind === 'target',
+      isHidden: at < 0,
+    };
+  });
+};
+
+const horizontal = ({ drawing, plot, lines, isStacked }: Planned) => {
   const { format, chart, width } = drawing;
-  const values = plot.series.flatMap((each) => each.values);
-  const longest = isStacked ? 0 : Math.max(0, ...values.map((value) => textWidth(format.measure(value, chart))));
-  const hasNegative = values.some((value) => (value ?? 0) < 0);
+  const texts = plot.series.flatMap(({ measure, values: own }) =>
+    own.map((value) => textWidth(format.measure(value, hintOf(chart, measure)))),
+  );
+  const longest = isStacked ? 0 : texts.reduce((a, b) => Math.max(a, b), 0);
   return {
     grid: {
-      left: nameWidth(plot, width) + 12 + (hasNegative ? longest : 0),
+      left: nameWidth(plot, width) + 12 + (hasNegative(plot) ? longest : 0),
       right: longest + 14,
-      top: 0,
+      top: lines.length > 0 ? 18 : 0,
       bottom: isStacked ? 22 : 8,
       outerBoundsMode: 'none',
     },
@@ -147,16 +184,32 @@ const vertical = ({ drawing, plot, styles, isStacked }: Planned) => {
     .map((place) => {
       const drawn = plot.series.filter((_, at) => styles[at]?.axis === place);
       const isLines = styles.every(({ kind, axis }) => axis !== place || kind !== 'bar') && !isStacked;
-      const unit = place === 0 && chart.unit !== undefined ? { name: chart.unit } : {};
+      const hint = axisHint(chart, drawn);
+      const unit = hint.unit === undefined ? {} : { name: hint.unit };
       const line = place === 1 ? { splitLine: { show: false } } : {};
-      return valueAxis(drawing, { ...unit, ...line, scale: isLines && chart.type !== 'area' && isFarFromZero(drawn) });
+      return valueAxis(drawing, {
+        hint,
+        ...unit,
+        ...line,
+        scale: isLines && chart.type !== 'area' && isFarFromZero(drawn),
+      });
     });
   return {
-    grid: grid({ ...(chart.unit === undefined ? {} : { top: 28 }), ...(hasSlider ? { bottom: 40 } : {}) }),
+    grid: grid({
+      ...(axes.some(({ name }) => name !== undefined) ? { top: 28 } : {}),
+      ...(hasSlider ? { bottom: 40 } : {}),
+    }),
     xAxis: plot.axis === 'time' ? timeAxis(drawing, plot) : categoryAxis(plot, drawing),
     yAxis: axes,
     ...(hasSlider ? { dataZoom: [slider(drawing)] } : {}),
   };
+};
+
+/** An axis is written as its first measure is. A unit that its measures do not share is left out. */
+const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): NumberHint => {
+  const [first, ...others] = drawn.map(({ measure }) => hintOf(chart, measure));
+  if (first === undefined) return chart;
+  return others.every(({ unit }) => unit === first.unit) ? first : { ...first, unit: undefined };
 };
 
 /** A strip below a time series that chooses the range shown. */
@@ -191,8 +244,9 @@ const seriesAt = (planned: Planned, at: number): Axis => {
   const kind = planned.styles[at]?.kind ?? 'bar';
   return {
     name: planned.plot.series[at]?.name ?? '',
+    color: colourOf(planned, at, planned.plot.series[at]?.slot ?? at),
     yAxisIndex: planned.styles[at]?.axis ?? 0,
-    ...(planned.isStacked ? { stack: 'all' } : {}),
+    ...(planned.isStacked && kind !== 'target' ? { stack: 'all' } : {}),
     ...(kind === 'bar' ? bar(planned, at) : kind === 'scatter' ? dots(planned, at) : line(planned, at, kind)),
   };
 };
@@ -212,6 +266,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
   const values = plot.series[at]?.values ?? [];
   const isAlone = (index: number) =>
     values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
+  const isPatterned = needsPattern(theme, plot.series[at]?.slot ?? at);
   const isFilled = kind === 'area' || (kind === 'line' && plot.series.length === 1 && !isFarFromZero(plot.series));
   return {
     type: 'line',
@@ -224,7 +279,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
     symbolSize: 7,
     showSymbol: true,
     connectNulls: false,
-    lineStyle: { width: 2, join: 'round', type: needsPattern(theme, at) ? 'dashed' : 'solid' },
+    lineStyle: { width: 2, join: 'round', type: kind === 'target' ? [5, 4] : isPatterned ? 'dashed' : 'solid' },
     emphasis: { disabled: true },
     ...(isFilled ? { areaStyle: { opacity: isStacked ? 0.75 : kind === 'area' ? 0.25 : 0.12 } } : {}),
     z: 3,
@@ -234,7 +289,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
 const bar = (planned: Planned, at: number): Axis => {
   const { plot, drawing, isHorizontal, isStacked } = planned;
   const { theme, format, chart } = drawing;
-  const values = plot.series[at]?.values ?? [];
+  const { values = [], measure = '' } = plot.series[at] ?? {};
   const edge = isStacked ? { borderColor: theme.surface, borderWidth: 1 } : {};
   return {
     type: 'bar',
@@ -251,7 +306,8 @@ const bar = (planned: Planned, at: number): Axis => {
       position: 'right',
       color: theme.muted,
       fontSize: 11,
-      formatter: ({ dataIndex }: { dataIndex: number }) => format.measure(values[dataIndex] ?? null, chart),
+      formatter: ({ dataIndex }: { dataIndex: number }) =>
+        format.measure(values[dataIndex] ?? null, hintOf(chart, measure)),
     },
   };
 };

@@ -1,14 +1,16 @@
 /** Columns with a meaning of their own: histogram (ranges of numbers) and waterfall (steps to a total). Pure. */
 import { humanise, numberOf } from '../../base/format.js';
-import { type Axis, categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
+import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
+import { asMeasure, hintOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { extremes, plotSummary, say } from '../model/summary.js';
 
 export const draw: Draw = (drawing) => {
-  const plot = plotOf(drawing.answer, drawing.chart, drawing.format);
+  const plot = plotOf(drawing.answer, drawing.chart, drawing.format, drawing.choice);
   if (plot.series.length === 0 || plot.dimension === null) return 'This chart needs a dimension and a measure.';
-  return drawing.chart.type === 'waterfall' ? waterfall(drawing, plot) : histogram(drawing, plot);
+  const chart = asMeasure(drawing.chart, plot.series[0]?.measure ?? '');
+  return chart.type === 'waterfall' ? waterfall({ ...drawing, chart }, plot) : histogram({ ...drawing, chart }, plot);
 };
 
 /** Labels as ranges, if the dimension's numbers are the lower ends of buckets of one width. */
@@ -35,9 +37,10 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
       xAxis: { ...categoryAxis(plot, drawing), name: humanise(plot.dimension?.name ?? '') },
       yAxis: valueAxis(drawing, drawing.chart.unit === undefined ? {} : { name: drawing.chart.unit }),
       tooltip: pointer(drawing, false),
-      series: plot.series.map(({ name, values }) => ({
+      series: plot.series.map(({ name, slot, values }) => ({
         type: 'bar',
         name,
+        color: colourAt(theme, slot),
         barCategoryGap: plot.series.length > 1 ? '10%' : '3%',
         itemStyle: { borderRadius: [2, 2, 0, 0] },
         emphasis: { disabled: true },
@@ -54,22 +57,24 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
     pointing: pointingOf(plot, false),
     tip: ({ index }) => ({
       title: plot.points[index]?.label ?? '',
-      lines: plot.series.map(({ name, values }, at) => ({
+      lines: plot.series.map(({ name, measure, slot, values }) => ({
         name,
-        colour: colourAt(theme, at),
-        value: format.measure(values[index] ?? null, chart),
+        colour: colourAt(theme, slot),
+        value: format.measure(values[index] ?? null, hintOf(chart, measure)),
       })),
     }),
     valueAt: ({ index }) => plot.points[index]?.value,
     height: null,
     legend:
-      plot.series.length < 2
+      plot.names.length < 2
         ? []
-        : plot.series.map(({ name }, at) => ({
+        : plot.names.map((name, slot) => ({
             name,
-            colour: colourAt(theme, at),
-            hasPattern: at >= theme.series.length,
+            colour: colourAt(theme, slot),
+            hasPattern: slot >= theme.series.length,
+            isHidden: !plot.series.some((each) => each.slot === slot),
           })),
+    periods: periodsOf(plot, chart),
     notes: plot.notes,
   };
 };

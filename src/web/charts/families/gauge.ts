@@ -1,6 +1,6 @@
 /** One value on a scale, with an optional target. Pure. */
 import { humanise, numberOf } from '../../base/format.js';
-import { columnsOf } from '../model/columns.js';
+import { asMeasure, columnsOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing } from '../model/drawing.js';
 import { say } from '../model/summary.js';
 
@@ -17,11 +17,12 @@ const rangeOf = ({ chart }: Drawing, value: number): Range => {
 };
 
 export const draw: Draw = (drawing) => {
-  const { answer, chart, format, theme } = drawing;
-  const measure = columnsOf(answer, chart).measures[0];
+  const { answer, format, theme } = drawing;
+  const measure = columnsOf(answer, drawing.chart).measures[0];
   const value = measure === undefined ? null : numberOf(answer.rows[0]?.[measure.name]);
   if (measure === undefined || value === null) return 'A gauge needs a value.';
-  const range = rangeOf(drawing, value);
+  const chart = asMeasure(drawing.chart, measure.name);
+  const range = rangeOf({ ...drawing, chart }, value);
   const text = format.measure(value, chart);
   const target =
     range.target === undefined
@@ -33,8 +34,8 @@ export const draw: Draw = (drawing) => {
     value: format.measure(shown, chart),
   });
   return {
-    option: optionOf(drawing, value, range),
-    pointing: { by: 'item' },
+    option: optionOf({ ...drawing, chart }, value, range),
+    pointing: { by: 'item', marks: () => [{ series: 0, index: 0 }] },
     tip: () => ({
       title: humanise(measure.name),
       lines: [

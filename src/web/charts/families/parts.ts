@@ -1,12 +1,13 @@
 /** Parts of a whole: pie, doughnut and funnel. Pure. */
 import type { Cell } from '../../../domain/query/engine.js';
 import { humanise, numberOf } from '../../base/format.js';
-import { columnsOf, combineOf, labelOf } from '../model/columns.js';
+import { asMeasure, columnsOf, combineOf, labelOf } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
   type Draw,
   type Drawing,
+  isolated,
   needsPattern,
   type Picture,
   textWidth,
@@ -14,7 +15,13 @@ import {
 import { maxSeries, together } from '../model/plot.js';
 import { say } from '../model/summary.js';
 
-type Part = { readonly label: string; readonly value: number; readonly cell: Cell | undefined };
+/** `slot` chooses the colour. */
+type Part = {
+  readonly label: string;
+  readonly value: number;
+  readonly cell: Cell | undefined;
+  readonly slot: number;
+};
 type Parts = { readonly parts: readonly Part[]; readonly notes: readonly string[] };
 
 /** One part for each row; without a dimension, one for each measure. Parts have a size, so they are above zero. */
@@ -33,7 +40,9 @@ const partsOf = ({ answer, chart, format }: Drawing): Parts => {
           value: numberOf(row[measure]),
           cell: row[dimensions[0]?.name ?? ''] ?? null,
         }));
-  const parts = all.flatMap(({ label, value, cell }) => (value === null || value <= 0 ? [] : [{ label, value, cell }]));
+  const parts = all
+    .flatMap(({ label, value, cell }) => (value === null || value <= 0 ? [] : [{ label, value, cell }]))
+    .map((part, slot) => ({ ...part, slot }));
   const dropped = all.length - parts.length;
   return {
     parts,
@@ -44,7 +53,7 @@ const partsOf = ({ answer, chart, format }: Drawing): Parts => {
 
 /** The largest parts first. The rest becomes “Other” if the measure can be added up, and else is left out. */
 const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing): Parts => {
-  const ranked = [...parts].sort((a, b) => b.value - a.value);
+  const ranked = [...parts].sort((a, b) => b.value - a.value).map((part, slot) => ({ ...part, slot }));
   if (ranked.length <= maxSeries) return { parts: ranked, notes };
   const measure = columnsOf(answer, chart).measures[0]?.name ?? '';
   const adds = combineOf(chart, measure) === 'sum';
@@ -58,14 +67,16 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
       'sum',
     ) ?? 0;
   return {
-    parts: [...kept, { label: 'Other', value, cell: undefined }],
+    parts: [...kept, { label: 'Other', value, cell: undefined, slot: kept.length }],
     notes: [...notes, `“Other” combines ${count} smaller parts`],
   };
 };
 
-export const draw: Draw = (drawing) => {
-  const all = partsOf(drawing);
+export const draw: Draw = (given) => {
+  const all = partsOf(given);
   if (all.parts.length === 0) return 'This chart needs values above zero.';
+  const { answer, chart } = given;
+  const drawing = { ...given, chart: asMeasure(chart, columnsOf(answer, chart).measures[0]?.name ?? '') };
   return drawing.chart.type === 'funnel' ? funnel(drawing, all) : pie(drawing, largestOf(all, drawing));
 };
 
@@ -74,14 +85,14 @@ const common = (
   { parts, notes }: Parts,
   shareOf: (part: Part) => number,
 ): Omit<Picture, 'option' | 'summary'> => ({
-  pointing: { by: 'item' },
+  pointing: { by: 'item', marks: () => parts.map((_, index) => ({ series: 0, index })) },
   tip: ({ index }) => {
     const part = parts[index];
     if (part === undefined) return null;
     const value = `${drawing.format.measure(part.value, drawing.chart)} (${percent(drawing, shareOf(part))})`;
     return {
       title: part.label,
-      lines: [{ name: measureName(drawing), colour: colourAt(drawing.theme, index), value }],
+      lines: [{ name: measureName(drawing), colour: colourAt(drawing.theme, part.slot), value }],
     };
   },
   valueAt: ({ index }) => parts[index]?.cell,
@@ -94,24 +105,22 @@ const measureName = ({ answer, chart }: Drawing): string => humanise(columnsOf(a
 const percent = ({ format }: Drawing, share: number): string => format.measure(share, { format: 'percent' });
 
 const pie = (drawing: Drawing, whole: Parts): Picture => {
-  const { chart, format, theme } = drawing;
-  const { parts } = whole;
+  const { chart, choice, format, theme } = drawing;
+  const kept = whole.parts.filter(({ label }) => !choice.hidden.has(label));
+  const parts = kept.length === 0 ? whole.parts : kept;
   const total = parts.reduce((sum, part) => sum + part.value, 0);
   const shareOf = (part: Part) => part.value / total;
-  const textOf = (part: Part) => `${part.label}  ${percent(drawing, shareOf(part))}`;
+  const textOf = (part: Part) => `${isolated(part.label)}  ${percent(drawing, shareOf(part))}`;
   const { isLabelled } = ringOf(drawing);
   const told = parts.map(
     (part) => `${part.label} ${format.measure(part.value, chart)} (${percent(drawing, shareOf(part))})`,
   );
   return {
-    ...common(drawing, whole, shareOf),
-    legend: isLabelled
-      ? []
-      : parts.map((part, at) => ({
-          name: textOf(part),
-          colour: colourAt(theme, at),
-          hasPattern: needsPattern(theme, at),
-        })),
+    ...common(drawing, { ...whole, parts }, shareOf),
+    legend:
+      isLabelled && parts.length === whole.parts.length
+        ? []
+        : whole.parts.map((part) => entry(drawing, part, parts, shareOf)),
     option: {
       ...commonOption(drawing, parts.length > theme.series.length),
       tooltip: { show: false },
@@ -119,6 +128,17 @@ const pie = (drawing: Drawing, whole: Parts): Picture => {
       series: [ring(drawing, parts, textOf)],
     },
     summary: say(drawing, `${format.count(parts.length)} parts`, [told.join(', ')]),
+  };
+};
+
+const entry = (drawing: Drawing, part: Part, shown: readonly Part[], shareOf: (part: Part) => number) => {
+  const isHidden = !shown.includes(part);
+  return {
+    name: part.label,
+    note: isHidden ? undefined : percent(drawing, shareOf(part)),
+    colour: colourAt(drawing.theme, part.slot),
+    hasPattern: needsPattern(drawing.theme, part.slot),
+    isHidden,
   };
 };
 
@@ -146,7 +166,7 @@ const ring = (drawing: Drawing, parts: readonly Part[], textOf: (part: Part) => 
     type: 'pie',
     radius: [chart.type === 'doughnut' ? radius * 0.62 : 0, radius],
     center: ['50%', '50%'],
-    data: parts.map(({ label: name, value }) => ({ name, value })),
+    data: parts.map(({ label: name, value, slot }) => ({ name, value, itemStyle: { color: colourAt(theme, slot) } })),
     itemStyle: { borderColor: theme.surface, borderWidth: 2 },
     label: {
       show: isLabelled,
@@ -167,49 +187,93 @@ const ring = (drawing: Drawing, parts: readonly Part[], textOf: (part: Part) => 
 };
 
 const funnel = (drawing: Drawing, whole: Parts): Picture => {
-  const { chart, format, theme, width } = drawing;
+  const { chart, format, width } = drawing;
   const { parts } = whole;
   const [first] = parts;
   const shareOf = (part: Part) => part.value / (first?.value ?? part.value);
-  const textOf = (part: Part) =>
-    `${part.label}  ${format.measure(part.value, chart)}  ${percent(drawing, shareOf(part))}`;
+  const valueText = (part: Part) => `${format.measure(part.value, chart)}  ${percent(drawing, shareOf(part))}`;
+  const textOf = (part: Part) => `${part.label}  ${valueText(part)}`;
   // Beside the shape, since the last stages are narrower than their text.
-  const beside = Math.min(width * 0.52, Math.max(...parts.map((part) => textWidth(textOf(part), 12))) + 34);
+  const widest = (textFor: (part: Part) => string) =>
+    parts.reduce((most, part) => Math.max(most, textWidth(textFor(part), 12)), 0);
+  const beside = Math.min(width * 0.55, widest(textOf) + 40);
+  const values = widest(valueText);
   return {
     ...common(drawing, whole, shareOf),
     height: parts.length * 30 + 8,
     option: {
-      ...commonOption(drawing, parts.length > theme.series.length),
+      ...commonOption(drawing, parts.length > drawing.theme.series.length),
       tooltip: { show: false },
       series: [
         {
-          type: 'funnel',
-          sort: 'none',
-          left: 4,
-          right: beside,
-          top: 4,
-          bottom: 4,
-          gap: 2,
-          minSize: '2%',
-          data: parts.map(({ label: name, value }, at) => ({ name, value, itemStyle: { color: colourAt(theme, at) } })),
-          itemStyle: { borderWidth: 0 },
-          label: {
-            position: 'right',
-            show: true,
-            color: theme.text,
-            fontSize: 12,
-            lineHeight: 15,
-            width: beside - 28,
-            overflow: 'truncate',
-            formatter: ({ dataIndex }: { dataIndex: number }) => {
-              const part = parts[dataIndex];
-              return part === undefined ? '' : textOf(part);
-            },
-          },
-          labelLine: { show: true, length: 10, lineStyle: { color: theme.grid } },
+          type: 'custom',
+          coordinateSystem: 'none',
+          data: parts.map(({ value }) => value),
+          renderItem: (params: { readonly dataIndex: number }, api: StageApi) =>
+            stage(drawing, parts, { at: params.dataIndex, beside, values, high: api.getHeight() }, valueText),
         },
       ],
     },
     summary: say(drawing, `${format.count(parts.length)} stages`, [parts.map(textOf).join(', ')]),
   };
 };
+
+type StageApi = { readonly getHeight: () => number };
+/** `beside`: width for a stage's text, of which its value takes `values`. */
+type Stage = { readonly at: number; readonly beside: number; readonly values: number; readonly high: number };
+
+/** A bar of the stage's size in the middle, its text beside it, and a pale neck to the next stage. */
+const stage = (
+  { theme, width }: Drawing,
+  parts: readonly Part[],
+  { at, beside, values, high }: Stage,
+  valueText: (part: Part) => string,
+) => {
+  const [part, next] = [parts[at], parts[at + 1]];
+  if (part === undefined) return null;
+  const room = width - beside - 8;
+  const pitch = Math.min(72, (high - 8) / parts.length);
+  const [top, tall] = [(high - pitch * parts.length) / 2 + at * pitch, pitch * 0.72];
+  const most = parts.reduce((largest, { value }) => Math.max(largest, value), 0);
+  const sizeOf = ({ value }: Part) => Math.max(2, (room * value) / most);
+  const [size, middle] = [sizeOf(part), 4 + room / 2];
+  const fill = colourAt(theme, part.slot);
+  const neck = next === undefined ? [] : [neckBetween(middle, [size, sizeOf(next)], [top + tall, top + pitch], fill)];
+  const style = {
+    y: top + tall / 2,
+    verticalAlign: 'middle',
+    fill: theme.text,
+    fontSize: 12,
+    lineHeight: 15,
+    fontFamily: theme.fontFamily,
+  };
+  const nameStyle = { ...style, text: part.label, x: room + 16, width: beside - values - 24, overflow: 'truncate' };
+  const texts = [nameStyle, { ...style, text: valueText(part), x: width - 4, align: 'right' }];
+  const shape = { x: middle - size / 2, y: top, width: size, height: tall, r: 3 };
+  return {
+    type: 'group',
+    children: [
+      { type: 'rect', shape, style: { fill } },
+      ...neck,
+      ...texts.map((each) => ({ type: 'text', style: each })),
+    ],
+  };
+};
+
+const neckBetween = (
+  middle: number,
+  [upper, lower]: readonly [number, number],
+  [top, bottom]: readonly [number, number],
+  fill: string,
+) => ({
+  type: 'polygon',
+  shape: {
+    points: [
+      [middle - upper / 2, top],
+      [middle + upper / 2, top],
+      [middle + lower / 2, bottom],
+      [middle - lower / 2, bottom],
+    ],
+  },
+  style: { fill, opacity: 0.22 },
+});

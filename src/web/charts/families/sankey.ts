@@ -1,6 +1,6 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
 import { humanise, numberOf } from '../../base/format.js';
-import { columnsOf, labelOf } from '../model/columns.js';
+import { columnsOf, hintOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
 import { say } from '../model/summary.js';
 
@@ -68,7 +68,8 @@ export const draw: Draw = (drawing) => {
 
 const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture => {
   const { answer, chart, format, theme } = drawing;
-  const measure = humanise(columnsOf(answer, chart).measures[0]?.name ?? '');
+  const column = columnsOf(answer, chart).measures[0]?.name ?? '';
+  const [measure, hint] = [humanise(column), hintOf(chart, column)];
   const labels = new Map(nodes.map(({ id, label }) => [id, label]));
   const name = ({ source, target }: Link) => `${labels.get(source)} → ${labels.get(target)}`;
   const ranked = [...links].sort((a, b) => b.value - a.value);
@@ -79,7 +80,13 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
   );
   return {
     option: optionOf(drawing, { nodes, links, notes }),
-    pointing: { by: 'item' },
+    pointing: {
+      by: 'item',
+      marks: () => [
+        ...nodes.map((_, index) => ({ series: 0, index, kind: 'node' })),
+        ...links.map((_, index) => ({ series: 0, index, kind: 'edge' })),
+      ],
+    },
     tip: ({ index, kind }) => {
       const link = kind === 'edge' ? links[index] : undefined;
       const node = kind === 'edge' ? undefined : nodes[index];
@@ -87,7 +94,7 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
       if (value === undefined) return null;
       const title = link === undefined ? (node?.label ?? '') : name(link);
       const colour = node === undefined ? null : colourAt(theme, nodes.indexOf(node));
-      return { title, lines: [{ name: measure, colour, value: format.measure(value, chart) }] };
+      return { title, lines: [{ name: measure, colour, value: format.measure(value, hint) }] };
     },
     valueAt: () => undefined,
     height: tall * 20 + 12,
@@ -95,7 +102,7 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
     summary: say(drawing, `${format.count(links.length)} flows between ${format.count(nodes.length)} places`, [
       `Largest: ${ranked
         .slice(0, 3)
-        .map((link) => `${name(link)} ${format.measure(link.value, chart)}`)
+        .map((link) => `${name(link)} ${format.measure(link.value, hint)}`)
         .join(', ')}`,
     ]),
     notes,

@@ -2,14 +2,15 @@
 import type { AnswerColumn } from '../../../domain/query/engine.js';
 import { humanise, numberOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
-import { columnsOf, labelOf, type Row } from '../model/columns.js';
+import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture, textWidth } from '../model/drawing.js';
 import { maxSeries } from '../model/plot.js';
 import { say } from '../model/summary.js';
 
 type Measures = { readonly x: AnswerColumn; readonly y: AnswerColumn; readonly size: AnswerColumn | null };
 type Dot = { readonly row: Row; readonly x: number; readonly y: number; readonly size: number };
-type Group = { readonly name: string; readonly dots: readonly Dot[] };
+/** `slot` chooses the colour. */
+type Group = { readonly name: string; readonly dots: readonly Dot[]; readonly slot: number };
 
 /** With one measure, a dimension of numbers is the x axis. */
 const measuresOf = (drawing: Drawing): Measures | null => {
@@ -34,7 +35,7 @@ const groupsOf = (drawing: Drawing, { x, y, size }: Measures): readonly Group[] 
     dots.push({ row, x: left, y: up, size: size === null ? 0 : Math.max(0, numberOf(row[size.name]) ?? 0) });
     groups.set(name, dots);
   }
-  return [...groups].map(([name, dots]) => ({ name, dots }));
+  return [...groups].map(([name, dots], slot) => ({ name, dots, slot }));
 };
 
 export const draw: Draw = (drawing) => {
@@ -42,34 +43,50 @@ export const draw: Draw = (drawing) => {
   if (measures === null) return 'A scatter chart needs two measures, or a measure and a dimension of numbers.';
   if (drawing.chart.type === 'bubble' && measures.size === null)
     return 'A bubble chart needs three measures: x, y and size.';
-  return pictureOf(drawing, measures, groupsOf(drawing, measures));
+  const all = groupsOf(drawing, measures);
+  const shown = all.filter(({ name }) => !drawing.choice.hidden.has(name));
+  return pictureOf(drawing, measures, all, shown.length === 0 ? all : shown);
 };
 
-const pictureOf = (drawing: Drawing, measures: Measures, groups: readonly Group[]): Picture => {
+const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], groups: readonly Group[]): Picture => {
   const { answer, chart, format, theme } = drawing;
   const { dimensions } = columnsOf(answer, chart);
-  const shown = groups.reduce((sum, { dots }) => sum + dots.length, 0);
+  const shown = all.reduce((sum, { dots }) => sum + dots.length, 0);
   const titleOf = (row: Row) =>
     dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
   const columns = [measures.x, measures.y, ...(measures.size === null ? [] : [measures.size])];
   return {
     option: optionOf(drawing, measures, groups),
-    pointing: { by: 'item' },
+    pointing: {
+      by: 'item',
+      marks: () => groups.flatMap(({ dots }, series) => dots.map((_, index) => ({ series, index }))),
+      at: ({ series, index }) => {
+        const dot = groups[series]?.dots[index];
+        return dot === undefined ? null : [dot.x, dot.y];
+      },
+    },
     tip: ({ series, index }) => {
       const row = groups[series]?.dots[index]?.row;
       if (row === undefined) return null;
-      const colour = colourAt(theme, series);
+      const colour = colourAt(theme, groups[series]?.slot ?? 0);
       const lines = columns.map(({ name }, at) => ({
         name: humanise(name),
         colour: at === 0 ? colour : null,
-        value: format.measure(row[name] ?? null, chart),
+        value: format.measure(row[name] ?? null, hintOf(chart, name)),
       }));
       return { title: titleOf(row), lines };
     },
     valueAt: ({ series, index }) => groups[series]?.dots[index]?.row[dimensions[0]?.name ?? ''],
     height: null,
     legend:
-      groups.length < 2 ? [] : groups.map(({ name }, at) => ({ name, colour: colourAt(theme, at), hasPattern: false })),
+      all.length < 2
+        ? []
+        : all.map((group) => ({
+            name: group.name,
+            colour: colourAt(theme, group.slot),
+            hasPattern: false,
+            isHidden: !groups.includes(group),
+          })),
     summary: summaryOf(drawing, measures, groups),
     notes:
       shown < answer.rows.length
@@ -80,53 +97,85 @@ const pictureOf = (drawing: Drawing, measures: Measures, groups: readonly Group[
   };
 };
 
+/** Spreading tens of thousands of numbers into `Math.min` would exceed the stack. */
+const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+
 const summaryOf = (drawing: Drawing, { x, y, size }: Measures, groups: readonly Group[]): string => {
   const { format, chart } = drawing;
   const dots = groups.flatMap((group) => group.dots);
-  const span = (values: readonly number[]) =>
-    `${format.measure(Math.min(...values), chart)} to ${format.measure(Math.max(...values), chart)}`;
+  const span = ({ name }: AnswerColumn, values: readonly number[]) =>
+    `${format.measure(least(values), hintOf(chart, name))} to ${format.measure(most(values), hintOf(chart, name))}`;
   if (dots.length === 0) return say(drawing, 'no points', []);
   return say(drawing, `${format.count(dots.length)} ${dots.length === 1 ? 'point' : 'points'}`, [
-    `${humanise(x.name)} from ${span(dots.map((dot) => dot.x))}`,
-    `${humanise(y.name)} from ${span(dots.map((dot) => dot.y))}`,
+    `${humanise(x.name)} from ${span(
+      x,
+      dots.map((dot) => dot.x),
+    )}`,
+    `${humanise(y.name)} from ${span(
+      y,
+      dots.map((dot) => dot.y),
+    )}`,
     ...(size === null ? [] : [`Size: ${humanise(size.name)}`]),
   ]);
 };
 
-const optionOf = (drawing: Drawing, { x, y }: Measures, groups: readonly Group[]) => {
-  const { theme, width, height } = drawing;
-  const largest = Math.max(1e-12, ...groups.flatMap(({ dots }) => dots.map((dot) => dot.size)));
-  const widest = Math.max(14, Math.min(44, Math.min(width, height) / 7));
-  const isFar = (values: readonly number[]) => Math.min(...values) > Math.max(...values) / 2;
+const isFar = (values: readonly number[]): boolean => least(values) > most(values) / 2;
+
+const axesOf = (drawing: Drawing, { x, y }: Measures, all: readonly Dot[]) => {
+  const { chart, theme, width } = drawing;
+  const titled = ({ name }: AnswerColumn) => {
+    const { unit } = hintOf(chart, name);
+    return unit === undefined ? humanise(name) : `${humanise(name)} (${unit})`;
+  };
+  const named = { color: theme.muted, fontSize: 11, lineHeight: 14 };
+  return {
+    xAxis: valueAxis(drawing, {
+      hint: hintOf(chart, x.name),
+      name: titled(x),
+      nameLocation: 'middle',
+      nameGap: 26,
+      nameTextStyle: { ...named, align: 'center' },
+      splitNumber: Math.max(2, Math.round(width / 110)),
+      scale: isFar(all.map((dot) => dot.x)),
+      axisLine: { show: false, onZero: false },
+    }),
+    yAxis: valueAxis(drawing, {
+      hint: hintOf(chart, y.name),
+      name: textWidth(titled(y)) < width - 20 ? titled(y) : '',
+      nameTextStyle: { ...named, align: 'left' },
+      scale: isFar(all.map((dot) => dot.y)),
+      axisLine: { show: false, onZero: false },
+    }),
+  };
+};
+
+const optionOf = (drawing: Drawing, measures: Measures, groups: readonly Group[]) => {
+  const { chart, theme, width, height } = drawing;
   const all = groups.flatMap(({ dots }) => dots);
-  const fits = textWidth(humanise(y.name)) < width - 20;
+  const largest = Math.max(1e-12, most(all.map((dot) => dot.size)));
+  const widest = Math.max(14, Math.min(44, Math.min(width, height) / 7));
   return {
     ...commonOption(drawing),
     grid: grid({ top: 26, right: 18, bottom: 8 }),
     tooltip: { show: false },
-    xAxis: valueAxis(drawing, {
-      name: humanise(x.name),
-      nameLocation: 'middle',
-      nameGap: 26,
-      nameTextStyle: { color: theme.muted, fontSize: 11, lineHeight: 14, align: 'center' },
-      splitNumber: Math.max(2, Math.round(width / 110)),
-      scale: isFar(all.map((dot) => dot.x)),
-    }),
-    yAxis: valueAxis(drawing, {
-      name: fits ? humanise(y.name) : '',
-      nameTextStyle: { color: theme.muted, fontSize: 11, lineHeight: 14, align: 'left' },
-      scale: isFar(all.map((dot) => dot.y)),
-    }),
-    series: groups.map(({ name, dots }) => ({
+    ...axesOf(drawing, measures, all),
+    series: groups.map(({ name, dots, slot }) => ({
       type: 'scatter',
       name,
+      color: colourAt(theme, slot),
+      large: dots.length > 2000 && chart.type === 'scatter',
       data: dots.map((dot) => [dot.x, dot.y, dot.size]),
       // The area is the value.
       symbolSize:
-        drawing.chart.type === 'bubble'
+        chart.type === 'bubble'
           ? (data: readonly number[]) => 4 + (widest - 4) * Math.sqrt((data[2] ?? 0) / largest)
           : 8,
-      itemStyle: { opacity: all.length > 2000 ? 0.35 : 0.7, borderColor: theme.surface, borderWidth: 0.5 },
+      itemStyle: {
+        opacity: all.length > 2000 ? 0.3 : all.length > 100 ? 0.5 : 0.7,
+        borderColor: theme.surface,
+        borderWidth: 0.5,
+      },
       emphasis: { itemStyle: { opacity: 1 } },
     })),
   };

@@ -1,9 +1,12 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
-import { humanise } from '../../base/format.js';
-import { axisText, type Drawing, type Pointing, textWidth } from './drawing.js';
-import type { Plot } from './plot.js';
+import { humanise, type NumberHint } from '../../base/format.js';
+import { grainOf } from './columns.js';
+import { axisText, type Drawing, type Periods, type Pointing, textWidth } from './drawing.js';
+import { nextPeriod, type Plot } from './plot.js';
 
 export type Axis = Readonly<Record<string, unknown>>;
+
+type ValueAxis = Axis & { readonly hint?: NumberHint };
 
 /** Height of one horizontal bar with its gap, in CSS pixels. */
 const barPitch = 28;
@@ -75,21 +78,37 @@ export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
     data: plot.points.map((point) => point.label),
     axisLine: { lineStyle: { color: theme.grid } },
     axisTick: { show: false },
-    axisLabel: {
-      ...axisText(drawing),
-      hideOverlap: true,
-      // Every second name or so is left out if they do not fit; a name never takes more than a third of the card.
-      ...(longestLabel(plot) > width / 3 ? { width: Math.round(width / 3), overflow: 'truncate', ellipsis: '…' } : {}),
-    },
+    axisLabel: { ...axisText(drawing), ...fitted(plot, width) },
   };
 };
 
-export const valueAxis = (drawing: Drawing, more: Axis = {}): Axis => {
-  const { theme, format, chart, height } = drawing;
+/** Names are wrapped, or else turned, so that all are shown. Dates and numbers, or too many names, are thinned out. */
+const fitted = (plot: Plot, width: number): Axis => {
+  const { points, dimension } = plot;
+  const room = (width - 60) / Math.max(1, points.length);
+  const isOrdered = dimension?.dataType === 'number' || dimension?.dataType === 'date';
+  const longest = longestLabel(plot);
+  const isThinned = isOrdered || longest <= room || room < 18;
+  if (isThinned) {
+    const isLong = longest > width / 3;
+    return {
+      hideOverlap: true,
+      ...(isLong ? { width: Math.round(width / 3), overflow: 'truncate', ellipsis: '…' } : {}),
+    };
+  }
+  const words = points.flatMap(({ label }) => label.split(/\s+/)).map((word) => textWidth(word));
+  const isWrapped = words.every((word) => word < room - 6) && longest < 2.6 * room;
+  if (isWrapped) return { interval: 0, width: Math.floor(room - 4), overflow: 'break' };
+  return { interval: 0, rotate: 38, width: 96, overflow: 'truncate', ellipsis: '…' };
+};
+
+/** `hint`: how the axis' numbers are written, if not as the chart says. */
+export const valueAxis = (drawing: Drawing, { hint = drawing.chart, ...more }: ValueAxis = {}): Axis => {
+  const { theme, format, height } = drawing;
   return {
     type: 'value',
     splitNumber: Math.max(2, Math.min(5, Math.round(height / 60))),
-    axisLabel: { ...axisText(drawing), hideOverlap: true, formatter: (value: number) => format.tick(value, chart) },
+    axisLabel: { ...axisText(drawing), hideOverlap: true, formatter: (value: number) => format.tick(value, hint) },
     axisLine: { show: false },
     axisTick: { show: false },
     nameTextStyle: { ...axisText(drawing), align: 'right' },
@@ -122,3 +141,15 @@ export const pointingOf = (plot: Plot, isHorizontal: boolean): Pointing => ({
   count: plot.points.length,
   times: plot.axis === 'time' ? plot.points.map(({ time }) => time ?? Number.NaN) : null,
 });
+
+/** Null unless the dimension is a date whose grain has a start and an end. */
+export const periodsOf = ({ dimension, points }: Plot, chart: Drawing['chart']): Periods | null => {
+  if (dimension?.dataType !== 'date') return null;
+  const grain = grainOf(chart, dimension.name);
+  if (grain === 'dayOfWeek' || grain === 'hourOfDay') return null;
+  const endOf = (time: number) => (grain === undefined ? time : nextPeriod(time, grain) - 1000);
+  return {
+    column: dimension.name,
+    spans: points.map(({ time }) => ({ from: time ?? Number.NaN, to: endOf(time ?? Number.NaN) })),
+  };
+};

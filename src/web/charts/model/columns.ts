@@ -2,7 +2,7 @@
 import type { TimeGrain } from '../../../domain/dashboard/metric.js';
 import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
-import type { Format } from '../../base/format.js';
+import { type Format, humanise, type NumberHint } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];
 
@@ -28,6 +28,28 @@ export const grainOf = (chart: Pick<GuestChart, 'grains'>, name: string): TimeGr
   ofColumn(chart.grains, name);
 export const combineOf = (chart: Pick<GuestChart, 'combine'>, name: string): Combine | undefined =>
   ofColumn(chart.combine, name);
+
+/** How the numbers of a measure are written: as its own settings say, or as the chart's. */
+export const hintOf = (chart: NumberHint & Pick<GuestChart, 'numbers'>, measure: string): NumberHint =>
+  chart.numbers?.find((each) => each.measure === measure) ?? chart;
+
+/** The chart with the numbers of one measure as its own. */
+export const asMeasure = (chart: GuestChart, measure: string): GuestChart => ({
+  ...chart,
+  format: undefined,
+  unit: undefined,
+  currency: undefined,
+  notation: undefined,
+  ...hintOf(chart, measure),
+});
+
+/** The measures that are drawn as a reference line instead of a series of the chart's type. */
+export const isTarget = ({ lines = [] }: Pick<GuestChart, 'lines'>, measure: string): boolean =>
+  lines.some((line) => line.kind === 'measure' && line.measure === measure);
+
+/** The name of a target's series: its own, or that of the measure. */
+export const targetName = ({ lines = [] }: Pick<GuestChart, 'lines'>, measure: string): string =>
+  lines.find((line) => line.kind === 'measure' && line.measure === measure)?.name ?? humanise(measure);
 
 /** A dimension's value as text, with its grain. */
 export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: GuestChart, format: Format): string =>

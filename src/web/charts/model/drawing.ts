@@ -7,6 +7,7 @@ import type { GuestChart } from '../../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import type { Format } from '../../base/format.js';
 import type { ChartTheme } from '../../base/tokens.js';
+import type { Choice } from './plot.js';
 
 export type Drawing = {
   /** The metric's name. */
@@ -16,6 +17,7 @@ export type Drawing = {
   readonly format: Format;
   readonly theme: ChartTheme;
   readonly isReducedMotion: boolean;
+  readonly choice: Choice;
   /** Size of the card's drawing area in CSS pixels. */
   readonly width: number;
   readonly height: number;
@@ -28,11 +30,24 @@ export type Mark = { readonly series: number; readonly index: number; readonly k
 export type TipLine = { readonly name: string; readonly colour: string | null; readonly value: string };
 export type Tip = { readonly title: string; readonly lines: readonly TipLine[] };
 
-export type LegendItem = { readonly name: string; readonly colour: string; readonly hasPattern: boolean };
+/** `name` with `note` is what the legend shows. `isHidden`: undefined if the reader cannot hide this entry. */
+export type LegendItem = {
+  readonly name: string;
+  readonly note?: string | undefined;
+  readonly colour: string;
+  readonly hasPattern: boolean;
+  readonly isHidden?: boolean | undefined;
+};
 
 /** How the pointer finds marks: along an axis, where one tooltip shows all series, or item by item. */
 export type Pointing =
-  | { readonly by: 'item' }
+  | {
+      readonly by: 'item';
+      /** All marks, in the order of the keyboard. */
+      readonly marks: () => readonly Mark[];
+      /** A mark's values on the axes; left out if the chart has none. */
+      readonly at?: (mark: Mark) => readonly [number, number] | null;
+    }
   | { readonly by: 'x' | 'y'; readonly count: number; readonly times: readonly number[] | null };
 
 export type Picture = {
@@ -45,10 +60,17 @@ export type Picture = {
   readonly height: number | null;
   /** Empty for a single series. */
   readonly legend: readonly LegendItem[];
+  /** For charts over time: the dimension, and the first and last moment of each point's period. Null otherwise. */
+  readonly periods?: Periods | null;
   /** What the chart shows, in sentences, for readers who do not see it. */
   readonly summary: string;
   /** What the chart leaves out or combines, in short sentences below it. */
   readonly notes: readonly string[];
+};
+
+export type Periods = {
+  readonly column: string;
+  readonly spans: readonly { readonly from: number; readonly to: number }[];
 };
 
 /** Returns the picture, or a sentence that says what the answer lacks for this type. */
@@ -68,7 +90,9 @@ export const commonOption = ({ theme, isReducedMotion }: Drawing, patterned = fa
   animation: !isReducedMotion,
   animationDuration: 350,
   animationDurationUpdate: 250,
-  ...(patterned ? { aria: { enabled: true, label: { enabled: false }, decal: { show: true } } } : {}),
+  ...(patterned || theme.isForced === true
+    ? { aria: { enabled: true, label: { enabled: false }, decal: { show: true } } }
+    : {}),
 });
 
 export const axisText = ({ theme }: Drawing) => ({
@@ -84,3 +108,7 @@ export const textWidth = (text: string, size = 11): number =>
     (sum, letter) => sum + size * (/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]/.test(letter) ? 1.05 : 0.6),
     0,
   );
+
+/** A name beside numbers. A name from right to left is isolated, so that the numbers after it stay after it. */
+export const isolated = (text: string): string =>
+  /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;

@@ -3,8 +3,8 @@
 import type { TimeGrain } from '../../../domain/dashboard/metric.js';
 import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
-import { type Format, humanise, numberOf, timeOf } from '../../base/format.js';
-import { columnsOf, combineOf, grainOf, labelOf, type Row } from './columns.js';
+import { type Format, numberOf, timeOf } from '../../base/format.js';
+import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
 
 /** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
 export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
@@ -12,12 +12,23 @@ export type Point = { readonly value: Cell; readonly label: string; readonly tim
 /** `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. `measure` names the answer's column. */
 export type Series = { readonly name: string; readonly measure: string; readonly values: readonly (number | null)[] };
 
+/** A series as the plot draws it. `slot` is its place among all series, hidden ones too, and chooses its colour. */
+export type DrawnSeries = Series & { readonly slot: number };
+
+/** What the reader chose to see: names of hidden series, and the period of a zoom in milliseconds since 1970. */
+export type Choice = {
+  readonly hidden: ReadonlySet<string>;
+  readonly zoom: { readonly from: number; readonly to: number } | null;
+};
+
 export type Plot = {
   readonly axis: 'time' | 'category';
   /** The dimension's column; null if the metric has no dimension. */
   readonly dimension: AnswerColumn | null;
   readonly points: readonly Point[];
-  readonly series: readonly Series[];
+  readonly series: readonly DrawnSeries[];
+  /** Names of all series, hidden ones too. */
+  readonly names: readonly string[];
   /** What the plot combines or leaves out. */
   readonly notes: readonly string[];
 };
@@ -31,10 +42,10 @@ const onTimeAxis: ReadonlySet<GuestChart['type']> = new Set(['line', 'stepped', 
 /** Chart types whose second dimension always becomes series: joined labels would draw one zigzag. */
 const alwaysSplit: ReadonlySet<GuestChart['type']> = new Set([...onTimeAxis, 'stack', 'combo']);
 
-type Drawn = Pick<Plot, 'points' | 'series' | 'notes'>;
+type Drawn = Pick<Plot, 'points' | 'notes'> & { readonly series: readonly Series[] };
 type Columns = ReturnType<typeof columnsOf>;
 
-export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Plot => {
+export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format, choice?: Choice): Plot => {
   const columns = columnsOf(answer, chart);
   const [first, second] = columns.dimensions;
   const axis = first?.dataType === 'date' && onTimeAxis.has(chart.type) ? 'time' : 'category';
@@ -43,7 +54,26 @@ export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format):
     ? splitPlot(answer.rows, { first, second, columns, chart, format })
     : plainPlot(answer.rows, { columns, chart, format });
   const ordered = axis === 'time' ? inTimeOrder(plot) : plot;
-  return { ...fillGaps(ordered, first, chart, format), axis, dimension: first ?? null };
+  const whole = fillGaps(ordered, first, chart, format);
+  return { ...chosen(whole, choice), names: whole.series.map(({ name }) => name), axis, dimension: first ?? null };
+};
+
+/** Without the hidden series, and only the points within the zoom. If all series were hidden, all are shown. */
+const chosen = (plot: Drawn, choice: Choice | undefined): Pick<Plot, 'points' | 'series' | 'notes'> => {
+  const all = plot.series.map((each, slot) => ({ ...each, slot }));
+  const shown = all.filter(({ name }) => choice?.hidden.has(name) !== true);
+  const series = shown.length === 0 ? all : shown;
+  const zoom = choice?.zoom ?? null;
+  if (zoom === null) return { ...plot, series };
+  const isInside = (_: unknown, at: number) => {
+    const time = plot.points[at]?.time ?? null;
+    return time !== null && time >= zoom.from && time <= zoom.to;
+  };
+  return {
+    ...plot,
+    points: plot.points.filter(isInside),
+    series: series.map((each) => ({ ...each, values: each.values.filter(isInside) })),
+  };
 };
 
 const plainPlot = (
@@ -52,7 +82,7 @@ const plainPlot = (
 ): Drawn => ({
   points: rows.map((row) => pointOf(row, columns.dimensions, chart, format)),
   series: columns.measures.map(({ name }) => ({
-    name: humanise(name),
+    name: targetName(chart, name),
     measure: name,
     values: rows.map((row) => numberOf(row[name])),
   })),
@@ -206,7 +236,8 @@ const allPeriods = (places: readonly (number | null)[], grain: TimeGrain | undef
 const inMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 const inMonths = { month: 1, quarter: 3, year: 12 };
 
-const nextPeriod = (time: number, grain: Exclude<TimeGrain, 'dayOfWeek' | 'hourOfDay'>): number => {
+/** The start of the period after the one that starts at `time`. */
+export const nextPeriod = (time: number, grain: Exclude<TimeGrain, 'dayOfWeek' | 'hourOfDay'>): number => {
   if (grain === 'minute' || grain === 'hour' || grain === 'day' || grain === 'week') return time + inMs[grain];
   const at = new Date(time);
   return at.setUTCMonth(at.getUTCMonth() + inMonths[grain]);

@@ -1,8 +1,8 @@
 /** Sentences that say what a chart shows, for readers who do not see it. Pure. */
 import type { GuestChart } from '../../../domain/guest/view.js';
 import type { MetricAnswer } from '../../../domain/query/engine.js';
-import type { Format } from '../../base/format.js';
-import { truncationNote } from './columns.js';
+import type { Format, NumberHint } from '../../base/format.js';
+import { hintOf, truncationNote } from './columns.js';
 import type { Plot } from './plot.js';
 
 /** How each chart type is called in a sentence. */
@@ -55,13 +55,16 @@ export const plotSummary = (about: About, plot: Plot): string => {
   const values = plot.series[0]?.values ?? [];
   const items = values.map((value, index) => ({ value, label: plot.points[index]?.label ?? '' }));
   const subject = plot.series.length > 1 ? `${plot.series[0]?.name}: ` : '';
-  return say(about, span, [...names, ...extremes(items, chart, format).map((text) => subject + text)]);
+  return say(about, span, [
+    ...names,
+    ...extremes(items, hintOf(chart, plot.series[0]?.measure ?? ''), format).map((text) => subject + text),
+  ]);
 };
 
 /** “Lowest …, highest …”, or nothing for fewer than two values. */
 export const extremes = (
   items: readonly { readonly value: number | null; readonly label: string }[],
-  chart: GuestChart,
+  hint: NumberHint,
   format: Format,
 ): readonly string[] => {
   const known = items.flatMap(({ value, label }) => (value === null ? [] : [{ value, label }]));
@@ -69,6 +72,6 @@ export const extremes = (
   if (start === undefined || known.length < 2) return [];
   const lowest = known.reduce((least, item) => (item.value < least.value ? item : least), start);
   const highest = known.reduce((most, item) => (item.value > most.value ? item : most), start);
-  const tell = (item: typeof start) => `${format.measure(item.value, chart)} (${item.label})`;
+  const tell = (item: typeof start) => `${format.measure(item.value, hint)} (${item.label})`;
   return [`Lowest ${tell(lowest)}, highest ${tell(highest)}`];
 };
