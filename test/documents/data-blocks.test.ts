@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { runPolicy } from '../../src/cli/policy.js';
 import { relationship, sharedTables, table } from '../../src/contract/datamart-fields.js';
 import { createDatasource } from '../../src/contract/datasources.js';
+import { chart } from '../../src/contract/metric-parts.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
@@ -106,6 +107,9 @@ const schemas = {
   relationshipName: relationship,
   columns: table,
   sharedTables: z.strictObject({ sharedTables }),
+  numbers: chart.partial(),
+  lines: chart.partial(),
+  rules: chart.partial(),
 };
 
 test.each(named('body of the interface'))('$name fits the contract', ({ text }) => {
