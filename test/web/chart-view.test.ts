@@ -1,0 +1,173 @@
+/** What a reader does with a chart: by mouse and by keyboard, in a real browser. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { GuestChart, GuestDashboard } from '../../src/domain/guest/view.js';
+import { mount, startBench, textOf, violationsOf } from './browser.js';
+import { hasChromium } from './chromium.js';
+import { dashboards } from './fixtures.js';
+
+const months = Array.from({ length: 6 }, (_, at) => `2001-0${at + 1}-01T00:00:00`);
+const names = ['Month', 'Flights', 'Delay'];
+const rows = months.map((Month, at) => ({ Month, Flights: 100 + 10 * at, Delay: 20 - at }));
+const grains = { Month: 'month' } as const;
+const charts: Readonly<Record<string, Partial<GuestChart> & Pick<GuestChart, 'type'>>> = {
+  Course: { type: 'line', dimensions: ['Month'], measures: ['Flights', 'Delay'], isDrillable: true },
+  Number: { type: 'singleValue', dimensions: ['Month'], measures: ['Delay'], unit: 'min', better: 'lower' },
+  Share: { type: 'pie', dimensions: ['Month'], measures: ['Flights'] },
+  Rows: {
+    type: 'table',
+    dimensions: ['Month'],
+    measures: ['Flights', 'Delay'],
+    bars: ['Flights'],
+    rules: [
+      { measure: 'Delay', operator: '>', value: 18, tone: 'bad', word: 'late' },
+      { measure: 'Delay', operator: '<', value: 17, tone: 'good' },
+    ],
+  },
+};
+
+const dashboard = (): GuestDashboard => {
+  const made = dashboards('LAX')['delays--LAX'];
+  if (made === undefined) throw new Error('no dashboard');
+  return {
+    ...made,
+    layout: Object.keys(charts).map((metricId, at) => ({ metricId, x: (at % 2) * 6, y: 4 * (at >> 1), w: 6, h: 4 })),
+    metrics: Object.entries(charts).map(([metricId, chart]) => ({
+      metricId,
+      name: metricId,
+      chart: { dimensions: [], measures: [], isDrillable: false, grains, ...chart },
+      filters: [],
+    })),
+  };
+};
+
+const answered = (columns: readonly string[]) => ({
+  data: rows,
+  totalRecords: rows.length,
+  metaData: {
+    columns: columns.map((name) => ({ name, dataType: name === 'Month' ? 'date' : 'number' })),
+    groupbyColumnList: ['Month'],
+  },
+  error: null,
+});
+
+describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () => {
+  let bench: Awaited<ReturnType<typeof startBench>>;
+  let opened: Awaited<ReturnType<(typeof bench)['open']>>;
+  let page: Page;
+
+  beforeAll(async () => {
+    bench = await startBench();
+  }, 60_000);
+  afterAll(() => bench.close());
+
+  beforeEach(async () => {
+    bench.service.control.override = ({ path }) => {
+      if (path.endsWith('/dashboards/delays--LAX')) return { body: { data: dashboard(), error: null } };
+      return path.includes('/query') ? { body: answered(names) } : undefined;
+    };
+    opened = await bench.open('/bare');
+    page = opened.page;
+    await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
+    await page.getByRole('img', { name: /^Course: line chart/ }).waitFor();
+  });
+  afterEach(async () => {
+    const violations = await violationsOf(page);
+    await opened.close();
+    expect(violations).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  const course = () => page.getByRole('region', { name: 'Course', exact: true });
+
+  it('switches a series off by keyboard, and keeps it off when the data is read again', async () => {
+    const entry = course().getByRole('button', { name: /^Delay/ });
+    await entry.focus();
+    await page.keyboard.press('Enter');
+    await course().locator('button[aria-pressed="false"]', { hasText: 'Delay' }).waitFor();
+    await course()
+      .getByRole('img', { name: /6 values.*Lowest 100/ })
+      .waitFor();
+    expect(await course().getByRole('img').getAttribute('aria-label')).not.toContain('Series:');
+    await page.getByRole('button', { name: /^State/ }).click();
+    const asked = page.waitForResponse((response) => (response.request().postData() ?? '').includes('"CA"'));
+    await page.getByRole('option', { name: 'CA', exact: true }).click();
+    await asked;
+    await course().locator('button[aria-pressed="false"]', { hasText: 'Delay' }).waitFor();
+  });
+
+  it('walks from mark to mark with the arrow keys, says each, and drills with Enter', async () => {
+    const chart = course().getByRole('application');
+    await chart.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await course().locator('.tip', { hasText: 'February 2001' }).waitFor();
+    await course()
+      .locator('[aria-live]', { hasText: 'February 2001: Flights 110, Delay 19' })
+      .waitFor({ state: 'attached' });
+    await page.keyboard.press('End');
+    await course().locator('.tip', { hasText: 'June 2001' }).waitFor();
+    const asked = page.waitForRequest((request) => request.url().includes('/Course/query'));
+    await page.keyboard.press('Enter');
+    expect((await asked).postDataJSON().drill).toEqual([{ columnName: 'Month', value: months[5] }]);
+  });
+
+  it('ends the walk with Escape, and walks through the parts of a pie', async () => {
+    const pie = page.getByRole('region', { name: 'Share', exact: true });
+    await pie.getByRole('application').focus();
+    await page.keyboard.press('Home');
+    await pie.locator('.tip', { hasText: 'June 2001' }).waitFor();
+    await page.keyboard.press('Escape');
+    await pie.locator('.tip').waitFor({ state: 'detached' });
+  });
+
+  it('shows the period that is dragged over, tells the page, and shows all again', async () => {
+    await page.evaluate(
+      "document.querySelector('guestlist-dashboard').shadowRoot.querySelectorAll('guestlist-card')[0].shadowRoot.querySelector('guestlist-chart').addEventListener('period', (event) => window.host.events.push({ name: 'period', detail: event.detail }))",
+    );
+    const box = await course().getByRole('img').boundingBox();
+    if (box === null) throw new Error('no chart');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.42, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, y, { steps: 4 });
+    await page.mouse.move(box.x + box.width * 0.8, y, { steps: 4 });
+    await page.mouse.up();
+    await course().getByRole('button', { name: 'Reset zoom' }).waitFor();
+    await course()
+      .getByRole('img', { name: /3 values from March 2001 to May 2001/ })
+      .waitFor();
+    expect(
+      await page.evaluate('host.events.filter(({ name }) => name === "period").map(({ detail }) => detail)'),
+    ).toEqual([{ column: 'Month', from: '2001-03-01', to: '2001-05-31' }]);
+    await course().getByRole('button', { name: 'Reset zoom' }).click();
+    await course()
+      .getByRole('img', { name: /6 values from January 2001/ })
+      .waitFor();
+  });
+
+  it('says the change of a single value in words and with a sign, and draws its course', async () => {
+    const card = page.getByRole('region', { name: 'Number', exact: true });
+    expect((await textOf(card.locator('.value'))).replace('\u00a0', ' ')).toBe('15 min');
+    expect((await textOf(card.locator('.change'))).replaceAll('\u00a0', ' ')).toBe(
+      '▼ Down −6.3% from 16 min, May 2001',
+    );
+    expect(await card.locator('.change.good').count()).toBe(1);
+    await card.getByRole('img', { name: 'Number: 6 values from 15 min to 20 min' }).waitFor();
+  });
+
+  it('marks cells of a table with a sign and a word, and draws bars', async () => {
+    const table = page.getByRole('region', { name: 'Rows, table' });
+    const cells = await table.locator('tbody td:nth-child(3)').allTextContents();
+    expect(cells.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      '20 late',
+      '19 late',
+      '18',
+      '17',
+      '16 good',
+      '15 good',
+    ]);
+    expect(await table.locator('.tone svg').count()).toBe(4);
+    expect(await table.locator('.barred rect').count()).toBe(6);
+  });
+});
