@@ -50,6 +50,12 @@ const truths: Readonly<Record<string, (where: string) => string>> = {
     `SELECT destination, count(*) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 12`,
   'Flights by distance': (where) =>
     `SELECT floor(distance / 250) * 250, count(*) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 1`,
+  'Where flights go': (where) =>
+    `SELECT a.state, a.name, count(*) FROM ${joined} WHERE ${where} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 40`,
+  'Spread of delays by day of the week': (where) =>
+    `SELECT isodow(date), quantile_cont(delay, 0.05), quantile_cont(delay, 0.25), median(delay), quantile_cont(delay, 0.75), quantile_cont(delay, 0.95) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 1`,
+  'Flights by state and month': (where) =>
+    `SELECT a.state, strftime(date_trunc('month', date), '%Y-%m-%d'), count(*) FROM ${joined} WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`,
   'Top destinations': (where) =>
     `SELECT a.name, a.city, a.state, count(*), avg(delay), median(delay), max(delay) FROM ${joined} WHERE ${where} GROUP BY ALL ORDER BY 4 DESC, 1, 2, 3 LIMIT 25`,
 };
@@ -60,7 +66,14 @@ const delays = [
   'Average delay by hour of departure',
   'Average delay by destination',
 ];
-const routes = ['Busiest routes', 'Flights by distance', 'Top destinations'];
+const routes = [
+  'Busiest routes',
+  'Flights by distance',
+  'Where flights go',
+  'Spread of delays by day of the week',
+  'Flights by state and month',
+  'Top destinations',
+];
 
 const check = async (
   claims: Readonly<Record<string, unknown>>,

@@ -118,10 +118,13 @@ describe.skipIf(!hasChromium())('the demo page', () => {
       await drawn(page, 4);
       await page.getByRole('navigation', { name: 'Dashboards' }).getByRole('button', { name: 'Routes' }).click();
       await page.getByRole('heading', { name: 'Routes', exact: true }).waitFor();
-      await drawn(page, 3);
+      await drawn(page, 6);
       expect(await trimmed(page.locator('guestlist-card h3'))).toEqual([
         'Busiest routes',
         'Flights by distance',
+        'Where flights go',
+        'Spread of delays by day of the week',
+        'Flights by state and month',
         'Top destinations',
       ]);
       const destinations = `SELECT destination, count(*) FROM ${joined} WHERE origin = 'LAX' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 12`;

@@ -465,9 +465,15 @@ type Pixel = { readonly offsetX: number; readonly offsetY: number };
 /** Properties whose change does not change the drawing. */
 const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said']);
 
+/** The index of the time that is nearest. The times ascend. */
 const nearest = (times: readonly number[], at: number): number => {
-  const distances = times.map((time) => Math.abs(time - at));
-  return distances.reduce((best, distance, index) => (distance < (distances[best] ?? Number.NaN) ? index : best), 0);
+  let [low, high] = [0, times.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < at) low = middle;
+    else high = middle;
+  }
+  return at - (times[low] ?? 0) <= (times[high] ?? 0) - at ? low : high;
 };
 
 const field = (value: unknown, name: string): unknown =>

@@ -6,26 +6,39 @@ import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '.
 import type { Plot, Point } from '../model/plot.js';
 import { extremes, say } from '../model/summary.js';
 
-const names = ['Minimum', 'Lower quartile', 'Median', 'Upper quartile', 'Maximum'];
+/** Measures of a box. */
+const count = 5;
 
-type Box = Point & { readonly values: readonly number[] };
+/** `names[i]` belongs to `values[i]`. */
+type Box = Point & { readonly values: readonly number[]; readonly names: readonly string[] };
 
 /** One box for each row that has all five values. Sorted, so that the order of the measures does not matter. */
 const boxesOf = ({ answer, chart, format }: Drawing): readonly Box[] => {
   const { dimensions, measures } = columnsOf(answer, chart);
-  const five = measures.slice(0, names.length);
+  const five = measures.slice(0, count);
   return answer.rows.flatMap((row) => {
-    const values = five.flatMap(({ name }) => numberOf(row[name]) ?? []);
+    const parts = five
+      .flatMap(({ name }) => ({ name: humanise(name), number: numberOf(row[name]) }))
+      .sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
+    const values = parts.flatMap(({ number }) => number ?? []);
     const label = dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
     const value = row[dimensions[0]?.name ?? ''] ?? null;
-    if (values.length < names.length) return [];
-    return [{ value, label: label || humanise(five[2]?.name ?? ''), time: null, values: values.sort((a, b) => a - b) }];
+    if (values.length < count) return [];
+    return [
+      {
+        value,
+        label: label || humanise(five[2]?.name ?? ''),
+        time: null,
+        values,
+        names: parts.map(({ name }) => name),
+      },
+    ];
   });
 };
 
 export const draw: Draw = (drawing) => {
   const { dimensions, measures } = columnsOf(drawing.answer, drawing.chart);
-  if (measures.length < names.length) {
+  if (measures.length < count) {
     return 'A box plot needs five measures: minimum, lower quartile, median, upper quartile and maximum.';
   }
   const boxes = boxesOf(drawing);
@@ -46,7 +59,7 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
       const box = boxes[index];
       if (box === undefined) return null;
       const lines = box.values.map((value, at) => ({
-        name: names[at] ?? '',
+        name: box.names[at] ?? '',
         colour: null,
         value: format.measure(value, hint),
       }));

@@ -85,7 +85,7 @@ const oneAxis = ({ chart }: Drawing, plot: Plot): readonly Style[] =>
 const otherSize = 15;
 
 const sizeOf = (values: readonly (number | null)[]): number =>
-  Math.max(0, ...values.map((value) => Math.abs(value ?? 0)));
+  values.reduce<number>((size, value) => Math.max(size, Math.abs(value ?? 0)), 0);
 
 /** The metric's own series settings win. Measures of a much smaller size than the largest get the right axis. */
 const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
@@ -129,8 +129,20 @@ const pictureOf = (planned: Planned): Picture => {
     legend: legendOf(planned),
     periods: periodsOf(plot, chart),
     summary: [plotSummary(drawing, plot), ...lineSentences(lines).map((text) => `${text}.`)].join(' '),
-    notes: plot.notes,
+    notes: [...plot.notes, ...crowdNotes(planned)],
   };
+};
+
+/** Points for each CSS pixel from which a line is drawn by the least and the greatest value of each pixel. */
+const crowd = 2;
+
+const isCrowded = ({ drawing, plot, styles }: Planned): boolean =>
+  plot.points.length > crowd * drawing.width && styles.every(({ kind }) => kind !== 'bar' && kind !== 'scatter');
+
+const crowdNotes = (planned: Planned): readonly string[] => {
+  const { drawing, plot } = planned;
+  if (!isCrowded(planned)) return [];
+  return [`${drawing.format.count(plot.points.length)} points: each pixel shows the least and the greatest of its own`];
 };
 
 const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: number): string =>
@@ -237,7 +249,8 @@ const slider = ({ theme, format }: Drawing): Axis => ({
 /** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
 const isFarFromZero = (series: Plot['series']): boolean => {
   const values = series.flatMap((each) => each.values).filter((value) => value !== null);
-  return Math.min(...values) > Math.max(...values) / 2;
+  const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return least > values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) / 2;
 };
 
 const seriesAt = (planned: Planned, at: number): Axis => {
@@ -270,11 +283,15 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
   const isFilled = kind === 'area' || (kind === 'line' && plot.series.length === 1 && !isFarFromZero(plot.series));
   return {
     type: 'line',
-    data: values.map((value, index) => ({
-      value: placed(plot, index, value),
-      // A value between two gaps has no line, so it needs a dot.
-      symbol: isAlone(index) ? 'circle' : 'none',
-    })),
+    ...(isCrowded(planned)
+      ? { data: values.map((value, index) => placed(plot, index, value)), sampling: 'minmax', symbol: 'none' }
+      : {
+          data: values.map((value, index) => ({
+            value: placed(plot, index, value),
+            // A value between two gaps has no line, so it needs a dot.
+            symbol: isAlone(index) ? 'circle' : 'none',
+          })),
+        }),
     ...(kind === 'stepped' ? { step: 'end' } : {}),
     symbolSize: 7,
     showSymbol: true,

@@ -200,7 +200,7 @@ const funnel = (drawing: Drawing, whole: Parts): Picture => {
   const values = widest(valueText);
   return {
     ...common(drawing, whole, shareOf),
-    height: parts.length * 30 + 8,
+    height: parts.length * (isStageNarrow(width) ? 40 : 30) + 8,
     option: {
       ...commonOption(drawing, parts.length > drawing.theme.series.length),
       tooltip: { show: false },
@@ -217,6 +217,8 @@ const funnel = (drawing: Drawing, whole: Parts): Picture => {
     summary: say(drawing, `${format.count(parts.length)} stages`, [parts.map(textOf).join(', ')]),
   };
 };
+
+const isStageNarrow = (width: number): boolean => width < 420;
 
 type StageApi = { readonly getHeight: () => number };
 /** `beside`: width for a stage's text, of which its value takes `values`. */
@@ -247,8 +249,17 @@ const stage = (
     lineHeight: 15,
     fontFamily: theme.fontFamily,
   };
-  const nameStyle = { ...style, text: part.label, x: room + 16, width: beside - values - 24, overflow: 'truncate' };
-  const texts = [nameStyle, { ...style, text: valueText(part), x: width - 4, align: 'right' }];
+  // On a narrow card the value stands below the name.
+  const isBelow = isStageNarrow(width);
+  const nameWidth = beside - (isBelow ? 12 : values + 24);
+  const name = { ...style, text: part.label, x: room + 16, width: nameWidth, overflow: 'truncate' };
+  const value = { ...style, text: valueText(part), x: width - 4, align: 'right' };
+  const texts = isBelow
+    ? [
+        { ...name, y: style.y - 8 },
+        { ...value, x: name.x, y: style.y + 8, align: 'left', fill: theme.muted },
+      ]
+    : [name, value];
   const shape = { x: middle - size / 2, y: top, width: size, height: tall, r: 3 };
   return {
     type: 'group',

@@ -11,7 +11,8 @@ type ValueAxis = Axis & { readonly hint?: NumberHint };
 /** Height of one horizontal bar with its gap, in CSS pixels. */
 const barPitch = 28;
 
-const longestLabel = ({ points }: Plot): number => Math.max(0, ...points.map((point) => textWidth(point.label, 12)));
+const longestLabel = ({ points }: Plot): number =>
+  points.reduce((longest, { label }) => Math.max(longest, textWidth(label, 12)), 0);
 
 /** Whether bars are horizontal: names that do not fit under vertical bars fit beside horizontal ones. */
 export const areBarsHorizontal = (plot: Plot, { chart, width }: Pick<Drawing, 'chart' | 'width'>): boolean => {
@@ -65,8 +66,19 @@ export const timeAxis = (drawing: Drawing, { points }: Plot): Axis => {
   };
 };
 
+/** Dates are short on an axis: the year stands at its January only. The tooltip has the whole date. */
+const axisLabels = ({ dimension, points }: Plot, { chart, format }: Drawing): readonly string[] => {
+  const grain = dimension?.dataType === 'date' ? grainOf(chart, dimension.name) : undefined;
+  const isShort = (grain === 'month' && points.length <= 24) || grain === 'week' || grain === 'day';
+  return points.map(({ label, time }, at) => {
+    if (!isShort || time === null) return label;
+    const year = at === 0 && new Date(time).getUTCMonth() > 0 && grain === 'month';
+    return year ? label : format.timeTick(time);
+  });
+};
+
 export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
-  const { theme, width } = drawing;
+  const { theme } = drawing;
   const isNumber = plot.dimension?.dataType === 'number';
   return {
     type: 'category',
@@ -75,15 +87,15 @@ export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
     nameLocation: 'middle',
     nameGap: 24,
     nameTextStyle: axisText(drawing),
-    data: plot.points.map((point) => point.label),
+    data: axisLabels(plot, drawing),
     axisLine: { lineStyle: { color: theme.grid } },
     axisTick: { show: false },
-    axisLabel: { ...axisText(drawing), ...fitted(plot, width) },
+    axisLabel: { ...axisText(drawing), ...fitted(plot, drawing) },
   };
 };
 
 /** Names are wrapped, or else turned, so that all are shown. Dates and numbers, or too many names, are thinned out. */
-const fitted = (plot: Plot, width: number): Axis => {
+const fitted = (plot: Plot, { width, height }: Drawing): Axis => {
   const { points, dimension } = plot;
   const room = (width - 60) / Math.max(1, points.length);
   const isOrdered = dimension?.dataType === 'number' || dimension?.dataType === 'date';
@@ -99,7 +111,13 @@ const fitted = (plot: Plot, width: number): Axis => {
   const words = points.flatMap(({ label }) => label.split(/\s+/)).map((word) => textWidth(word));
   const isWrapped = words.every((word) => word < room - 6) && longest < 2.6 * room;
   if (isWrapped) return { interval: 0, width: Math.floor(room - 4), overflow: 'break' };
-  return { interval: 0, rotate: 38, width: 96, overflow: 'truncate', ellipsis: '…' };
+  return {
+    interval: 0,
+    rotate: 38,
+    width: Math.round(Math.min(96, height * 0.36)),
+    overflow: 'truncate',
+    ellipsis: '…',
+  };
 };
 
 /** `hint`: how the axis' numbers are written, if not as the chart says. */
