@@ -273,7 +273,53 @@ describe('reference lines', () => {
   });
 });
 
+describe('more points than pixels', () => {
+  const minutes = (count: number) =>
+    drawing(
+      { type: 'line', dimensions: ['At'], measures: ['Flights'] },
+      Array.from({ length: count }, (_, at) => ({
+        At: new Date(Date.UTC(2001, 0, 1) + 60_000 * at).toISOString().slice(0, 19),
+        Flights: at % 97,
+      })),
+    );
+
+  it('are drawn by the least and greatest of each pixel, and the chart says so', () => {
+    const many = minutes(50_000);
+    expect(seriesOf(cartesian, many)[0]).toMatchObject({ sampling: 'minmax', symbol: 'none' });
+    expect(picture(cartesian, many).notes).toEqual([
+      '50,000 points: each pixel shows the least and the greatest of its own',
+    ]);
+    expect(seriesOf(cartesian, minutes(500))[0]).not.toHaveProperty('sampling');
+  });
+});
+
 describe('names on an axis', () => {
+  const labelled = (Name: string, count: number, more: Partial<GuestChart> = {}) =>
+    drawing(
+      { type: 'waterfall', dimensions: ['Name'], measures: ['Flights'], ...more },
+      Array.from({ length: count }, (_, at) => ({ Name: `${Name}${at}`, Flights: 1 })),
+    );
+
+  it('are all shown if they fit', () => {
+    expect(picture(columns, labelled('LA', 8)).option.xAxis).toMatchObject({ axisLabel: { interval: 0 } });
+  });
+
+  it('are wrapped if their words fit', () => {
+    expect(picture(columns, labelled('Los Angeles City ', 6)).option.xAxis).toMatchObject({
+      axisLabel: { interval: 0, overflow: 'break' },
+    });
+  });
+
+  it('name a month shortly, and the year at its January', () => {
+    const rows = months.map((Month) => ({ Month, Flights: 1 }));
+    const given = drawing(
+      { type: 'bar', dimensions: ['Month'], measures: ['Flights'], grains: { Month: 'month' } },
+      rows,
+    );
+    expect(picture(cartesian, given).option.xAxis).toMatchObject({ data: ['Jan 2001', 'Feb', 'Mar', 'Apr'] });
+    expect(picture(cartesian, given).tip({ series: 0, index: 1 })?.title).toBe('February 2001');
+  });
+
   it('are turned if they do not fit, so that all are shown', () => {
     const rows = Array.from({ length: 8 }, (_, at) => ({ Name: `Department of things ${at}`, Flights: at - 2 }));
     const given = drawing({ type: 'waterfall', dimensions: ['Name'], measures: ['Flights'] }, rows);

@@ -79,7 +79,7 @@ const axisLabels = ({ dimension, points }: Plot, { chart, format }: Drawing): re
 
 export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
   const { theme } = drawing;
-  const isNumber = plot.dimension?.dataType === 'number';
+  const isNumber = plot.dimension?.dataType === 'number' && isScale(plot, drawing.chart);
   return {
     type: 'category',
     // A number on the axis needs the dimension's name; names and dates do not.
@@ -94,12 +94,19 @@ export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
   };
 };
 
+/** Whether the values are numbers or dates in their order, of which a reader can guess the ones between two. */
+const isScale = ({ dimension }: Plot, chart: Drawing['chart']): boolean => {
+  if (dimension === null || grainOf(chart, dimension.name) === 'dayOfWeek') return false;
+  return dimension.dataType === 'number' || dimension.dataType === 'date';
+};
+
 /** Names are wrapped, or else turned, so that all are shown. Dates and numbers, or too many names, are thinned out. */
-const fitted = (plot: Plot, { width, height }: Drawing): Axis => {
-  const { points, dimension } = plot;
+const fitted = (plot: Plot, { chart, width, height }: Drawing): Axis => {
+  const { points } = plot;
   const room = (width - 60) / Math.max(1, points.length);
-  const isOrdered = dimension?.dataType === 'number' || dimension?.dataType === 'date';
+  const isOrdered = isScale(plot, chart);
   const longest = longestLabel(plot);
+  if (!isOrdered && longest < room) return { interval: 0 };
   const isThinned = isOrdered || longest <= room || room < 18;
   if (isThinned) {
     const isLong = longest > width / 3;
