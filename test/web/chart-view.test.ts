@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GuestChart, GuestDashboard } from '../../src/domain/guest/view.js';
-import { mount, startBench, textOf, violationsOf } from './browser.js';
+import { mount, setAttribute, startBench, textOf, violationsOf } from './browser.js';
 import { hasChromium } from './chromium.js';
 import { dashboards } from './fixtures.js';
 
@@ -41,9 +41,10 @@ const dashboard = (): GuestDashboard => {
   };
 };
 
-const answered = (columns: readonly string[]) => ({
+const answered = (columns: readonly string[], isTruncated: boolean) => ({
   data: rows,
-  totalRecords: rows.length,
+  totalRecords: isTruncated ? 84_539 : rows.length,
+  ...(isTruncated ? { truncated: true } : {}),
   metaData: {
     columns: columns.map((name) => ({ name, dataType: name === 'Month' ? 'date' : 'number' })),
     groupbyColumnList: ['Month'],
@@ -62,9 +63,9 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
   afterAll(() => bench.close());
 
   beforeEach(async () => {
-    bench.service.control.override = ({ path }) => {
+    bench.service.control.override = ({ path, authorization }) => {
       if (path.endsWith('/dashboards/delays--LAX')) return { body: { data: dashboard(), error: null } };
-      return path.includes('/query') ? { body: answered(names) } : undefined;
+      return path.includes('/query') ? { body: answered(names, authorization.endsWith('-2')) } : undefined;
     };
     opened = await bench.open('/bare');
     page = opened.page;
@@ -154,6 +155,12 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
     );
     expect(await card.locator('.change.good').count()).toBe(1);
     await card.getByRole('img', { name: 'Number: 6 values from 15 min to 20 min' }).waitFor();
+  });
+
+  it('says below a single value that periods are missing', async () => {
+    await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
+    const card = page.getByRole('region', { name: 'Number', exact: true });
+    await card.getByText('June 2001. 6 of 84,539 rows').waitFor();
   });
 
   it('marks cells of a table with a sign and a word, and draws bars', async () => {

@@ -140,7 +140,8 @@ const forcedTheme = (fontFamily: string): ChartTheme => {
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
   const text = isDark ? '#ffffff' : '#000000';
   const surface = isDark ? '#000000' : '#ffffff';
-  return { text, muted: text, grid: text, surface, fontFamily, series: (isDark ? dark : light).series, isForced: true };
+  const grid = '#767676';
+  return { text, muted: text, grid, surface, fontFamily, series: (isDark ? dark : light).series, isForced: true };
 };
 
 /** Reads `chart-colors`: a JSON array or a comma-separated list. Skips values that are not CSS colours. */

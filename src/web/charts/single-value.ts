@@ -3,7 +3,7 @@ import { css, html, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
-import { columnsOf, grainOf, hintOf, labelOf, type Row } from './model/columns.js';
+import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote } from './model/columns.js';
 
 export const singleValueStyles = css`
   .single {
@@ -129,9 +129,11 @@ export const singleValue = (
   const text = format.measure(single.value, shortened(hint, single.value));
   const change = changeOf(single, chart, hint, format);
   const { period } = single;
+  // The last period may be among the rows that are missing.
+  const missing = single.course.length === 0 ? null : truncationNote(answer, format);
   return html`<div class="single">
     <p class=${text.length > shortLength ? 'value long' : 'value'}>${text}</p>
-    ${period === null ? null : html`<p class="note quiet">${period}</p>`}
+    ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
     ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
     ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
     ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
