@@ -15,6 +15,7 @@ import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brus
 import { legend, legendStyles } from './legend.js';
 import { truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
+import type { Choice } from './model/plot.js';
 import { type Family, rendererOf } from './registry.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
 
@@ -273,12 +274,17 @@ export class ChartView extends LitElement {
     scroll.toggleAttribute('data-more', hidden - scroll.scrollTop > 4);
   };
 
+  /** What the reader has switched off and zoomed to. */
+  get choice(): Choice {
+    return { hidden: this.switchedOff, zoom: this.zoom };
+  }
+
   #drawing(width: number, height: number): Drawing {
     const isReducedMotion =
       matchMedia('(prefers-reduced-motion: reduce)').matches || this.isPrinted || this.#chart !== undefined;
     const { answer, format, metric } = this;
     const theme = readChartTheme(this, this.colours);
-    const choice = { hidden: this.switchedOff, zoom: this.zoom };
+    const { choice } = this;
     return { name: metric.name, answer, chart: metric.chart, format, theme, isReducedMotion, choice, width, height };
   }
 

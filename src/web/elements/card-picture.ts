@@ -3,6 +3,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
+import type { ChartView } from '../charts/chart-view.js';
 import { loadPictures } from '../charts/load-pictures.js';
 import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
@@ -80,7 +81,8 @@ const contentOf = async (shown: Shown): Promise<Content> => {
   const theme = readChartTheme(card, view.colours);
   const size = { width: body.clientWidth, height: Math.max(180, body.clientHeight) };
   const { name, chart } = metric;
-  const drawing = { name, answer, chart, format: view.format, theme, isReducedMotion: true, ...size };
+  const choice = body.querySelector<ChartView>('guestlist-chart')?.choice ?? { hidden: new Set<string>(), zoom: null };
+  const drawing = { name, answer, chart, format: view.format, theme, isReducedMotion: true, choice, ...size };
   return { kind: 'chart', drawing, draw, start };
 };
 
