@@ -37,7 +37,7 @@ async function* encodeParts(
 /** The most metrics of one request. */
 const greatestCount = 100;
 
-const metricQuery = guestQuery.omit({ dashboardId: true, dashboardFilter: true }).extend({
+const metricQuery = guestQuery.omit({ dashboardId: true, dashboardFilter: true, crossFilter: true }).extend({
   digest: digest
     .optional()
     .describe('The digest of the answer that the caller already has. It fits one client and its restrictions.'),
@@ -54,6 +54,7 @@ export const queryGuestDashboard = operation({
   input: z.strictObject({
     dashboardId: identifier,
     dashboardFilter: guestQuery.shape.dashboardFilter,
+    crossFilter: guestQuery.shape.crossFilter,
     metrics: list(metricQuery, greatestCount).refine(
       (metrics) => new Set(metrics.map(({ metricId }) => metricId)).size === metrics.length,
       'expected each metric once',

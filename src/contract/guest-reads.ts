@@ -5,7 +5,14 @@
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest/view.js';
+import type {
+  CrossFilter,
+  GuestDashboard,
+  GuestMetric,
+  GuestOption,
+  GuestQuery,
+  MetricReply,
+} from '../domain/guest/view.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
@@ -32,6 +39,10 @@ const guestChart = chart.extend({
     .record(z.string(), z.enum([...periods, 'hourOfDay', 'dayOfWeek']))
     .optional()
     .describe('Grain of each dimension that has one, by name.'),
+  crossFilters: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .describe('Ids of the metrics that a mark of a dimension filters, by its name: see `crossFilter` of a query.'),
   combine: z
     .record(z.string(), z.enum(['sum', 'min', 'max']))
     .optional()
@@ -170,6 +181,16 @@ export const getGuestMetric = operation({
   example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleGuestMetric, error: null } },
 });
 
+const mark = { metricId: identifier.describe('The metric that shows the mark.'), columnName: identifier };
+const crossFilter = z
+  .union([
+    z.strictObject({ ...mark, value: scalar.nullable() }),
+    z
+      .strictObject({ ...mark, from: z.union([z.string(), z.number()]), to: z.union([z.string(), z.number()]) })
+      .describe('The marks from one to another, both included. For a dimension with periods or buckets.'),
+  ])
+  .meta({ id: 'CrossFilter' }) satisfies z.ZodType<CrossFilter>;
+
 export const guestQuery = z.strictObject({
   metricId: identifier,
   dashboardId: identifier
@@ -177,6 +198,11 @@ export const guestQuery = z.strictObject({
     .describe('The dashboard through which the metric is read. Required unless the metric has an embed of its own.'),
   dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
   metricFilter: guestFilterValues.optional().describe('Values by the name of a filter of the metric.'),
+  crossFilter: list(crossFilter, 20)
+    .optional()
+    .describe(
+      'Marks of metrics on this dashboard, as their answers have them. A metric takes a mark of another one if it shows the same column, at least as fine, or if the guest may filter by that column; otherwise it ignores the mark.',
+    ),
   drill: list(z.strictObject({ columnName: identifier, value: scalar.nullable() }), 20)
     .optional()
     .describe('One item for each drill-down click.'),

@@ -32,6 +32,7 @@ export const ownReasons = [
   'credential-missing',
   'credential-not-recognised',
   'credential-of-another-kind',
+  'cross-filter',
   'custom-column-aggregates',
   'custom-column-not-aggregate',
   'custom-columns',

@@ -59,3 +59,20 @@ export const movePeriods = (text: string, period: Period, count: number, isEnd =
   if (moved < next) return write({ ...local, day: moved });
   return write(isEnd ? { ...local, day: next, minute: 0, rest: ':00' } : { ...local, day: next - 1 });
 };
+
+const isStart: Readonly<Record<Period, (local: Local) => boolean>> = {
+  minute: ({ rest }) => /^:00(\.0+)?$/.test(rest),
+  hour: (local) => local.minute % 60 === 0 && isStart.minute(local),
+  day: (local) => local.minute === 0 && isStart.minute(local),
+  // 1970-01-01 was a Thursday.
+  week: (local) => (((local.day - 4) % 7) + 7) % 7 === 0 && isStart.day(local),
+  month: (local) => partsOf(local.day).date === 1 && isStart.day(local),
+  quarter: (local) => partsOf(local.day).month % 3 === 1 && isStart.month(local),
+  year: (local) => partsOf(local.day).month === 1 && isStart.month(local),
+};
+
+/** Whether the text is a date at which a period starts. */
+export const isStartOf = (text: string, period: Period): boolean => {
+  const local = parse(text);
+  return local !== undefined && isStart[period](local);
+};

@@ -33,6 +33,8 @@ export type GuestChart = Chart & {
   readonly isDrillable: boolean;
   /** Grains of the dimensions that have one, by name. */
   readonly grains?: Readonly<Record<string, TimeGrain>> | undefined;
+  /** Ids of the other metrics of the dashboard that a mark of a dimension filters, by the dimension's name. */
+  readonly crossFilters?: Readonly<Record<string, readonly string[]>> | undefined;
   /** How values of a measure in several groups combine, by its name. Others, an average for example, do not combine. */
   readonly combine?: Readonly<Record<string, Combine>> | undefined;
   /** Whether a query may say by `maxPoints` how many points it can show. */
@@ -55,12 +57,20 @@ export type GuestFilter = {
   readonly appliedValue?: FilterValue | undefined;
 };
 
+/** A mark that the guest chose: a value of a dimension that metric `metricId` shows, or the marks `from` to `to`. */
+export type CrossFilter = { readonly metricId: string; readonly columnName: string } & (
+  | { readonly value: Scalar | null }
+  | { readonly from: Scalar; readonly to: Scalar }
+);
+
 /** A guest's query. It names the dashboard that contains the metric; only a metric embed is queried without one. */
 export type GuestQuery = {
   readonly metricId: string;
   readonly dashboardId?: string | undefined;
   readonly dashboardFilter?: Readonly<Record<string, FilterValue>> | undefined;
   readonly metricFilter?: Readonly<Record<string, FilterValue>> | undefined;
+  /** Marks of other cards of the dashboard. */
+  readonly crossFilter?: readonly CrossFilter[] | undefined;
   /** One item for each click: the dimension that was clicked, and its value. */
   readonly drill?: readonly { readonly columnName: string; readonly value: Scalar | null }[] | undefined;
   readonly sort?: readonly Sort[] | undefined;
@@ -83,7 +93,8 @@ export type MetricReply = {
 export type DashboardQuery = {
   readonly dashboardId: string;
   readonly dashboardFilter?: GuestQuery['dashboardFilter'];
-  readonly metrics: readonly (Omit<GuestQuery, 'dashboardId' | 'dashboardFilter'> & {
+  readonly crossFilter?: GuestQuery['crossFilter'];
+  readonly metrics: readonly (Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter'> & {
     readonly digest?: string | undefined;
   })[];
 };

@@ -13,7 +13,8 @@ const refuse = (message: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'drill' });
 };
 
-const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
+/** Returns the test for the rows of a mark: those with this value of the dimension, in this period or in this bucket. */
+export const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
   const { name, grain, bucketWidth, bucketCount } = dimension;
   if (value === null) return { kind: 'isNull' };
   // NaN and the infinities are in no period or bucket with other values.

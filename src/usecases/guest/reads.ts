@@ -7,7 +7,8 @@ import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js'
 import { effectivePermissions } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
-import { appliedValue } from '../../domain/guest/end-user-filters.js';
+import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
+import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import type {
   Combine,
@@ -21,13 +22,21 @@ import type {
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
-import type { Store } from '../../domain/store/store.js';
-import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import type { ContentStore, Store } from '../../domain/store/store.js';
+import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { answerTag } from './answer-tag.js';
 import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
 import { layoutFor } from './layouts.js';
-import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
+import {
+  accessOf,
+  assertPermitted,
+  type OpenMetric,
+  openDashboard,
+  openMetric,
+  ownFiltersOf,
+  questionFor,
+} from './scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 type TaggingDeps = Deps & { readonly tag: Tag };
@@ -85,26 +94,43 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
   workspace?.themeName === undefined ? null : { name: workspace.themeName };
 
+/** Returns the metrics as this guest sees them together, with the marks that filter the others. */
+const viewMetrics = async (
+  content: ContentStore,
+  grant: GuestGrant,
+  opened: Opened,
+  metrics: readonly Metric[],
+): Promise<readonly GuestMetric[]> => {
+  const isAllowed = areEndUserFiltersAllowed(grant.accessPermissions, opened.embed.accessSettings).dashboard;
+  const source = isAllowed ? await findSource(content, opened, grant) : undefined;
+  const own = ownFiltersOf(grant, opened, source?.datamart);
+  return metrics.map((metric) => {
+    const view = viewMetric(grant, metric);
+    return { ...view, chart: { ...view.chart, crossFilters: crossFilteredBy(metric, metrics, own) } };
+  });
+};
+
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   ({ store }: Pick<Deps, 'store'>) =>
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
     const { grant } = caller;
     const content = store.contentAt(grant.revision);
-    const { embed, dashboard } = await openDashboard(content, grant, dashboardId);
+    const opened = await openDashboard(content, grant, dashboardId);
+    const { embed, dashboard } = opened;
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
     return {
       dashboardId,
       name: dashboard.name,
       layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
-      metrics: metrics.map((metric) => viewMetric(grant, metric)),
+      metrics: await viewMetrics(content, grant, opened, metrics),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
         ...viewFilter(filter, filter.name),
         appliedValue: appliedValue(grant, dashboard, filter.name),
       })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
-      accessPermissions: await accessOf(content, grant, { embed, dashboard }),
+      accessPermissions: await accessOf(content, grant, opened),
       theme: themeOf(await content.workspaces.findById(dashboard.workspaceId)),
     };
   };

@@ -15,6 +15,7 @@ import {
   openMetricFilters,
   visibleFilters,
 } from '../../domain/guest/conditions.js';
+import { crossConditions, ownFilters } from '../../domain/guest/cross-filter.js';
 import {
   areEndUserFiltersAllowed,
   type EffectiveAccess,
@@ -246,6 +247,25 @@ const chosenFor = (
   ];
 };
 
+/** Returns the conditions of marks on other cards. Only a dashboard has other cards. */
+const crossFor = async (
+  store: ContentStore,
+  grant: GuestGrant,
+  { opened, metric }: OpenMetric,
+  datamart: Datamart,
+  { crossFilter = [] }: GuestQuery,
+): Promise<readonly Condition[]> => {
+  if (crossFilter.length === 0) return [];
+  const { embed, dashboard } = opened;
+  if (embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
+  const open = await openMetricsOf(store, grant, dashboard);
+  return crossConditions(crossFilter, metric, open, ownFiltersOf(grant, opened, datamart));
+};
+
+/** Returns what the guest may filter by on the dashboard. */
+export const ownFiltersOf = (grant: GuestGrant, { embed, dashboard }: Opened, datamart: Datamart | undefined) =>
+  ownFilters(grant, dashboard, endUserColumns(grant.accessPermissions, embed.accessSettings, datamart).dashboard);
+
 /** Returns the engine's question for a guest's query: the enforced question, ANDed with the guest's own conditions. */
 export const questionFor = async (
   store: ContentStore,
@@ -257,7 +277,8 @@ export const questionFor = async (
   const moment: Moment = { now, timezone: grant.timezone };
   const drilled = drill(target.metric.definition, query.drill ?? []);
   const enforced = await enforcedQuestion(store, grant, target, now, drilled.definition);
-  const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...drilled.conditions];
+  const crossed = await crossFor(store, grant, target, enforced.datamart, query);
+  const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...crossed, ...drilled.conditions];
   return {
     ...enforced,
     conditions: [...enforced.conditions, ...chosen],
