@@ -23,6 +23,7 @@ const long = [
   'test/packages/installed-examples.test.ts',
   'test/packages/installed.test.ts',
   'test/platform/database.test.ts',
+  'test/product/cards.test.ts',
   'test/product/conformance.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',

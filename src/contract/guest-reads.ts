@@ -39,6 +39,7 @@ const guestChart = chart.extend({
     .record(z.string(), z.enum([...periods, 'hourOfDay', 'dayOfWeek']))
     .optional()
     .describe('Grain of each dimension that has one, by name.'),
+  drillLevels: z.number().int().optional().describe('How many times the metric can be drilled into.'),
   crossFilters: z
     .record(z.string(), z.array(z.string()))
     .optional()
@@ -201,7 +202,7 @@ export const guestQuery = z.strictObject({
   crossFilter: list(crossFilter, 20)
     .optional()
     .describe(
-      'Marks of metrics on this dashboard, as their answers have them. A metric takes a mark of another one if it shows the same column, at least as fine, or if the guest may filter by that column; otherwise it ignores the mark.',
+      'Marks of metrics on this dashboard, as their answers have them. A metric takes a mark of another one if it shows the same column, at least as fine, or if the guest may filter by that column; otherwise it ignores the mark. A metric’s own marks filter only the rows behind it.',
     ),
   drill: list(z.strictObject({ columnName: identifier, value: scalar.nullable() }), 20)
     .optional()

@@ -10,12 +10,8 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { CrossFilter } from '../../src/domain/guest/view.js';
 import type { Cell } from '../../src/domain/query/engine.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
-import {
-  downloadGuestCsv,
-  getGuestDashboard,
-  listGuestUnderlying,
-  queryGuestMetric,
-} from '../../src/usecases/guest/reads.js';
+import { downloadGuestCsv } from '../../src/usecases/guest/downloads.js';
+import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, salesCount, settings, type World } from './world.js';
 
@@ -147,6 +143,21 @@ describe('a mark filters', () => {
     const filter = [mark('shops', 'Shop', 's1'), mark('states', 'State', 'NV')];
     expect(await ask('shops-too', filter)).toEqual([]);
     expect(await ask('shops-too', [...filter.slice(0, 1), mark('states', 'State', 'CA')])).toHaveLength(1);
+  });
+
+  test('the rows behind its own card', async () => {
+    const guest = await world.mint({}, { permissions: { isEnableUnderlyingData: true } });
+    const rows = async (columnName: string, value: string) => {
+      const query = {
+        metricId: 'drilled',
+        dashboardId: embeds.plain,
+        crossFilter: [mark('drilled', columnName, value)],
+      };
+      return (await listGuestUnderlying(world.deps)(guest, query, stays)).answer.rows;
+    };
+    expect(await rows('State', 'CA')).toHaveLength(2);
+    expect(await rows('Shop', 's3')).toHaveLength(1);
+    expect(await refusalOf(() => rows('Count', '1'))).toMatchObject({ reason: 'cross-filter' });
   });
 
   test('underlying rows, CSV and the query of a dashboard alike', async () => {

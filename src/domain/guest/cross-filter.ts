@@ -162,14 +162,18 @@ const conditionsOf = ({ dimension, predicate }: Mark, target: Metric, own: OwnFi
   return columns.map((mapped) => ({ column: mapped, predicate, ...mapping }));
 };
 
+/** The metric that is read: its groups, or the rows behind them. */
+export type CrossTarget = { readonly metric: Metric; readonly reads: 'groups' | 'rows' };
+
 /**
- * Returns the conditions of the cross filters for one metric; none of its own marks, since a card keeps what it shows.
+ * Returns the conditions of the cross filters for one metric. Its own marks filter only the rows behind it, since a card
+ * keeps what it shows.
  * `open` are the metrics of the dashboard that the guest may open. Throws UNAUTHORIZED for a mark of another metric, and
  * INVALID_REQUEST_BODY for a mark that its metric does not show.
  */
 export const crossConditions = (
   filters: readonly CrossFilter[],
-  target: Metric,
+  { metric: target, reads }: CrossTarget,
   open: readonly Metric[],
   own: OwnFilters,
 ): readonly Condition[] =>
@@ -177,5 +181,6 @@ export const crossConditions = (
     const source = open.find(({ metricId }) => metricId === filter.metricId);
     if (source === undefined) throw notOpen('metric-not-on-dashboard');
     const mark = markOf(source, filter);
-    return source.metricId === target.metricId ? [] : conditionsOf(mark, target, own);
+    const isOwn = source.metricId === target.metricId;
+    return isOwn && reads === 'groups' ? [] : conditionsOf(mark, target, own);
   });

@@ -33,6 +33,8 @@ export type GuestChart = Chart & {
   readonly isDrillable: boolean;
   /** Grains of the dimensions that have one, by name. */
   readonly grains?: Readonly<Record<string, TimeGrain>> | undefined;
+  /** How many times the metric can be drilled into. */
+  readonly drillLevels?: number | undefined;
   /** Ids of the other metrics of the dashboard that a mark of a dimension filters, by the dimension's name. */
   readonly crossFilters?: Readonly<Record<string, readonly string[]>> | undefined;
   /** How values of a measure in several groups combine, by its name. Others, an average for example, do not combine. */

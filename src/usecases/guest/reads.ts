@@ -83,6 +83,9 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
       measures: measureNames(definition),
       ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
       isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
+      ...(definition.kind === 'visual' && definition.drillPath.length > 0
+        ? { drillLevels: definition.drillPath.length }
+        : {}),
       ...(definition.kind === 'visual'
         ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
         : {}),
@@ -152,9 +155,11 @@ const reply = async (
   target: OpenMetric,
   query: GuestQuery,
   ask: Ask,
+  reads: 'groups' | 'rows' = 'groups',
 ): Promise<MetricReply> => {
   const started = clock.now();
-  const answer = await ask(await questionFor(store.contentAt(grant.revision), grant, target, query, started));
+  const question = await questionFor(store.contentAt(grant.revision), grant, target, query, started, reads);
+  const answer = await ask(question);
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 
@@ -181,5 +186,5 @@ export const listGuestUnderlying =
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
-    return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying);
+    return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying, 'rows');
   };

@@ -254,30 +254,35 @@ const crossFor = async (
   { opened, metric }: OpenMetric,
   datamart: Datamart,
   { crossFilter = [] }: GuestQuery,
+  reads: 'groups' | 'rows',
 ): Promise<readonly Condition[]> => {
   if (crossFilter.length === 0) return [];
   const { embed, dashboard } = opened;
   if (embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
   const open = await openMetricsOf(store, grant, dashboard);
-  return crossConditions(crossFilter, metric, open, ownFiltersOf(grant, opened, datamart));
+  return crossConditions(crossFilter, { metric, reads }, open, ownFiltersOf(grant, opened, datamart));
 };
 
 /** Returns what the guest may filter by on the dashboard. */
 export const ownFiltersOf = (grant: GuestGrant, { embed, dashboard }: Opened, datamart: Datamart | undefined) =>
   ownFilters(grant, dashboard, endUserColumns(grant.accessPermissions, embed.accessSettings, datamart).dashboard);
 
-/** Returns the engine's question for a guest's query: the enforced question, ANDed with the guest's own conditions. */
+/**
+ * Returns the engine's question for a guest's query: the enforced question, ANDed with the guest's own conditions.
+ * `rows`: the question is for the rows behind the metric, which its own marks filter too.
+ */
 export const questionFor = async (
   store: ContentStore,
   grant: LiveGrant,
   target: OpenMetric,
   query: GuestQuery,
   now: Date,
+  reads: 'groups' | 'rows' = 'groups',
 ): Promise<MetricQuestion> => {
   const moment: Moment = { now, timezone: grant.timezone };
   const drilled = drill(target.metric.definition, query.drill ?? []);
   const enforced = await enforcedQuestion(store, grant, target, now, drilled.definition);
-  const crossed = await crossFor(store, grant, target, enforced.datamart, query);
+  const crossed = await crossFor(store, grant, target, enforced.datamart, query, reads);
   const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...crossed, ...drilled.conditions];
   return {
     ...enforced,

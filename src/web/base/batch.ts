@@ -20,8 +20,9 @@ export type Part<Answer> = {
 export type Answers<Answer> = Map<string, Kept<Answer>>;
 type Kept<Answer> = { readonly question: string; readonly digest: string; readonly answer: Answer };
 
-type Query = Omit<Question, 'dashboardId' | 'dashboardFilter'> & { readonly metricId: string };
-export type BatchQuery = Pick<Question, 'dashboardFilter'> & {
+type Common = 'dashboardFilter' | 'crossFilter';
+type Query = Omit<Question, 'dashboardId' | Common> & { readonly metricId: string };
+export type BatchQuery = Pick<Question, Common> & {
   readonly metrics: readonly (Query & { readonly digest?: string })[];
 };
 
@@ -90,15 +91,19 @@ const settle = <Answer>(
 
 /** Sends one request for the group. Returns false if the service does not know it; then no query is answered. */
 const queryGroup = async <Answer>(deps: Deps<Answer>, group: readonly Waiting<Answer>[]): Promise<boolean> => {
-  const [{ question: { dashboardId = '', dashboardFilter } = {} } = {}] = group;
+  const [{ question: { dashboardId = '', dashboardFilter, crossFilter } = {} } = {}] = group;
   const { queryAll, missing, answers } = deps;
   const metrics = group.map((asked) => {
     const { metricId, question } = asked;
     const kept = keptOf(answers, asked);
-    const { dashboardId: _id, dashboardFilter: _filter, ...rest } = question;
+    const { dashboardId: _id, dashboardFilter: _filter, crossFilter: _marks, ...rest } = question;
     return { metricId, ...rest, ...(kept === undefined ? {} : { digest: kept.digest }) };
   });
-  const query = { ...(dashboardFilter === undefined ? {} : { dashboardFilter }), metrics };
+  const query = {
+    ...(dashboardFilter === undefined ? {} : { dashboardFilter }),
+    ...(crossFilter === undefined ? {} : { crossFilter }),
+    metrics,
+  };
   const open = new Map(group.map((each) => [each.metricId, each]));
   try {
     const parts = await queryAll(dashboardId, query, allAborted(group.map(({ signal }) => signal)));
@@ -150,11 +155,12 @@ export const createBatch = <Answer>(deps: Deps<Answer>): Deps<Answer>['queryOne'
     });
 };
 
-/** Queries of one dashboard and one filter, each metric once. */
+/** Queries of one dashboard and the same filters, each metric once. */
 const groupsOf = <Answer>(asked: readonly Waiting<Answer>[]): readonly Waiting<Answer>[][] => {
   const groups: { readonly key: string; readonly members: Waiting<Answer>[] }[] = [];
   for (const each of asked) {
-    const key = JSON.stringify([each.question.dashboardId, each.question.dashboardFilter]);
+    const { dashboardId, dashboardFilter, crossFilter } = each.question;
+    const key = JSON.stringify([dashboardId, dashboardFilter, crossFilter]);
     const group = groups.find(
       ({ key: other, members }) =>
         other === key && members.length < greatestCount && !members.some(({ metricId }) => metricId === each.metricId),

@@ -130,7 +130,8 @@ export type TableView = {
   readonly label: string;
   readonly sort?: Sort | null;
   readonly onSort?: (name: string) => void;
-  readonly onDrill?: ((value: Cell) => void) | undefined;
+  /** Called with a value of the first column that the guest chose. */
+  readonly onMark?: ((value: Cell) => void) | undefined;
 };
 
 /** What all rows of a table share. */
@@ -228,9 +229,9 @@ const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number)
     : value === null
       ? '—'
       : view.format.dimension(value, column.dataType, view.grainOf?.(column.name));
-  const { onDrill } = view;
+  const { onMark } = view;
   return html`<td class=${cellClass(column.dataType)}>
-    ${index === 0 && onDrill !== undefined ? html`<button type="button" @click=${() => onDrill(value)}>${text}</button>` : marked(view, column.name, value, text)}
+    ${index === 0 && onMark !== undefined ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}
   </td>`;
 };
 

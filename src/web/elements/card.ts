@@ -18,6 +18,8 @@ import { pictureOf } from './card-picture.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
+import { filteredBy, isSameMark, type Mark, type MarkedPeriod, markOf, periodOf } from './marks.js';
+import { Menu, type MenuItem, type MenuPlace } from './menu.js';
 import { type CardSource, Reading } from './reading.js';
 import { RowsDialog } from './rows-dialog.js';
 
@@ -152,6 +154,8 @@ export class MetricCard extends LitElement {
     onFailure: { attribute: false },
     place: { attribute: false },
     notes: { attribute: false },
+    ignored: { attribute: false },
+    onMark: { attribute: false },
     isTable: { state: true },
     isSettled: { state: true },
   };
@@ -164,10 +168,16 @@ export class MetricCard extends LitElement {
   declare place: Place | undefined;
   /** The filters' values in words, one line for each filter. */
   declare notes: readonly string[];
+  /** Marks of other cards that do not filter this one, in words. */
+  declare ignored: readonly string[];
+  /** Called with a mark that the guest chose as a filter of the other cards. Undefined if there are no others. */
+  declare onMark: ((mark: Mark) => void) | undefined;
   declare isTable: boolean;
   /** False until the script of the chart has come. */
   declare isSettled: boolean;
 
+  /** Where the pointer last was, for the menu of a mark. */
+  #pointed: MenuPlace | undefined;
   readonly #reading = new Reading({
     changed: () => this.requestUpdate(),
     drilled: () => {
@@ -185,6 +195,7 @@ export class MetricCard extends LitElement {
     this.isTable = false;
     this.isSettled = false;
     this.notes = [];
+    this.ignored = [];
   }
 
   /** When the data that the card shows came; undefined if it shows none. */
@@ -226,7 +237,11 @@ export class MetricCard extends LitElement {
         <div class="actions">${this.#actions()}</div>
       </header>
       ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length)) : null}
-      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'}>${this.#body()}</div>
+      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} @pointerup=${this.#pointAt} @keydown=${this.#forgetPointer}>
+        ${this.#body()}
+      </div>
+      ${this.ignored.length === 0 ? null : html`<p class="more quiet">Not filtered by ${this.ignored.join(', ')}</p>`}
+      <guestlist-menu></guestlist-menu>
       <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
   }
@@ -270,7 +285,7 @@ export class MetricCard extends LitElement {
       .format=${this.view.format}
       .colours=${this.view.colours}
       .themeKey=${this.view.themeKey}
-      .isClickable=${metric.chart.isDrillable}
+      .isClickable=${this.#hasMarks}
       .isPrinted=${this.view.isPrinted}
       @settled=${() => {
         this.isSettled = true;
@@ -280,7 +295,8 @@ export class MetricCard extends LitElement {
         const columnName = columnsOf(answer, metric.chart).dimensions[0]?.name;
         if (columnName !== undefined) this.#tell('guestlist-point-click', { columnName, value });
       }}
-      @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
+      @point=${(event: CustomEvent<Cell>) => this.#chooseMark(event.detail)}
+      @period=${(event: CustomEvent<MarkedPeriod>) => this.#choosePeriod(event.detail)}
     ></guestlist-chart>`;
   }
 
@@ -288,7 +304,7 @@ export class MetricCard extends LitElement {
     const { name, chart } = this.#shown;
     const { format } = this.view;
     const { dimensions, measures } = columnsOf(answer, chart);
-    const isDrillable = chart.isDrillable && dimensions.length > 0;
+    const hasMarks = this.#hasMarks && dimensions.length > 0;
     const missing = this.#missing(answer);
     return html`${tableView({
       answer,
@@ -300,7 +316,7 @@ export class MetricCard extends LitElement {
       label: missing === null ? `${name}, table` : `${name}, table, ${missing}`,
       sort: this.#reading.state.sort,
       onSort: (column) => this.#reading.sortBy(column),
-      onDrill: isDrillable ? this.#drillInto : undefined,
+      onMark: hasMarks ? this.#chooseMark : undefined,
     })}
     ${missing === null ? null : html`<p class="more quiet">${missing}</p>`}`;
   }
@@ -324,7 +340,71 @@ export class MetricCard extends LitElement {
     return hidden > 0 ? counted : truncationNote(answer, format);
   }
 
-  readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
+  /** What a guest can do with a mark. An earlier service knows no marks. */
+  get #can(): { readonly filter: boolean; readonly drill: boolean; readonly seeRows: boolean } {
+    const { chart } = this.metric;
+    const column = this.#reading.markedColumn;
+    const levels = chart.drillLevels ?? Number.POSITIVE_INFINITY;
+    return {
+      filter: this.onMark !== undefined && column !== undefined && filteredBy(this.metric, column.name).length > 0,
+      drill: chart.isDrillable && this.#reading.state.drill.length < levels,
+      seeRows: this.view.canSeeRows && chart.crossFilters !== undefined,
+    };
+  }
+
+  /** Whether a click on a mark does anything. */
+  get #hasMarks(): boolean {
+    return Object.values(this.#can).includes(true);
+  }
+
+  /** Runs the mark's only action, or offers its actions in a menu. */
+  readonly #chooseMark = (value: Cell): void => {
+    const column = this.#reading.markedColumn;
+    if (column === undefined) return;
+    const mark = markOf(this.metric, column, value, this.view.format);
+    const items = this.#markItems(mark, value);
+    const menu = this.renderRoot.querySelector('guestlist-menu');
+    if (items.length === 1) items[0]?.run();
+    else if (items.length > 1 && menu instanceof Menu) menu.open(mark.label, items, this.#menuPlace(), this.#focused());
+  };
+
+  #markItems(mark: Mark, value: Cell): readonly MenuItem[] {
+    const { filter, drill, seeRows } = this.#can;
+    const isSet = (this.source.marks ?? []).some((each) => isSameMark(each, mark));
+    const filterLabel = isSet ? 'Remove filter' : 'Filter the other charts';
+    return [
+      ...(filter ? [{ label: filterLabel, run: () => this.onMark?.(mark) }] : []),
+      ...(drill ? [{ label: 'Drill down', run: () => this.#reading.drillInto(value, this.view.format) }] : []),
+      ...(seeRows ? [{ label: 'Show rows', run: () => this.#openRows(mark) }] : []),
+    ];
+  }
+
+  #choosePeriod(period: MarkedPeriod): void {
+    const { answer } = this.#reading.state;
+    const column = answer?.columns.find(({ name }) => name === period.column);
+    if (column === undefined || filteredBy(this.metric, column.name).length === 0) return;
+    this.onMark?.(periodOf(this.metric, column, period, this.view.format));
+  }
+
+  readonly #pointAt = ({ clientX: x, clientY: y }: PointerEvent): void => {
+    this.#pointed = { x, y };
+  };
+
+  readonly #forgetPointer = (): void => {
+    this.#pointed = undefined;
+  };
+
+  #focused(): HTMLElement | null {
+    const root = this.renderRoot;
+    return root instanceof ShadowRoot && root.activeElement instanceof HTMLElement ? root.activeElement : null;
+  }
+
+  /** At the pointer, or below what has the focus. */
+  #menuPlace(): MenuPlace {
+    if (this.#pointed !== undefined) return this.#pointed;
+    const { left, top, width, height } = (this.#focused() ?? this).getBoundingClientRect();
+    return { x: left + Math.min(24, width / 2), y: top + Math.min(28, height) };
+  }
 
   /** Tells the page what the guest did on this card. The page sees the public element as the target. */
   #tell(name: string, what: Readonly<Record<string, unknown>>): void {
@@ -362,14 +442,14 @@ export class MetricCard extends LitElement {
     return html`<button class="icon" type="button" aria-label=${name} title=${label} @click=${run}>${picture}</button>`;
   }
 
-  #openRows(): void {
+  #openRows(mark?: Mark): void {
     const { metricId } = this.metric;
-    const question = this.#reading.question(this.source);
+    const question = this.#reading.rowsQuestion(this.source, metricId, mark);
     const dialog = this.renderRoot.querySelector('guestlist-rows');
     if (!(dialog instanceof RowsDialog)) return;
     dialog.open((offset, limit, signal) =>
       // The source of that moment: a token may be renewed while the dialog is open.
-      this.source.client.underlying(metricId, { ...question, sort: undefined, offset, limit }, signal),
+      this.source.client.underlying(metricId, { ...question, offset, limit }, signal),
     );
   }
 

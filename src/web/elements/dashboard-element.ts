@@ -1,7 +1,7 @@
 /** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { GuestDashboard } from '../../domain/guest/view.js';
+import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
@@ -11,6 +11,7 @@ import { createUrlMirror } from '../filters/url-mirror.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard } from './layout.js';
+import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 
 const dashboardStyles = css`
@@ -24,6 +25,21 @@ const dashboardStyles = css`
   }
   .head:empty {
     display: none;
+  }
+  .chips {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    flex-basis: 100%;
+  }
+  .chip {
+    max-width: 100%;
+    border-radius: 999px;
+  }
+  .chip span {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   h2 {
     margin: 0;
@@ -106,6 +122,7 @@ export class GuestlistDashboard extends EmbedElement {
     urlPrefix: { type: String, attribute: 'url-prefix', reflect: true },
     dashboard: { state: true },
     filters: { state: true },
+    marks: { state: true },
   };
   declare dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
@@ -115,6 +132,8 @@ export class GuestlistDashboard extends EmbedElement {
   declare dashboard: GuestDashboard | undefined;
   /** The guest's filter values by filter name. Kept when the token changes, reset when the dashboard changes. */
   declare filters: FilterValues;
+  /** Marks that the guest chose as filters of the other cards. */
+  declare marks: readonly Mark[];
 
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
@@ -126,6 +145,7 @@ export class GuestlistDashboard extends EmbedElement {
     super();
     this.urlFilters = true;
     this.filters = {};
+    this.marks = [];
   }
 
   override connectedCallback(): void {
@@ -163,7 +183,7 @@ export class GuestlistDashboard extends EmbedElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    if (changed.has('filters')) this.#refilter();
+    if (changed.has('filters') || changed.has('marks')) this.#refilter();
   }
 
   protected override updated(): void {
@@ -177,7 +197,8 @@ export class GuestlistDashboard extends EmbedElement {
       this.dashboard = dashboard;
       this.#given = undefined;
       this.#readUrl(dashboard);
-      this.#source = { client, dashboardId: id, dashboardFilter: this.#filtersOf(dashboard) };
+      this.marks = openMarks(this.marks, dashboard);
+      this.#source = this.#sourceOf(client, id, dashboard);
       const { name, permissions } = dashboard;
       const detail = { dashboardId: id, name, permissions, filters: dashboard.filters.map((filter) => filter.name) };
       this.tell('guestlist-loaded', detail);
@@ -194,6 +215,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.#url.clear();
     this.#isUrlRead = false;
     this.filters = this.#given ?? this.#initialFilters();
+    this.marks = [];
   }
 
   protected override content(): TemplateResult {
@@ -218,13 +240,14 @@ export class GuestlistDashboard extends EmbedElement {
               ></guestlist-filter-bar>`
               : null
         }
+        ${markChips(this.marks, this.#removeMark)}
       </div>
       ${cards.length === 0 ? emptyState('There is nothing on this dashboard yet') : null}
       <div class="grid">
         ${repeat(
           cards,
           (card) => card.metric.metricId,
-          (card) => this.#card(card, source, notes),
+          (card) => this.#card(card, source, notes, dashboard.metrics),
         )}
       </div>
     `;
@@ -239,14 +262,22 @@ export class GuestlistDashboard extends EmbedElement {
     return html`<div class="printed quiet">${[...notes, moment.format(new Date())].map((note) => html`<div>${note}</div>`)}</div>`;
   }
 
-  #card({ metric, place }: PlacedCard, source: CardSource | undefined, notes: readonly string[]): TemplateResult {
+  #card(
+    { metric, place }: PlacedCard,
+    source: CardSource | undefined,
+    notes: readonly string[],
+    metrics: readonly GuestMetric[],
+  ): TemplateResult {
+    const { held, ignored } = marksOn(metric.metricId, this.marks, metrics);
     return html`<guestlist-card
       ?narrow=${place.w <= 6}
       ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}
       .metric=${metric}
       .source=${source}
-      .notes=${notes}
+      .notes=${[...notes, ...held]}
+      .ignored=${ignored}
+      .onMark=${this.#marked}
       .view=${this.view}
       .onFailure=${this.onFailure}
     ></guestlist-card>`;
@@ -256,6 +287,19 @@ export class GuestlistDashboard extends EmbedElement {
     const { client, embedId } = this;
     if (client === undefined || embedId === null) return Promise.resolve([]);
     return client.options(embedId, filter, search, signal);
+  };
+
+  readonly #marked = (mark: Mark): void => {
+    this.marks = toggled(this.marks, mark);
+  };
+
+  /** Keeps the focus near: on the next chip, or where the chips were. */
+  readonly #removeMark = (mark: Mark): void => {
+    this.#marked(mark);
+    void this.updateComplete.then(() => {
+      const chips = this.renderRoot.querySelector<HTMLElement>('.chips');
+      (chips?.querySelector('button') ?? chips)?.focus();
+    });
   };
 
   readonly #changed = ({ detail: { name, value } }: CustomEvent<FilterChange>): void => {
@@ -319,7 +363,11 @@ export class GuestlistDashboard extends EmbedElement {
 
   #refilter(): void {
     if (this.#source === undefined || this.dashboard === undefined) return;
-    this.#source = { ...this.#source, dashboardFilter: this.#filtersOf(this.dashboard) };
+    this.#source = this.#sourceOf(this.#source.client, this.#source.dashboardId, this.dashboard);
+  }
+
+  #sourceOf(client: GuestClient, dashboardId: string | undefined, dashboard: GuestDashboard): CardSource {
+    return { client, dashboardId, dashboardFilter: this.#filtersOf(dashboard), marks: this.marks };
   }
 
   /** The values of those filters that the current token shows. */

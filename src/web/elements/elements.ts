@@ -9,12 +9,14 @@ import { MultiSelect } from '../filters/multi-select.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
 import { DownloadMenu } from './download-menu.js';
+import { Menu } from './menu.js';
 import { GuestlistMetric } from './metric-element.js';
 import { RowsDialog } from './rows-dialog.js';
 
 const elements = {
   'guestlist-multi-select': MultiSelect,
   'guestlist-filter-bar': FilterBar,
+  'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
   'guestlist-download-menu': DownloadMenu,
   'guestlist-chart': ChartView,

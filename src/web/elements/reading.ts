@@ -5,19 +5,22 @@
 
 import type { Sort } from '../../domain/dashboard/metric.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { Question } from '../base/batch.js';
 import { type FilterValues, type GuestClient, GuestError } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { columnsOf, labelOf } from '../charts/model/columns.js';
 import type { TakenStep } from './drill-trail.js';
+import type { Mark } from './marks.js';
 
 /** Where a card reads from: a client with one token, and the dashboard filter that goes with each query. */
 export type CardSource = {
   readonly client: GuestClient;
   readonly dashboardId: string | undefined;
   readonly dashboardFilter: FilterValues;
+  /** Marks of this card and of others. The card's own filter only the others. */
+  readonly marks?: readonly Mark[] | undefined;
 };
 
 type State = {
@@ -75,7 +78,7 @@ export class Reading {
     const { metricId } = this.#target.metric;
     const question = questionOf(this.#target.source, this.#state);
     const points = pointsOf(this.#target.metric);
-    this.#asked = { client, key: keyOf(metricId, question) };
+    this.#asked = { client, key: keyOf(metricId, this.#target.source, this.#state) };
     this.#set({ isLoading: true, error: undefined });
     this.#latest.run(
       (signal) => client.query(metricId, { ...question, ...points }, signal),
@@ -99,9 +102,24 @@ export class Reading {
     this.#set({ isLoading: false, answer: undefined, answeredAt: undefined, error: failure });
   }
 
-  /** The current question, for underlying rows or a CSV download. */
+  /** The current question, for a download. */
   question(source: CardSource): Question {
     return questionOf(source, this.#state);
+  }
+
+  /** The question for the rows behind the card, or behind one of its marks. */
+  rowsQuestion(source: CardSource, metricId: string, mark: Mark | undefined): Question {
+    const others = (source.marks ?? []).filter(({ filter }) => filter.metricId !== metricId);
+    const marks = mark === undefined ? others : [...others, mark];
+    return { ...questionOf({ ...source, marks }, this.#state), sort: undefined };
+  }
+
+  /** The first dimension of the answer: the column that marks are of. */
+  get markedColumn(): AnswerColumn | undefined {
+    const { answer } = this.#state;
+    return answer === undefined || this.#target === undefined
+      ? undefined
+      : columnsOf(answer, this.#target.metric.chart).dimensions[0];
   }
 
   /** Sorts by a column: descending first, ascending on the second call. */
@@ -112,10 +130,9 @@ export class Reading {
   }
 
   drillInto(value: Cell, format: Format): void {
-    const { answer, drill } = this.#state;
-    if (this.#target === undefined || answer === undefined) return;
-    const column = columnsOf(answer, this.#target.metric.chart).dimensions[0];
-    if (column === undefined) return;
+    const { drill } = this.#state;
+    const column = this.markedColumn;
+    if (this.#target === undefined || column === undefined) return;
     const label = labelOf(value, column, this.#target.metric.chart, format);
     this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null });
   }
@@ -135,7 +152,7 @@ export class Reading {
   #ask(): void {
     if (this.#target === undefined) return;
     const { metric, source } = this.#target;
-    const key = keyOf(metric.metricId, questionOf(source, this.#state));
+    const key = keyOf(metric.metricId, source, this.#state);
     if (this.#asked?.client !== source.client || this.#asked.key !== key) this.load();
   }
 
@@ -145,9 +162,12 @@ export class Reading {
   }
 }
 
-const questionOf = ({ dashboardId, dashboardFilter }: CardSource, { drill, sort }: State): Question => ({
+type Choices = Pick<State, 'drill' | 'sort'>;
+
+const questionOf = ({ dashboardId, dashboardFilter, marks = [] }: CardSource, { drill, sort }: Choices): Question => ({
   ...(dashboardId === undefined ? {} : { dashboardId }),
   ...(Object.keys(dashboardFilter).length === 0 ? {} : { dashboardFilter }),
+  ...(marks.length === 0 ? {} : { crossFilter: marks.map(({ filter }) => filter) }),
   ...(drill.length === 0 ? {} : { drill: drill.map(({ columnName, value }) => ({ columnName, value })) }),
   ...(sort === null ? {} : { sort: [sort] }),
 });
@@ -159,4 +179,8 @@ const maxPoints = 4000;
 const pointsOf = ({ chart }: GuestMetric): Pick<Question, 'maxPoints'> =>
   chart.takesMaxPoints === true ? { maxPoints } : {};
 
-const keyOf = (metricId: string, question: Question): string => JSON.stringify([metricId, question]);
+/** Equal for equal answers. The service gets the card's own marks too, so that all cards ask by one request. */
+const keyOf = (metricId: string, source: CardSource, choices: Choices): string => {
+  const marks = (source.marks ?? []).filter(({ filter }) => filter.metricId !== metricId);
+  return JSON.stringify([metricId, questionOf({ ...source, marks }, choices)]);
+};
