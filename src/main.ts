@@ -101,6 +101,13 @@ const openDoor = async (
 
 type Door = Awaited<ReturnType<typeof openDoor>>;
 
+/**
+ * The service alone reads no policy, so it cannot tell which variables a policy names: it reports only those that look
+ * like a misspelt setting.
+ */
+const unknownVariables = (config: Config, halves: Halves) =>
+  config.findUnknownVariables().filter(({ suggestion }) => halves.gateway || suggestion !== undefined);
+
 /** Starts the chosen halves. Listens before composing, so that probes are answered at once. */
 export const start = async (config: Config, halves: Halves): Promise<Running> => {
   const { host, port } = config.settings.server;
@@ -120,7 +127,7 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
     if (managed !== null) doors.push(managed);
     const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, log });
     // Now the policy is loaded, and the variables that it names are known.
-    for (const unknown of config.findUnknownVariables())
+    for (const unknown of unknownVariables(config, halves))
       log.warn({ event: 'setting.unknown', ...unknown }, describeUnknown(unknown));
     main.serve(product.handle);
     managed?.serve(product.manage);

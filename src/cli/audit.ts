@@ -1,8 +1,8 @@
 /** `guestlist audit`: is the record whole, and what is in it. */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { readCount, WrongCall } from './wrong-call.js';
 
@@ -103,7 +103,7 @@ const flagsOf = { verify: ['head', 'file', 'url'], export: ['after', 'tenant', '
 
 /** Runs it, and answers the exit code: 0 whole, 1 not whole. Throws WrongCall. */
 export const runAudit = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: flags,

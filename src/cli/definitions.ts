@@ -1,11 +1,11 @@
 /** `guestlist pull`, `plan` and `push`: a folder of YAML files and the service that they describe. */
-import { parseArgs } from 'node:util';
 import type { Call } from '../contract/client.js';
 import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
-import { type Definition, type DefinitionFile, readFolder, writeFolder } from './files/folder.js';
+import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
 import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
 import { pushStep } from './files/push.js';
 import { readStored } from './files/service.js';
+import { parseOptions } from './kit/options.js';
 import { OperatorError } from './operator.js';
 import { connectToService } from './service-client.js';
 import { WrongCall } from './wrong-call.js';
@@ -55,11 +55,7 @@ const pull = async (call: Call, { folder, workspaces }: Options): Promise<Answer
     if (stored.workspaces.includes(name)) continue;
     throw new OperatorError(`There is no workspace "${name}"; ${hintOf(name, stored.workspaces, 'there are')}`);
   }
-  const definitions: readonly Definition[] = [
-    ...stored.datamarts.map((value) => ({ kind: 'datamart', value }) as const),
-    ...stored.dashboards.map(({ value }) => ({ kind: 'dashboard', value }) as const),
-  ];
-  const pulled = await writeFolder(folder, files, definitions);
+  const pulled = await writeFolder(folder, files, definitionsOf(stored));
   const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
   return { json: pulled, text: lines.join('\n').replace(/[^\P{Cc}\n]/gu, '\uFFFD') || 'The service has none.' };
 };
@@ -128,7 +124,7 @@ export const runDefinitions = async (name: DefinitionsCommand, args: readonly st
     console.log(usages[name]);
     return 0;
   }
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: { ...flags[name], json: { type: 'boolean' }, url: { type: 'string' } },

@@ -1,6 +1,5 @@
 /** The command `guestlist policy`: reads its arguments and files, and prints; the rest is the gateway's. */
 import { dirname, isAbsolute, relative } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { decodeBody } from '../gateway/common/wire.js';
@@ -17,6 +16,7 @@ import { type FailOn, failConditions, isStopped, pairPolicies, planPolicies, wri
 import { readSample } from '../policy-tools/sample.js';
 import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../policy-tools/test.js';
 import { loadPolicyTestFile } from '../policy-tools/test-file.js';
+import { parseOptions } from './kit/options.js';
 import { WrongCall } from './wrong-call.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
@@ -97,7 +97,7 @@ const checkNames = async (
 
 const runTests: Run = async (args, output, options) => {
   const { configuredPolicies } = options;
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: { cover: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },
@@ -151,7 +151,7 @@ const explained = z.object({ explanation: z.unknown(), text: z.string() });
 type Asked = { readonly request: string } | { readonly claims: unknown; readonly body: unknown; readonly now?: string };
 
 const runExplain: Run = async (args, output, { configuredPolicies, callGateway, now }) => {
-  const { values } = parseArgs({ args: [...args], options: explainFlags });
+  const { values } = parseOptions({ args: [...args], options: explainFlags });
   const { as, policy, tenant, embeds, timezone, lookup, url, request } = values;
   const ask = async (input: Asked) => explained.parse(await callGateway('policy-explain', input, url));
   const explain = async () => {
@@ -189,7 +189,7 @@ const readFailOn = (text: string | undefined): FailOn | undefined => {
 };
 
 const runPlan: Run = async (args, output, { now }) => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: {
@@ -216,7 +216,7 @@ const runPlan: Run = async (args, output, { now }) => {
 };
 
 const runSchema: Run = async (args, output) => {
-  const { values } = parseArgs({ args: [...args], options: { 'tenant-files': { type: 'boolean' } } });
+  const { values } = parseOptions({ args: [...args], options: { 'tenant-files': { type: 'boolean' } } });
   const schema = values['tenant-files'] === true ? tenantFileJsonSchema() : policyJsonSchema();
   // What prints it ends the line.
   output.log(writeJsonSchema(schema).trimEnd());

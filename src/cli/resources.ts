@@ -1,6 +1,6 @@
 /** `guestlist datasources`, `datamarts`, `dashboards`, `keys` and others: reads the call, runs the action, prints its answer. */
-import { parseArgs } from 'node:util';
 import { nearestName } from '../domain/nearest-name.js';
+import { parseOptions } from './kit/options.js';
 import { type ResourceName, resourceWords } from './resource-names.js';
 import { type Action, type Resource, resources } from './resource-table.js';
 import { connectToService } from './service-client.js';
@@ -61,7 +61,7 @@ export const runResource = async (name: ResourceName, args: readonly string[]): 
   const [wordName = '', ...others] = args;
   const action = findAction(name, resource, wordName);
   const flags = Object.fromEntries((action.flags ?? []).map((flag) => [flag, { type: 'string' }] as const));
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: others,
     allowPositionals: true,
     options: { ...flags, yes: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },

@@ -1,6 +1,6 @@
 /** `guestlist revoke` and `guestlist unrevoke`: what a running gateway is told to end, and to accept again. */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -25,7 +25,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const parse = (args: readonly string[]) => parseArgs({ args: [...args], allowPositionals: true, options });
+const parse = (args: readonly string[]) => parseOptions({ args: [...args], allowPositionals: true, options });
 type Values = ReturnType<typeof parse>['values'];
 
 const refuse = (message: string): never => {

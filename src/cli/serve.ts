@@ -1,5 +1,6 @@
 /** `guestlist serve`: runs the gateway, the service, or both. */
-import { parseArgs } from 'node:util';
+
+import { parseOptions } from './kit/options.js';
 import { WrongCall } from './wrong-call.js';
 
 const usage = `guestlist serve [--only gateway|service] [--accept-loss]
@@ -11,7 +12,7 @@ Runs gateway and service in one process.
 
 /** Resolves when the servers are up. Throws WrongCall. */
 export const runServe = async (args: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args: [...args],
     options: { only: { type: 'string' }, 'accept-loss': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });

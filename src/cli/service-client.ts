@@ -1,29 +1,22 @@
 /** Calls operations of a running service with the operator's credential: the service token, or the API key of a data app. */
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../contract/client.js';
 import { readOperatorSettings } from '../main.js';
+import { createHttpTransport } from './kit/transport.js';
 import { addressOf, OperatorError, storedToken } from './operator.js';
 
 /** The credentials of the command line, as the contract names them. */
 export type OperatorCredential = 'serviceToken' | 'apiKey';
 
-const createTransport =
-  (base: string): Transport =>
-  async ({ method, path, query, body, bearer }) => {
-    const search = new URLSearchParams(query).toString();
-    let response: Response;
+const createTransport = (base: string): Transport => {
+  const send = createHttpTransport(base);
+  return async (request) => {
     try {
-      response = await fetch(`${base}${path}${search === '' ? '' : `?${search}`}`, {
-        method,
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        redirect: 'error',
-      });
+      return await send(request);
     } catch (cause) {
       throw new OperatorError(`No service answers at ${base}. Start it, or name another by --url.`, { cause });
     }
-    // What is not JSON has no error envelope either, and the client says so.
-    return { status: response.status, body: await response.json().catch(() => undefined) };
   };
+};
 
 const readBearer = async (credential: OperatorCredential): Promise<string> => {
   const { apiKey, serviceToken, dataDir } = readOperatorSettings();

@@ -1,8 +1,8 @@
 /** `guestlist tenancy`: whose the rows of a datamart's tables are, as the running service says. */
-import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { getDatamartTenancy } from '../contract/datamart-tenancy.js';
 import { writeTable } from '../policy-tools/text-table.js';
+import { parseOptions } from './kit/options.js';
 import { readService } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -42,7 +42,7 @@ const words: Readonly<Record<Table['kind'], (table: Table) => readonly [string, 
 
 /** Runs it. Answers the exit code; throws WrongCall and OperatorError. */
 export const runTenancy = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: { json: { type: 'boolean' }, url: { type: 'string' }, help: { type: 'boolean', short: 'h' } },

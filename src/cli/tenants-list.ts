@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { writeTable } from '../policy-tools/text-table.js';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { readCount } from './wrong-call.js';
 
@@ -45,7 +45,7 @@ const write = ({ tenants, next }: z.output<typeof answer>): void => {
 /** `guestlist tenants list`. */
 export const tenantsList = async (args: readonly string[]): Promise<number> => {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args: [...args],
     options: {
       tenant: text,

@@ -1,7 +1,7 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { writeTable } from '../policy-tools/text-table.js';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -52,7 +52,7 @@ const write = (version: string, label: string | null, tenants: readonly Tenant[]
 /** Answers the exit code: 1 where a copy could not be read. */
 export const tenantsPlan = async (args: readonly string[]): Promise<number> => {
   const options = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
-  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options });
   const [template, ...rest] = positionals;
   if (template === undefined || rest.length > 0) {
     throw new WrongCall('tenants plan takes the name of one template');

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { mapBounded } from '../platform/bounded.js';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -130,7 +130,7 @@ const wrongChoice =
 
 /** `guestlist tenants provision`. Answers 1 where a dashboard could not be made. */
 export const tenantsProvision = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: {

@@ -1,8 +1,8 @@
 /** `guestlist tenants apply`, `rollback` and `rollouts`: the gateway does the work, and goes on with it when this is ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { writeTable } from '../policy-tools/text-table.js';
+import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
 import { conflicts, writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';
@@ -94,7 +94,7 @@ const common = { url: { type: 'string' }, json: { type: 'boolean', default: fals
 const listOf = (text: string): readonly string[] => text.split(',').filter((part) => part !== '');
 
 export const tenantsApply = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: {
@@ -130,7 +130,7 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
 };
 
 export const tenantsRollback = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: common });
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options: common });
   const [id, ...rest] = positionals;
   if (id === undefined || rest.length > 0) throw new WrongCall('tenants rollback takes the id of one roll-out');
   return follow('rollout-rollback', { id }, values.url, values.json);
@@ -141,7 +141,7 @@ const listed = z.object({
 });
 
 export const tenantsRollouts = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: common });
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options: common });
   const [id] = positionals;
   if (id !== undefined) return write(await askStatus(id, values.url), values.json);
   const { rollouts } = listed.parse(await callGateway('rollout-list', {}, values.url));

@@ -1,6 +1,6 @@
 /** `guestlist tenants suspend`, `resume` and `erase`: what the hooks of the host do, by hand. */
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { parseOptions } from './kit/options.js';
 import { callGateway, OperatorError } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -31,7 +31,7 @@ const assertKnown = async (clientId: string, url: string | undefined): Promise<v
 
 /** Answers the exit code. Throws WrongCall and OperatorError. */
 const changeState = async (change: Change, args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: { yes: { type: 'boolean' }, new: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },

@@ -24,9 +24,12 @@ export const readInput = (path: string): string => reading(path, () => readFileS
 
 export const isFolder = (path: string): boolean => reading(path, () => statSync(path).isDirectory());
 
+/** Packages bring policies and tests of their own, such as those of the demo. */
+const isOfPackage = (file: string): boolean => file.split(/[/\\]/).includes('node_modules');
+
 const listFolder = (folder: string, isWanted: (file: string) => boolean): readonly string[] =>
   reading(folder, () => readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-    .filter(isWanted)
+    .filter((file) => isWanted(file) && !isOfPackage(file))
     .toSorted();
 
 /**

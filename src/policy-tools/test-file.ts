@@ -6,6 +6,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
 import { guestPermissionNames } from '../domain/guest/grant.js';
+import { isRecord } from '../domain/is-record.js';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import { grantedAccess, minutes, templateName } from '../gateway/policy/schema.js';
 import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../gateway/policy/source.js';
@@ -118,10 +119,19 @@ const assertUnique = (tests: readonly { readonly name: string }[], source: Sourc
 /** Returns the policy's file name: `flights.yaml` for `flights.test.yaml`. */
 const policyBeside = (file: string): string => basename(file).replace(/\.test\.(ya?ml)$/, '.$1');
 
+const assertNoPolicy = (source: Source, file: string): void => {
+  const { content } = source;
+  if (!isRecord(content) || 'tests' in content || !('rules' in content || 'dataApp' in content)) return;
+  const tests = basename(file).replace(/(?:\.ya?ml)?$/, '.test.yaml');
+  const mend = `its tests belong in ${tests} beside it: run "guestlist policy test ${join(dirname(file), tests)}"`;
+  throw new PolicyFaults([{ at: source.at(0), message: `is a policy, not a file of policy tests; ${mend}` }]);
+};
+
 /** Reads tests from their text. Throws PolicyFaults. */
 export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   const source = createSource(text, file);
   if (source.problems.length > 0) throw new PolicyFaults(source.problems);
+  assertNoPolicy(source, file);
   const result = testFile.safeParse(source.content);
   if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error, 'a file of policy tests'));
   const { policy, now, tests } = result.data;

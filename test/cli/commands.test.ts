@@ -49,6 +49,18 @@ describe('an unknown command', () => {
   });
 });
 
+describe('an unknown option', () => {
+  test.each([
+    ['the option that was meant', ['guest-tokens', 'list', '--clinet', 'LAX'], 'Did you mean "--client"?'],
+    ['all options where none is near', ['policy', 'schema', '--colour'], 'The options are: --tenant-files.'],
+    ['it after a word', ['tenancy', 'flights', '--jsn'], 'Did you mean "--json"?'],
+    ['it of init too', ['init', '--datbase', 'x'], 'Did you mean "--database"?'],
+  ])('is refused with %s, and exit code 2', async (_, args, hint) => {
+    const { code, out, err } = await run(...args);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);
+  });
+});
+
 test('help loads nothing but the table of commands', () => {
   const loaded = new Set<string>();
   const load = (file: string): void => {

@@ -1,7 +1,7 @@
 /** `guestlist init` on databases of its own: what it leaves out, and a first dashboard in which every metric shows the tenant's rows only. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -223,13 +223,21 @@ describe.each(kinds.filter(({ isThere }) => isThere))('on $kind', ({ kind, schem
   });
 
   test('tables whose rows have no tenant are left out, and it says so', async () => {
-    const { tableList, sharedTables } = parse(await readFile(join(folder, 'definitions/datamart.yaml'), 'utf8'));
-    const names = tableList.map(({ name }: { readonly name: string }) => name);
+    const [name = ''] = await readdir(join(folder, 'definitions/datamarts'));
+    const { tableList, sharedTables } = parse(await readFile(join(folder, 'definitions/datamarts', name), 'utf8'));
+    const names = tableList.map((table: { readonly name: string }) => table.name);
     const kept = ['categories', 'customer_customer_demo', 'customers', 'order_details', 'orders', 'products'];
     expect(names.toSorted()).toEqual(kept);
     expect(sharedTables).toHaveLength(2);
-    for (const { name } of northwindTables.filter((table) => !kept.includes(table.name)))
-      expect(told).toMatch(new RegExp(`${schema ?? '\\w+'}\\.${name} +LEFT OUT: `));
+    for (const left of northwindTables.filter((table) => !kept.includes(table.name)))
+      expect(told).toMatch(new RegExp(`${schema ?? '\\w+'}\\.${left.name} +LEFT OUT: `));
+  });
+
+  test('its definitions are those of the service: plan finds nothing to change', async () => {
+    const { code, output } = await run(folder, 'plan', '--url', url);
+    expect([code, output]).toEqual([0, expect.stringContaining('Nothing to change.')]);
+    const { output: pulled } = await run(folder, 'pull', '--url', url);
+    expect(pulled).not.toContain('written');
   });
 
   test('its policy passes its tests, and secrets are readable by their owner alone', async () => {

@@ -72,6 +72,21 @@ describe('guestlist policy test', () => {
     });
   });
 
+  it('leaves out what packages bring below the folder', async () => {
+    policy('mine/p');
+    write('mine/p.test.yaml', test(['delays', 'routes']));
+    write('mine/node_modules/guestlist/config/theirs.test.yaml', test(['delays']));
+    const { code, out } = await run('test', join(folder, 'mine'));
+    expect([code, out]).toEqual([0, expect.stringMatching(/1 test/)]);
+    expect(out).not.toContain('theirs');
+  });
+
+  it('says of a policy that it is no file of tests, and which file to name', async () => {
+    const { code, errors } = await run('test', policy('plain/p'));
+    expect([code, errors]).toEqual([2, expect.stringMatching(/is a policy.*guestlist policy test .*p\.test\.yaml"/)]);
+    expect(errors.split('\n')).toHaveLength(2);
+  });
+
   it('ends with 1 for a name that the service lacks, and names its place, what was meant, and what there is', async () => {
     const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: { Destinaton: '"x"' } } }];
     write('names/p.yaml', { ...basePolicy, restrictions });

@@ -213,6 +213,13 @@ it('misspelt settings are named at start, and what the policy reads is not', asy
   ]);
 });
 
+it('the service alone, which reads no policy, names only what looks like a setting', async () => {
+  const env = { GUESTLIST_ALOWED_ORIGINS: 'https://app.example.com', GUESTLIST_TENANT_KEY_OF_OURS: 'x' };
+  const product = await started({ args: ['--only', 'service'], env });
+  await vi.waitFor(() => expect(product.output()).toContain('GUESTLIST_ALOWED_ORIGINS'));
+  expect(product.output()).not.toContain('GUESTLIST_TENANT_KEY_OF_OURS');
+});
+
 it('a misspelt setting is named where the start fails without it', async () => {
   const { code, output } = await runToEnd(['serve'], {
     NODE_ENV: 'production',

@@ -18,6 +18,7 @@ import {
   type Kind,
   kinds,
 } from './formats.js';
+import type { Stored } from './service.js';
 
 /** An object that a file describes. */
 export type Definition =
@@ -25,6 +26,12 @@ export type Definition =
   | { readonly kind: 'dashboard'; readonly value: DashboardFile };
 /** A file with its path from the folder, and its lines for faults. */
 export type DefinitionFile = Definition & { readonly file: string; readonly source: Source };
+
+/** Everything that the service has, datamarts first. */
+export const definitionsOf = ({ datamarts, dashboards }: Stored): readonly Definition[] => [
+  ...datamarts.map((value) => ({ kind: 'datamart', value }) as const),
+  ...dashboards.map(({ value }) => ({ kind: 'dashboard', value }) as const),
+];
 
 /** What identifies an object, in words: `datamart flights`, `dashboard flights/delays`. */
 export const nameOf = (definition: Definition): string =>

@@ -1,7 +1,7 @@
 /** Writes what `init` drafted into a service of this folder, by the operations of the interface. */
 import { join } from 'node:path';
 import { createApiKey } from '../../contract/api-keys.js';
-import { type Call, createClient, type Transport } from '../../contract/client.js';
+import { type Call, createClient } from '../../contract/client.js';
 import { exportVersion } from '../../contract/dashboard-export.js';
 import { importDashboard } from '../../contract/dashboards.js';
 import { createDataApp } from '../../contract/data-apps.js';
@@ -11,19 +11,10 @@ import { createWorkspace } from '../../contract/workspaces.js';
 import { type ColumnRef, type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
 import type { DatasourceConnection } from '../../domain/organization.js';
 import { startLocalService } from '../../main.js';
+import { definitionsOf, readFolder, writeFolder } from '../files/folder.js';
+import { readStored } from '../files/service.js';
+import { createHttpTransport } from '../kit/transport.js';
 import { type FirstDashboard, layOut } from './first-dashboard.js';
-
-const httpTransport =
-  (base: string): Transport =>
-  async ({ method, path, query, body, bearer }) => {
-    const search = new URLSearchParams(query).toString();
-    const response = await fetch(`${base}${path}${search === '' ? '' : `?${search}`}`, {
-      method,
-      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await response.json() };
-  };
 
 /** The datamart as `createDatamart` takes it. */
 export const datamartDefinition = ({ name, tenancy, tables, relationships, sharedTables }: Datamart) => {
@@ -105,8 +96,8 @@ const create = async (call: Call, { name, connection, datamart, dashboard }: Def
 export type ReadServiceToken = (dataDir: string) => Promise<string>;
 
 /**
- * Starts the service that the folder's configuration describes, creates everything, and stops it again. Returns the API
- * key of the data app. Throws UpstreamRefusal with the service's words.
+ * Starts the service that the folder's configuration describes, creates everything, writes `definitions/` as `pull`
+ * does, and stops the service again. Returns the API key of the data app. Throws UpstreamRefusal with the service's words.
  */
 export const applyDefinitions = async (
   folder: string,
@@ -116,7 +107,11 @@ export const applyDefinitions = async (
   const running = await startLocalService(join(folder, 'guestlist.yaml'));
   try {
     const token = await readServiceToken(join(folder, 'data'));
-    return await create(createClient(httpTransport(running.url), token), definitions);
+    const call = createClient(createHttpTransport(running.url), token);
+    const apiKey = await create(call, definitions);
+    const written = join(folder, 'definitions');
+    await writeFolder(written, await readFolder(written), definitionsOf(await readStored(call, () => true)));
+    return apiKey;
   } finally {
     running.hurry();
     await running.close();

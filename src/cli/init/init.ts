@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { stringify } from 'yaml';
 import { proposeFor } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createEngine } from '../../engine/engine.js';
+import { parseOptions } from '../kit/options.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
 import { type Choices, type Draft, draftDatamart } from './draft.js';
@@ -214,8 +213,6 @@ const build = async (
       'policy.yaml': policyFile(setup),
       'policy.test.yaml': policyTestFile(setup),
       'host-page.mjs': hostPageFile(setup),
-      'definitions/datamart.yaml': stringify(datamart, { lineWidth: 0 }),
-      [`definitions/${setup.dashboard.id}.yaml`]: stringify(exported, { lineWidth: 0 }),
       '.gitignore': ignoreFile(existsSync(gitignore) ? await readFile(gitignore, 'utf8') : ''),
     });
     const { name, connection } = setup;
@@ -277,7 +274,7 @@ const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<
 
 /** Runs it. Answers the exit code: 2 where it was called wrongly. Throws Error with what to mend. */
 export const runInit = async (args: readonly string[], readServiceToken: ReadServiceToken): Promise<number> => {
-  const { values } = parseArgs({ args: [...args], options });
+  const { values } = parseOptions({ args: [...args], options });
   if (values.help === true) {
     console.log(initUsage);
     return 0;
