@@ -115,7 +115,9 @@ describe('guestlist policy test', () => {
     expect(found.calls).toEqual([
       {
         command: 'policy-names',
-        input: { asked: { workspace: 'flights', templates: ['delays', 'routes', 'third-one'], embeds: [] } },
+        input: {
+          asked: { workspace: 'flights', datamart: null, templates: ['delays', 'routes', 'third-one'], embeds: [] },
+        },
         url: undefined,
       },
     ]);
