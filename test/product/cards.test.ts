@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
     visit('plain', 'cards--LAX', async (page) => {
       const days = () => cardOf(page, 'Daily').locator('tbody tr').count();
       const months = await cardOf(page, 'Months').locator('tbody tr').count();
-      const detail = { column: 'Day', from: '2001-02-01T00:00:00', to: '2001-02-10T00:00:00' };
+      const detail = { column: 'Day', from: '2001-02-01T00:00:00', last: '2001-02-10T00:00:00' };
       await cardOf(page, 'Days')
         .locator('guestlist-chart')
         .evaluate((chart, period) => chart.dispatchEvent(new CustomEvent('period', { detail: period })), detail);

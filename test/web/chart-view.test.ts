@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
       .waitFor();
     expect(
       await page.evaluate('host.events.filter(({ name }) => name === "period").map(({ detail }) => detail)'),
-    ).toEqual([{ column: 'Month', from: '2001-03-01', to: '2001-05-31' }]);
+    ).toEqual([{ column: 'Month', from: '2001-03-01', to: '2001-05-31', last: '2001-05-01' }]);
     await course().getByRole('button', { name: 'Reset zoom' }).click();
     await course()
       .getByRole('img', { name: /6 values from January 2001/ })

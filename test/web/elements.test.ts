@@ -295,6 +295,89 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await page.getByRole('img', { name: /^Flights a day.*31 values from Mar 1, 2001 to Mar 31, 2001/ }).waitFor();
   });
 
+  it('stops a reversed range in the control, and sends it when it is mended', async () => {
+    await showDashboard();
+    await page.getByLabel('Date from').fill('2001-03-31');
+    await page.getByLabel('Date from').blur();
+    await until(() => requests('shareDelayed/query').length).toBe(2);
+    await page.getByLabel('Date to').fill('2001-03-01');
+    await page.getByLabel('Date to').blur();
+    await page.getByRole('alert').getByText('The start is after the end').waitFor();
+    expect(await page.getByLabel('Date to').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Date from').fill('2001-02-01');
+    await page.getByLabel('Date from').blur();
+    await until(() => page.getByRole('alert').getByText('The start is after the end').count()).toBe(0);
+    // A third request would have come before this one.
+    await until(() =>
+      requests('shareDelayed/query')
+        .map(({ body }) => body)
+        .at(-1),
+    ).toMatchObject({
+      dashboardFilter: { Date: { startDate: '2001-02-01', endDate: '2001-03-01' } },
+    });
+    expect(requests('shareDelayed/query').length).toBe(3);
+  });
+
+  it('sends the name of a date preset, so that the service computes its days in the zone of the token', async () => {
+    await showDashboard();
+    await page.getByLabel('Date from').fill('2001-03-31');
+    await page.getByLabel('Date from').blur();
+    const period = page.getByLabel('Date period');
+    await until(() => period.evaluate((select) => (select as unknown as { value: string }).value)).toBe('');
+    await until(() => period.locator('option:checked').innerText()).toBe('Custom');
+    await period.selectOption('Last 30 Days');
+    await until(() => requests('shareDelayed/query').at(-1)?.body).toMatchObject({
+      dashboardFilter: { Date: 'Last 30 Days' },
+    });
+    await until(() => page.getByLabel('Date from').inputValue()).toBe('');
+    await period.selectOption('Any time');
+    await until(() => requests('shareDelayed/query').at(-1)?.body).toEqual({ dashboardId: 'delays--LAX' });
+    await until(() => period.locator('option:checked').innerText()).toBe('Any time');
+  });
+
+  it('keeps chosen values at the top of the list, counts and clears them', async () => {
+    await showDashboard();
+    await pick('TX');
+    await page.getByRole('button', { name: /^State/ }).click();
+    const list = page.locator('guestlist-multi-select');
+    await until(() => list.getByRole('option').first().innerText()).toBe('TX');
+    await list.getByText('1 chosen').waitFor();
+    await list.getByRole('button', { name: 'Clear' }).click();
+    await until(() => list.getByRole('option', { selected: true }).count()).toBe(0);
+    await until(() => requests('shareDelayed/query').at(-1)?.body).toEqual({ dashboardId: 'delays--LAX' });
+  });
+
+  it('says that a list can’t be loaded, and loads it again', async () => {
+    await showDashboard();
+    bench.service.control.override = ({ path }) =>
+      path.includes('/options') ? refusal('INTERNAL_SERVER_ERROR', 'failed', 500) : undefined;
+    await page.getByRole('button', { name: /^State/ }).click();
+    const list = page.locator('guestlist-multi-select');
+    await list.getByText('The list can’t be loaded').waitFor({ timeout: 30_000 });
+    bench.service.control.override = () => undefined;
+    await list.getByRole('button', { name: 'Try again' }).click();
+    await list.getByRole('option', { name: 'CA', exact: true }).waitFor();
+  });
+
+  it('sends one search for what is typed in one go', async () => {
+    await showDashboard();
+    await page.getByRole('button', { name: /^State/ }).click();
+    const search = page.getByRole('combobox', { name: 'Search State' });
+    await search.waitFor();
+    await search.evaluate((input) => {
+      const field = input as unknown as { value: string; dispatchEvent(event: unknown): void };
+      for (const text of ['n', 'nv']) {
+        field.value = text;
+        field.dispatchEvent(
+          new (globalThis as unknown as { InputEvent: new (type: string) => unknown }).InputEvent('input'),
+        );
+      }
+    });
+    const options = page.locator('guestlist-multi-select').getByRole('option');
+    await until(() => options.allInnerTexts()).toEqual(['NV']);
+    expect(requests('/options').filter(({ path }) => /search=n(&|$)/.test(path))).toEqual([]);
+  });
+
   it('drills down on a click in a chart, and goes back', async () => {
     await showDashboard();
     const card = page.getByRole('region', { name: 'Average delay by destination', exact: true });

@@ -6,6 +6,7 @@
 import { ChartView } from '../charts/chart-view.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
+import { RangeInput } from '../filters/range-input.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
 import { DownloadMenu } from './download-menu.js';
@@ -15,6 +16,7 @@ import { RowsDialog } from './rows-dialog.js';
 
 const elements = {
   'guestlist-multi-select': MultiSelect,
+  'guestlist-range': RangeInput,
   'guestlist-filter-bar': FilterBar,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,

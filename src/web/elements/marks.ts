@@ -15,8 +15,8 @@ export type Mark = {
   readonly label: string;
 };
 
-/** Marks from one value of a column to another: what a chart's `period` event carries. */
-export type MarkedPeriod = { readonly column: string; readonly from: string; readonly to: string };
+/** From one group of a column to another: what a chart's `period` event carries. */
+export type MarkedPeriod = { readonly column: string; readonly from: string; readonly last: string };
 
 /** The metrics that a mark of the column filters. Empty if the service is an earlier one. */
 export const filteredBy = ({ chart }: GuestMetric, column: string): readonly string[] => {
@@ -32,7 +32,7 @@ export const markOf = (metric: GuestMetric, column: AnswerColumn, value: Cell, f
 export const periodOf = (
   metric: GuestMetric,
   column: AnswerColumn,
-  { from, to }: MarkedPeriod,
+  { from, last: to }: MarkedPeriod,
   format: Format,
 ): Mark => {
   const [first, last] = [from, to].map((end) => labelOf(end, column, metric.chart, format));

@@ -3,13 +3,25 @@
  * enforces a value, it is shown beside the control, and the guest chooses within it.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
 import type { GuestFilter, GuestOption } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
-import { datesIn, earliest, inWords, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
+import {
+  datePresets,
+  datesIn,
+  earliest,
+  inWords,
+  latest,
+  numberIn,
+  rangeIn,
+  stringsIn,
+  valueFor,
+} from './filter-values.js';
+import type { RangeTexts } from './range-input.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
 export type LoadFilterOptions = (
@@ -36,11 +48,12 @@ export class FilterBar extends LitElement {
       .bar {
         display: flex;
         flex-wrap: wrap;
-        align-items: end;
+        align-items: start;
         gap: 10px 14px;
       }
       fieldset {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: 4px;
         margin: 0;
         padding: 0;
@@ -58,10 +71,7 @@ export class FilterBar extends LitElement {
         gap: 4px;
         min-width: 0;
       }
-      .top {
-        align-items: start;
-      }
-      .top > .button {
+      .bar > .button {
         margin-top: 21px;
       }
       .label + .fixed {
@@ -80,10 +90,9 @@ export class FilterBar extends LitElement {
       }
       .pair {
         display: flex;
-        align-items: center;
+        align-items: start;
         gap: 6px;
       }
-      input,
       select {
         min-height: 34px;
         padding: 0 9px;
@@ -92,23 +101,19 @@ export class FilterBar extends LitElement {
         background: var(--gl-surface);
         font-size: 13px;
       }
-      input[type='number'] {
-        width: 9ch;
-      }
       @container (max-width: 560px) {
         guestlist-multi-select,
         fieldset,
         .held,
-        .pair input {
+        .pair > * {
           flex: 1 1 100%;
           min-width: 0;
         }
-        .top > .button {
-          margin-top: 0;
+        .pair {
+          flex-wrap: wrap;
         }
-        .pair input {
-          flex-basis: 0;
-          width: 100%;
+        .bar > .button {
+          margin-top: 0;
         }
       }
     `,
@@ -122,9 +127,8 @@ export class FilterBar extends LitElement {
 
   override render() {
     if (this.filters.length === 0) return null;
-    const isAnyHeld = this.filters.some(({ appliedValue }) => appliedValue !== undefined);
     const isAnySet = Object.keys(this.values).length > 0;
-    return html`<div class=${isAnyHeld ? 'bar top' : 'bar'} role="group" aria-label="Filters">
+    return html`<div class="bar" role="group" aria-label="Filters">
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
@@ -169,42 +173,56 @@ export class FilterBar extends LitElement {
 
   #dates({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
     const [from, to] = datesIn(value);
-    const set = (start: string, end: string) =>
-      this.#tell(
-        name,
-        start === '' && end === '' ? undefined : { startDate: start || earliest, endDate: end || latest },
-      );
-    const preset = typeof value === 'string' ? html`<span class="quiet">${value}</span>` : null;
+    const set = ({ low, high }: RangeTexts) =>
+      this.#tell(name, low === '' && high === '' ? undefined : { startDate: low || earliest, endDate: high || latest });
     return html`<fieldset>
       <legend>${name}</legend>
       <div class="pair">
-        ${this.#input('date', `${name} from`, from, (text) => set(text, to))}
-        <span class="quiet" aria-hidden="true">–</span>
-        ${this.#input('date', `${name} to`, to, (text) => set(from, text))} ${preset}
+        ${this.#period(name, value, from !== '' || to !== '')} ${this.#range('date', name, [from, to], set)}
       </div>
     </fieldset>`;
+  }
+
+  /** The service computes presets in the token's time zone, so their names are sent and not their days. */
+  #period(name: string, value: FilterValue | undefined, isRange: boolean): TemplateResult {
+    const text = typeof value === 'string' ? value : '';
+    const known = datePresets.find((preset) => preset.toLowerCase() === text.trim().toLowerCase());
+    const chosen = known ?? text;
+    const names = known === undefined && text !== '' ? [text, ...datePresets] : datePresets;
+    const change = (event: Event) => {
+      if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
+    };
+    return html`<select aria-label=${`${name} period`} @change=${change}>
+      ${isRange ? html`<option value="" disabled selected>Custom</option>` : null}
+      <option value="" .selected=${live(!isRange && chosen === '')}>Any time</option>
+      ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${each}</option>`)}
+    </select>`;
   }
 
   #numbers({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
     const { min, max } = rangeIn(value);
     const read = (text: string) => (text === '' ? undefined : numberIn(text));
-    const set = (low: typeof min, high: typeof max) =>
-      this.#tell(name, low === undefined && high === undefined ? undefined : { min: low, max: high });
+    const set = ({ low, high }: RangeTexts) =>
+      this.#tell(name, low === '' && high === '' ? undefined : { min: read(low), max: read(high) });
     return html`<fieldset>
       <legend>${name}</legend>
-      <div class="pair">
-        ${this.#input('number', `${name} at least`, String(min ?? ''), (text) => set(read(text), max))}
-        <span class="quiet" aria-hidden="true">–</span>
-        ${this.#input('number', `${name} at most`, String(max ?? ''), (text) => set(min, read(text)))}
-      </div>
+      ${this.#range('number', name, [String(min ?? ''), String(max ?? '')], set)}
     </fieldset>`;
   }
 
-  #input(type: 'date' | 'number', label: string, value: string, set: (text: string) => void): TemplateResult {
-    const change = (event: Event) => {
-      if (event.target instanceof HTMLInputElement) set(event.target.value);
-    };
-    return html`<input type=${type} aria-label=${label} .value=${value} @change=${change} />`;
+  #range(
+    type: 'date' | 'number',
+    label: string,
+    [low, high]: readonly [string, string],
+    set: (texts: RangeTexts) => void,
+  ): TemplateResult {
+    return html`<guestlist-range
+      .type=${type}
+      .label=${label}
+      .low=${low}
+      .high=${high}
+      @range=${(event: CustomEvent<RangeTexts>) => set(event.detail)}
+    ></guestlist-range>`;
   }
 
   #choice({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {

@@ -7,6 +7,25 @@ import { type Format, yesOrNo } from '../base/format.js';
 /** The service requires both ends of a date range; these stand for an open end. */
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
+/** Periods by the names that the service knows. */
+export const datePresets: readonly string[] = [
+  'Today',
+  'Yesterday',
+  'Last 7 Days',
+  'Last 30 Days',
+  'This Week',
+  'Last Week',
+  'This Month',
+  'Last Month',
+  'Last 3 Months',
+  'Last 6 Months',
+  'Last 12 Months',
+  'This Quarter',
+  'Last Quarter',
+  'This Year',
+  'Last Year',
+];
+
 /** The value of a filter. Safe for filters with names such as `constructor`. */
 export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;

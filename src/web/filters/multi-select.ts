@@ -89,12 +89,36 @@ const multiSelectStyles = css`
     width: 12px;
     height: 12px;
   }
+  .actions {
+    display: flex;
+    align-items: center;
+    justify-content: space-between;
+    gap: 8px;
+    padding: 6px 2px 0;
+    font-size: 13px;
+  }
   .note:not(:empty) {
     padding: 6px 8px;
     color: var(--gl-muted);
     font-size: 13px;
   }
 `;
+
+/** The service lists at most this many options for one search. */
+const longestAnswer = 100;
+
+/** How long the guest must stop typing before a search is sent. */
+const typingPauseInMs = 150;
+
+/** Rejects if the signal aborts. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((done, failed) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      failed(signal.reason);
+    });
+  });
 
 export type LoadOptions = (search: string, signal: AbortSignal) => Promise<readonly GuestOption[]>;
 
@@ -121,6 +145,9 @@ export class MultiSelect extends LitElement {
   readonly #latest = createLatest();
   /** Labels loaded so far, so that chosen values keep their label when the list shows other options. */
   readonly #labels = new Map<string, string>();
+
+  /** Whether the service may have more options than it listed. */
+  #isCut = false;
 
   constructor() {
     super();
@@ -188,6 +215,17 @@ export class MultiSelect extends LitElement {
         ${options.map((option, index) => this.#option(option, index))}
       </div>
       <div class="note" role="status">${this.#note()}</div>
+      ${this.#actions()}
+    </div>`;
+  }
+
+  #actions() {
+    const retry = html`<button class="button" type="button" @click=${() => this.#again()}>Try again</button>`;
+    const clear = html`<span class="quiet">${this.values.length} chosen</span>
+      <button class="button" type="button" @click=${() => this.#clear()}>Clear</button>`;
+    if (this.problem === undefined && this.values.length === 0) return null;
+    return html`<div class="actions">
+      ${this.problem === undefined ? null : retry} ${this.values.length === 0 ? null : clear}
     </div>`;
   }
 
@@ -208,6 +246,7 @@ export class MultiSelect extends LitElement {
   #note(): string {
     if (this.problem !== undefined) return this.problem;
     if (this.options === undefined) return 'Loading…';
+    if (this.#isCut) return 'Not all are listed. Search to find others.';
     return this.options.length === 0 ? 'Nothing found' : '';
   }
 
@@ -246,24 +285,52 @@ export class MultiSelect extends LitElement {
 
   readonly #typed = (event: Event): void => {
     if (event.target instanceof HTMLInputElement) this.search = event.target.value;
-    this.#fetch();
+    this.#fetch(typingPauseInMs);
   };
 
-  #fetch(): void {
+  /** Reads the list for the text of the search after a pause. A later call supersedes the read and its pause. */
+  #fetch(pauseInMs = 0): void {
     this.active = 0;
     this.problem = undefined;
     const { search } = this;
     this.#latest.run(
-      (signal) => this.load(search, signal),
+      async (signal) => {
+        if (pauseInMs > 0) await pause(pauseInMs, signal);
+        return this.load(search, signal);
+      },
       (options) => {
         for (const { label, value } of options) this.#labels.set(String(value), label);
-        this.options = options;
+        this.#isCut = options.length >= longestAnswer;
+        this.options = this.#chosenFirst(options);
       },
       () => {
         this.options = [];
         this.problem = 'The list can’t be loaded';
       },
     );
+  }
+
+  /** Without a search, also lists the chosen values that the answer lacks, so that each can be taken back. */
+  #chosenFirst(options: readonly GuestOption[]): readonly GuestOption[] {
+    const answered = new Set(options.map(({ value }) => String(value)));
+    const missing = this.search === '' ? this.values.filter((value) => !answered.has(value)) : [];
+    const isChosen = ({ value }: GuestOption) => this.values.includes(String(value));
+    return [
+      ...missing.map((value) => ({ label: this.#labels.get(value) ?? value, value })),
+      ...options.filter(isChosen),
+      ...options.filter((option) => !isChosen(option)),
+    ];
+  }
+
+  #again(): void {
+    this.options = undefined;
+    this.renderRoot.querySelector('input')?.focus();
+    this.#fetch();
+  }
+
+  #clear(): void {
+    this.renderRoot.querySelector('input')?.focus();
+    this.dispatchEvent(new CustomEvent<readonly string[]>('choose', { detail: [] }));
   }
 
   #toggle(value: string): void {
