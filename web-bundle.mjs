@@ -1,5 +1,5 @@
-// Bundles the elements for browsers: one script, and a chunk for each family of charts, which the script loads when a
-// card first draws one. Used by build.mjs and packages/build.mjs.
+// Bundles the elements for browsers: one script, and a chunk for each family of charts and each language, which the script
+// loads when an element first needs one. Used by build.mjs and packages/build.mjs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,9 @@ import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const folder = join(root, 'src/web/charts/chunks');
+const languages = join(root, 'src/web/languages');
+/** Files of `languages/` that are part of the script. */
+const inScript = ['load.ts', 'text.ts'];
 
 const bundle = async (input, output) => {
   const bundled = await rolldown({ platform: 'browser', cwd: root, ...input });
@@ -19,7 +22,14 @@ const bundle = async (input, output) => {
 const bundleCharts = (dist) => {
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));
   return bundle(
-    { input: Object.fromEntries(names.map((name) => [name, join(folder, `${name}.ts`)])) },
+    {
+      input: Object.fromEntries([
+        ...names.map((name) => [name, join(folder, `${name}.ts`)]),
+        ...readdirSync(languages)
+          .filter((file) => !inScript.includes(file))
+          .map((file) => [basename(file, '.ts'), join(languages, file)]),
+      ]),
+    },
     { dir: join(dist, 'charts'), entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
   );
 };
@@ -31,7 +41,7 @@ const bundleCharts = (dist) => {
 const chartsByName = (charts) => ({
   name: 'charts-by-name',
   resolveId(source, _importer, { kind }) {
-    const name = /^\.\/chunks\/(\w+)\.js$/.exec(source)?.[1];
+    const name = /^\.\/(?:chunks\/)?(\w+)\.js$/.exec(source)?.[1];
     if (kind !== 'dynamic-import' || name === undefined) return null;
     const chunk = charts.find(({ isEntry, name: of }) => isEntry && of === name);
     if (chunk === undefined) throw new Error(`no chunk for ${source}`);

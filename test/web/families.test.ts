@@ -153,7 +153,7 @@ describe('lines, areas and bars', () => {
       return picture(cartesian, { ...given, answer: { ...given.answer, totalRecords, isTruncated: true } }).summary;
     };
     expect(cut(84_539)).toContain('Incomplete: 3 of 84,539 rows.');
-    expect(cut(3)).toContain('Incomplete: first 3 rows.');
+    expect(cut(3)).toContain('Incomplete: First 3 rows.');
   });
 });
 
@@ -214,11 +214,17 @@ describe('periods of a drag', () => {
   it('names first and last day, in whichever direction the drag went', () => {
     const range = rangeOf(periods, 2, 1);
     if (range === null) throw new Error('no range');
-    expect(periodOf(periods, range)).toEqual({ column: 'Month', from: '2001-02-01', to: '2001-03-31' });
+    expect(periodOf(periods, range)).toEqual({
+      column: 'Month',
+      from: '2001-02-01',
+      to: '2001-03-31',
+      last: '2001-03-01',
+    });
   });
 
   it('names the time where the periods are shorter than days', () => {
-    expect(periodOf(periods, { from: Date.UTC(2001, 0, 1, 6), to: Date.UTC(2001, 0, 1, 7) - 1000 })).toMatchObject({
+    const from = Date.UTC(2001, 0, 1, 6);
+    expect(periodOf(periods, { from, to: from + 3_599_000, last: from })).toMatchObject({
       from: '2001-01-01T06:00:00',
       to: '2001-01-01T06:59:59',
     });

@@ -3,10 +3,13 @@ import type { Chart } from '../../domain/dashboard/chart.js';
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import { createText, type Text, type Texts } from '../languages/text.js';
 
 export type NumberHint = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>;
 
 export type Format = {
+  /** The element's own texts. */
+  readonly text: Text;
   /** A measure's value with its unit; an em dash for null. */
   readonly measure: (value: Cell, hint: NumberHint) => string;
   /** A measure's value on an axis: compact, without unit. */
@@ -23,6 +26,7 @@ export type Format = {
   readonly moment: (at: Date, now: Date) => string;
   /** BCP 47 tag of the language. */
   readonly language: string;
+  readonly yesOrNo: (value: boolean) => string;
 };
 
 /**
@@ -32,17 +36,25 @@ export type Format = {
 export const withClaimedUnit = (chart: GuestChart): GuestChart =>
   chart.measures.length > 1 ? { ...chart, unit: undefined } : chart;
 
-/** A formatter for a language. An unknown language falls back to English; never throws. */
-export const createFormat = (language: string): Format => {
+/**
+ * A formatter for a language, with its `texts`. An unknown language falls back to English, and so do texts that are not
+ * given; never throws.
+ */
+export const createFormat = (language: string, texts?: Texts): Format => {
   const locale = knownLocale(language);
+  const text = createText(locale, texts);
+  const yesOrNo = (value: boolean) => (value ? text('Yes') : text('No'));
   const dimensionNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 2, useGrouping: 'min2' });
-  const dates = dateFormats(locale);
+  const dates = dateFormats(locale, text);
   const integer = new Intl.NumberFormat(locale);
   return {
-    measure: (value, hint) => withUnit(measureText(locale, value, hint), hint),
+    text,
+    yesOrNo,
+    measure: (value, hint) =>
+      typeof value === 'boolean' ? yesOrNo(value) : withUnit(measureText(locale, value, hint), hint),
     tick: (value, hint) => tickText(locale, value, hint),
     dimension: (value, dataType, grain) => {
-      if (value === null || value === '') return '(none)';
+      if (value === null || value === '') return text('(none)');
       const named = grain === undefined ? null : dates.grain(value, grain);
       if (named !== null) return named;
       if (dataType === 'date') return dates.full(value);
@@ -86,8 +98,6 @@ export const humanise = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-export const yesOrNo = (value: boolean): string => (value ? 'Yes' : 'No');
-
 const knownLocale = (language: string): string => {
   try {
     return Intl.NumberFormat.supportedLocalesOf(language)[0] ?? 'en';
@@ -100,7 +110,7 @@ const knownLocale = (language: string): string => {
 const measureText = (locale: string, value: Cell, hint: NumberHint): string => {
   if (value === null) return '—';
   const number = numberOf(value);
-  if (number === null) return typeof value === 'boolean' ? yesOrNo(value) : String(value);
+  if (number === null) return String(value);
   const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
   if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
     return numberFormat(locale, styleOf(hint, { maximumFractionDigits: 0 })).format(BigInt(value));
@@ -172,7 +182,7 @@ const hour = 3_600_000;
 /** Any Monday. */
 const monday = Date.UTC(2001, 0, 1);
 
-const dateFormats = (locale: string) => {
+const dateFormats = (locale: string, text: Text) => {
   const make = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
     return (time: number) => format.format(time);
@@ -198,7 +208,7 @@ const dateFormats = (locale: string) => {
       const at = new Date(time);
       const parts = { year, month: monthOfYear, week: date, day: date, hour: dateTime, minute: dateTime };
       return grain === 'quarter'
-        ? `Q${Math.floor(at.getUTCMonth() / 3) + 1} ${at.getUTCFullYear()}`
+        ? text('Q{quarter} {year}', { quarter: Math.floor(at.getUTCMonth() / 3) + 1, year: year(time) })
         : parts[grain](time);
     },
     full: (value: Cell): string => {

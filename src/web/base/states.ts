@@ -1,5 +1,6 @@
 /** What a card shows instead of a chart: loading, no data, a failure. */
 import { css, html, type TemplateResult } from 'lit';
+import type { Text } from '../languages/text.js';
 
 export const stateStyles = css`
   .state {
@@ -58,10 +59,10 @@ export const emptyState = (text: string, action?: TemplateResult): TemplateResul
   html`<div class="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
 
 /** `message` is the service's message for end users. It is inserted as text, never as HTML. */
-export const errorState = (title: string, message: string, retry?: () => void): TemplateResult => html`
+export const errorState = (text: Text, title: string, message: string, retry?: () => void): TemplateResult => html`
   <div class="state" role="alert">
     <p><strong>${title}</strong></p>
     <p class="quiet">${message}</p>
-    ${retry === undefined ? null : html`<button class="button" type="button" @click=${retry}>Try again</button>`}
+    ${retry === undefined ? null : html`<button class="button" type="button" @click=${retry}>${text('Try again')}</button>`}
   </div>
 `;

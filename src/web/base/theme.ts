@@ -17,23 +17,27 @@ export const themeStyles = css`
     --gl-radius: 12px;
     --gl-gap: 16px;
     --gl-row-height: 90px;
+  }
+  :host(:state(dark)) {
+    ${unsafeCSS(declarations(dark))}
+  }
+  /* Nothing of the page's text is inherited, even if the page styles every element. The page may still hide the element. */
+  .root {
+    all: initial;
+    visibility: inherit;
+    pointer-events: inherit;
+    print-color-adjust: inherit;
     color-scheme: light;
   }
-  :host([theme='dark']:not([printing])) {
-    ${unsafeCSS(declarations(dark))}
+  :host(:state(dark)) .root {
     color-scheme: dark;
-  }
-  @media (prefers-color-scheme: dark) {
-    :host([theme='auto']:not([printing])) {
-      ${unsafeCSS(declarations(dark))}
-      color-scheme: dark;
-    }
   }
 `;
 
 /** For every element: fonts, buttons, focus, and text for screen readers only (`.sr`). */
 export const baseStyles = css`
-  :host {
+  :host,
+  .root {
     display: block;
     color: var(--gl-text);
     font: 400 14px/1.45 var(--gl-font);

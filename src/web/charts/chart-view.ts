@@ -16,6 +16,7 @@ import { legend, legendStyles } from './legend.js';
 import { truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
+import { inSentences } from './model/summary.js';
 import { type Family, rendererOf } from './registry.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
 
@@ -172,7 +173,7 @@ export class ChartView extends LitElement {
   override render() {
     const { problem, picture } = this;
     if (problem !== undefined) return this.#problem(problem);
-    if (this.family === undefined) return loadingState(`Loading ${this.metric.name}`);
+    if (this.family === undefined) return loadingState(this.format.text('Loading {name}', { name: this.metric.name }));
     const truncation = truncationNote(this.answer, this.format);
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
@@ -191,13 +192,14 @@ export class ChartView extends LitElement {
         <div class="canvas" role="img" aria-label=${picture?.summary ?? this.metric.name}></div>
       </div>
       <span class="sr" aria-live="polite">${this.said}</span>
-      ${notes.length === 0 ? null : html`<p class="note quiet">${notes.map((note) => `${note}.`).join(' ')}</p>`}
+      ${notes.length === 0 ? null : html`<p class="note quiet">${inSentences(notes, this.format)}</p>`}
     </div>`;
   }
 
   #problem({ text, isRetriable }: NonNullable<ChartView['problem']>): TemplateResult {
     if (!isRetriable) return emptyState(text);
-    return errorState('This chart can’t be shown', text, () => this.#load());
+    const { format } = this;
+    return errorState(format.text, format.text('This chart can’t be shown'), text, () => this.#load());
   }
 
   #load(): void {
@@ -213,7 +215,7 @@ export class ChartView extends LitElement {
         this.family = family;
       },
       () => {
-        this.problem = { text: 'A part of the page could not be loaded.', isRetriable: true };
+        this.problem = { text: this.format.text('A part of the page could not be loaded.'), isRetriable: true };
       },
     );
   }

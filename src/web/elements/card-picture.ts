@@ -89,7 +89,7 @@ const contentOf = async (shown: Shown): Promise<Content> => {
 /** How many rows the picture lacks. */
 const missingOf = (answer: MetricAnswer, content: Content, format: Format): string | null => {
   const isCut = content.kind === 'table' && answer.rows.length > mostRows;
-  if (isCut) return `${format.count(mostRows)} of ${format.count(answer.totalRecords)} rows`;
+  if (isCut) return format.text('{n} of {total} rows', { n: mostRows, total: answer.totalRecords });
   return truncationNote(answer, format);
 };
 

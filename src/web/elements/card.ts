@@ -3,11 +3,12 @@ import { css, html, LitElement, type PropertyValues, type TemplateResult } from 
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { GuestClient, GuestError } from '../base/client.js';
+import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
 import { chartIcon, rowsIcon, tableIcon } from '../base/icons.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
+import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { pivotOf } from '../charts/pivot.js';
 import { pivotStyles, pivotView } from '../charts/pivot-view.js';
@@ -236,11 +237,11 @@ export class MetricCard extends LitElement {
         <h3 id="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
-      ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length)) : null}
+      ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length), this.view.format.text) : null}
       <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} @pointerup=${this.#pointAt} @keydown=${this.#forgetPointer}>
         ${this.#body()}
       </div>
-      ${this.ignored.length === 0 ? null : html`<p class="more quiet">Not filtered by ${this.ignored.join(', ')}</p>`}
+      ${this.ignored.length === 0 ? null : html`<p class="more quiet">${this.view.format.text('Not filtered by {filters}', { filters: this.ignored.join(', ') })}</p>`}
       <guestlist-menu></guestlist-menu>
       <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
@@ -257,9 +258,12 @@ export class MetricCard extends LitElement {
   #body(): TemplateResult {
     const { answer, error } = this.#reading.state;
     const { name, chart } = this.metric;
-    if (error !== undefined) return errorState('This chart can’t be shown', error.message, () => this.#reading.load());
-    if (answer === undefined) return loadingState(`Loading ${name}`);
-    if (answer.rows.length === 0) return emptyState('No data for these filters');
+    const { text } = this.view.format;
+    if (error !== undefined) {
+      return errorState(text, text('This chart can’t be shown'), failureText(error, text), () => this.#reading.load());
+    }
+    if (answer === undefined) return loadingState(text('Loading {name}', { name }));
+    if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
     const { kind } = rendererOf(chart.type);
     if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.#answeredNotes);
     if (this.isTable || kind === 'table') return this.#table(answer);
@@ -313,7 +317,7 @@ export class MetricCard extends LitElement {
       chart,
       format,
       grainOf: (column) => grainOf(chart, column),
-      label: missing === null ? `${name}, table` : `${name}, table, ${missing}`,
+      label: [format.text('{name}, table', { name }), missing].filter(Boolean).join(', '),
       sort: this.#reading.state.sort,
       onSort: (column) => this.#reading.sortBy(column),
       onMark: hasMarks ? this.#chooseMark : undefined,
@@ -327,7 +331,7 @@ export class MetricCard extends LitElement {
     const pivot = pivotOf(answer, chart, format);
     const missing = this.#missing(answer);
     const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
-    const label = [`${name}, pivot table`, ...notes].join(', ');
+    const label = [format.text('{name}, pivot table', { name }), ...notes].join(', ');
     return html`${pivotView(pivot, label)}
     ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
   }
@@ -336,8 +340,7 @@ export class MetricCard extends LitElement {
   #missing(answer: MetricAnswer): string | null {
     const { format } = this.view;
     const hidden = answer.totalRecords - answer.rows.length;
-    const counted = `${format.count(answer.rows.length)} of ${format.count(answer.totalRecords)} rows`;
-    return hidden > 0 ? counted : truncationNote(answer, format);
+    return hidden > 0 ? rowsOf(answer, format) : truncationNote(answer, format);
   }
 
   /** What a guest can do with a mark. An earlier service knows no marks. */
@@ -417,19 +420,25 @@ export class MetricCard extends LitElement {
     const { chart } = this.metric;
     const { kind } = rendererOf(chart.type);
     const isChart = kind === 'chart' || kind === 'pivotTable';
+    const { text } = this.view.format;
     return html`
       ${
         isChart
-          ? this.#action(this.isTable ? 'Show as chart' : 'Show as table', this.isTable ? chartIcon : tableIcon, () => {
-              this.isTable = !this.isTable;
-            })
+          ? this.#action(
+              this.isTable ? text('Show as chart') : text('Show as table'),
+              this.isTable ? chartIcon : tableIcon,
+              () => {
+                this.isTable = !this.isTable;
+              },
+            )
           : null
       }
-      ${this.view.canSeeRows ? this.#action('Rows', rowsIcon, () => this.#openRows()) : null}
+      ${this.view.canSeeRows ? this.#action(text('Rows'), rowsIcon, () => this.#openRows()) : null}
       ${
         this.view.canDownload
           ? html`<guestlist-download-menu
               .label=${this.metric.name}
+              .text=${text}
               @choose=${({ detail }: CustomEvent<DownloadKind>) => this.#download(detail)}
             ></guestlist-download-menu>`
           : null
@@ -438,7 +447,7 @@ export class MetricCard extends LitElement {
   }
 
   #action(label: string, picture: TemplateResult, run: () => void): TemplateResult {
-    const name = `${label}: ${this.metric.name}`;
+    const name = this.view.format.text('{name}: {value}', { name: label, value: this.metric.name });
     return html`<button class="icon" type="button" aria-label=${name} title=${label} @click=${run}>${picture}</button>`;
   }
 

@@ -242,7 +242,7 @@ export class GuestlistDashboard extends EmbedElement {
         }
         ${markChips(this.marks, this.#removeMark)}
       </div>
-      ${cards.length === 0 ? emptyState('There is nothing on this dashboard yet') : null}
+      ${cards.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
       <div class="grid">
         ${repeat(
           cards,

@@ -2,24 +2,27 @@
 import { css, html, LitElement } from 'lit';
 import { downloadIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
+import type { Text } from '../languages/text.js';
 
 export const downloads = ['csv', 'xlsx', 'png', 'svg'] as const;
 export type DownloadKind = (typeof downloads)[number];
 
-const names: Readonly<Record<DownloadKind, string>> = {
-  csv: 'CSV',
-  xlsx: 'Excel (XLSX)',
-  png: 'Picture (PNG)',
-  svg: 'Picture (SVG)',
+const names: Readonly<Record<DownloadKind, (text: Text) => string>> = {
+  csv: () => 'CSV',
+  xlsx: () => 'Excel (XLSX)',
+  png: (text) => text('Picture ({type})', { type: 'PNG' }),
+  svg: (text) => text('Picture ({type})', { type: 'SVG' }),
 };
 
 export class DownloadMenu extends LitElement {
   static override properties = {
     label: { attribute: false },
+    text: { attribute: false },
     isOpen: { state: true },
   };
   /** The name of what is downloaded. */
   declare label: string;
+  declare text: Text;
   declare isOpen: boolean;
 
   constructor() {
@@ -65,13 +68,14 @@ export class DownloadMenu extends LitElement {
   ];
 
   override render() {
-    const name = `Download: ${this.label}`;
+    const { text } = this;
+    const name = text('{name}: {value}', { name: text('Download'), value: this.label });
     return html`<div @keydown=${this.#keyed} @focusout=${this.#left}>
       <button
         class="icon"
         type="button"
         aria-label=${name}
-        title="Download"
+        title=${text('Download')}
         aria-haspopup="menu"
         aria-expanded=${this.isOpen ? 'true' : 'false'}
         @click=${() => this.#toggle(!this.isOpen)}
@@ -79,7 +83,7 @@ export class DownloadMenu extends LitElement {
       ${
         this.isOpen
           ? html`<div role="menu" aria-label=${name}>
-              ${downloads.map((kind) => html`<button role="menuitem" type="button" tabindex="-1" @click=${() => this.#choose(kind)}>${names[kind]}</button>`)}
+              ${downloads.map((kind) => html`<button role="menuitem" type="button" tabindex="-1" @click=${() => this.#choose(kind)}>${names[kind](text)}</button>`)}
             </div>`
           : null
       }

@@ -1,6 +1,7 @@
 /** The breadcrumb trail above a chart that the guest has drilled into: one button for each step back, and one for the start. */
 import { html, type TemplateResult } from 'lit';
 import type { DrillStep } from '../base/client.js';
+import type { Text } from '../languages/text.js';
 
 export type TakenStep = DrillStep & { readonly label: string };
 
@@ -9,8 +10,9 @@ export const drillTrail = (
   metricName: string,
   steps: readonly TakenStep[],
   goTo: (length: number) => void,
-): TemplateResult => html`<nav class="trail" aria-label=${`Where you are in ${metricName}`}>
-  <button type="button" @click=${() => goTo(0)}>All</button>
+  text: Text,
+): TemplateResult => html`<nav class="trail" aria-label=${text('Where you are in {name}', { name: metricName })}>
+  <button type="button" @click=${() => goTo(0)}>${text('All')}</button>
   ${steps.map(({ label }, index) =>
     index === steps.length - 1
       ? html`<span aria-hidden="true">›</span><span aria-current="true">${label}</span>`

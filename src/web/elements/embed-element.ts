@@ -4,6 +4,7 @@
  */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
+import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { errorState, loadingState } from '../base/states.js';
@@ -12,13 +13,13 @@ import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
+import { PageTheme } from './page-theme.js';
 import { isolateForPrint, untilIdle } from './print.js';
+import { Speech } from './speech.js';
 
 export const embedStyles = css`
-  :host {
-    container-type: inline-size;
-  }
   .root {
+    container-type: inline-size;
     position: relative;
     min-height: 120px;
   }
@@ -113,7 +114,7 @@ export abstract class EmbedElement extends LitElement {
   declare serviceUrl: string | null;
   declare theme: ThemeName | null;
   declare chartColors: string | null;
-  /** BCP 47 language tag for numbers and dates. Default: the page's language. */
+  /** BCP 47 language tag for texts, numbers and dates. Default: the page's language. */
   declare language: string | null;
   declare options: Readonly<Record<string, unknown>>;
   declare isLoading: boolean;
@@ -137,8 +138,11 @@ export abstract class EmbedElement extends LitElement {
   });
   /** What `read` reads; another one starts anew. */
   #key: string | null | undefined;
-  readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
-  readonly #schemeChanged = () => this.requestUpdate();
+  readonly #speech = new Speech(this);
+  readonly #page = new PageTheme(this);
+  /** Has the state `dark`, for the styles. */
+  readonly #internals = this.attachInternals();
+  #isDark = false;
   #view: { readonly key: string; readonly value: CardView } | undefined;
 
   constructor() {
@@ -193,7 +197,6 @@ export abstract class EmbedElement extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#scheme.addEventListener('change', this.#schemeChanged);
     window.addEventListener('beforeprint', this.#beforePrint);
     window.addEventListener('afterprint', this.#afterPrint);
     if (this.hasUpdated) this.#connection.resume(this.#settings);
@@ -201,7 +204,6 @@ export abstract class EmbedElement extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#scheme.removeEventListener('change', this.#schemeChanged);
     window.removeEventListener('beforeprint', this.#beforePrint);
     window.removeEventListener('afterprint', this.#afterPrint);
     this.#latest.cancel();
@@ -210,15 +212,25 @@ export abstract class EmbedElement extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('printing')) this.toggleAttribute('printing', this.printing);
+    this.#follow();
     const isOther = this.#isOtherKey();
     const before = this.client;
     if (this.isConnected) this.#connection.follow(this.#settings);
     if (isOther && this.client === before) this.load();
   }
 
+  #follow(): void {
+    const isDark = this.theme === 'dark' || (this.theme !== 'light' && this.#page.isDark);
+    this.#isDark = isDark && !this.printing;
+    if (this.#isDark) this.#internals.states.add('dark');
+    else this.#internals.states.delete('dark');
+  }
+
   override render() {
-    return html`<div class="root" aria-busy=${this.isLoading ? 'true' : 'false'}>
-      <div class="sr" role="status">${this.isLoading && !this.isShown ? 'Loading' : ''}</div>
+    const { now, direction, isReady } = this.#speech;
+    const { text } = this.view.format;
+    return html`<div class="root" lang=${now.language} dir=${direction} aria-busy=${this.isLoading ? 'true' : 'false'}>
+      <div class="sr" role="status">${isReady && this.isLoading && !this.isShown ? text('Loading') : ''}</div>
       ${this.isExpired ? this.#expired() : null}
       <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
       ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
@@ -295,14 +307,14 @@ export abstract class EmbedElement extends LitElement {
 
   /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
   protected get view(): CardView {
-    const language = this.language ?? (document.documentElement.lang || navigator.language);
-    const themeKey = `${this.theme} ${this.#scheme.matches} ${this.printing}`;
-    const key = JSON.stringify([language, this.chartColors, themeKey, this.permissions]);
+    const { tag, texts } = this.#speech.now;
+    const themeKey = `${this.#isDark ? 'dark' : 'light'} ${this.printing}`;
+    const key = JSON.stringify([tag, texts === undefined, this.chartColors, themeKey, this.permissions]);
     if (this.#view?.key !== key) {
       const colours = parseColours(this.chartColors);
       this.#view = {
         key,
-        value: { format: createFormat(language), colours, themeKey, isPrinted: this.printing, ...this.permissions },
+        value: { format: createFormat(tag, texts), colours, themeKey, isPrinted: this.printing, ...this.permissions },
       };
     }
     return this.#view.value;
@@ -373,20 +385,23 @@ export abstract class EmbedElement extends LitElement {
 
   #main(): TemplateResult {
     const { error } = this;
+    const { text } = this.view.format;
     const again = () => this.refresh();
+    if (!this.#speech.isReady) return html`<div class="waiting">${loadingState('')}</div>`;
     if (error?.status === 401) {
-      return errorState('Your session has ended', 'Sign in again to see this view.', again);
+      return errorState(text, text('Your session has ended'), text('Sign in again to see this view.'), again);
     }
-    if (error !== undefined) return errorState('This can’t be shown', error.message, again);
+    if (error !== undefined) return errorState(text, text('This can’t be shown'), failureText(error, text), again);
     if (this.isShown) return this.content();
     if (this.isAway && !this.isLoading) {
-      const text = 'It comes back as soon as the connection does.';
-      return html`<div class="waiting">${errorState('This view can’t be reached right now', text, again)}</div>`;
+      const title = text('This view can’t be reached right now');
+      const more = text('It comes back as soon as the connection does.');
+      return html`<div class="waiting">${errorState(text, title, more, again)}</div>`;
     }
     if (this.embedId === null && this.client !== undefined) {
-      return errorState('Nothing to show', 'This element needs an id: see its attributes.');
+      return errorState(text, text('Nothing to show'), text('This element needs an id: see its attributes.'));
     }
-    return html`<div class="waiting">${loadingState('Loading')}</div>`;
+    return html`<div class="waiting">${loadingState(text('Loading'))}</div>`;
   }
 
   /** Says of when the oldest data is that the element shows. */
@@ -394,17 +409,20 @@ export abstract class EmbedElement extends LitElement {
     const times = [...this.renderRoot.querySelectorAll('guestlist-card')]
       .map((card) => (card instanceof MetricCard ? card.answeredAt?.getTime() : undefined))
       .filter((time) => time !== undefined);
-    const text =
+    const { moment, text } = this.view.format;
+    const said =
       times.length === 0
-        ? 'The connection is interrupted'
-        : `Showing data of ${this.view.format.moment(new Date(Math.min(...times)), new Date())}`;
-    return html`<div class="outdated" role="status"><p>${text}</p></div>`;
+        ? text('The connection is interrupted')
+        : text('Showing data of {moment}', { moment: moment(new Date(Math.min(...times)), new Date()) });
+    return html`<div class="outdated" role="status"><p>${said}</p></div>`;
   }
 
   #expired(): TemplateResult {
+    const { text } = this.view.format;
+    const more = text('This view goes on as soon as your session is renewed. If it does not, reload the page.');
     return html`<div class="expired" role="status">
-      <p><strong>Session expired</strong></p>
-      <p class="quiet">This view goes on as soon as your session is renewed. If it does not, reload the page.</p>
+      <p><strong>${text('Session expired')}</strong></p>
+      <p class="quiet">${more}</p>
     </div>`;
   }
 }

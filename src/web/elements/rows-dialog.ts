@@ -1,6 +1,7 @@
 /** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { MetricAnswer } from '../../domain/query/engine.js';
+import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
@@ -105,8 +106,8 @@ export class RowsDialog extends LitElement {
     return html`<dialog aria-labelledby="rows-title" @close=${this.#closed}>
       <div class="layout">
         <header>
-          <h4 id="rows-title">Rows behind ${this.label}</h4>
-          <button class="icon" type="button" aria-label="Close" title="Close" @click=${this.#close}>${closeIcon}</button>
+          <h4 id="rows-title">${this.format.text('Rows behind {name}', { name: this.label })}</h4>
+          <button class="icon" type="button" aria-label=${this.format.text('Close')} title=${this.format.text('Close')} @click=${this.#close}>${closeIcon}</button>
         </header>
         <div class="rows">${this.#rows()}</div>
         <footer>${this.#footer()}</footer>
@@ -115,11 +116,12 @@ export class RowsDialog extends LitElement {
   }
 
   #rows(): TemplateResult {
+    const { text } = this.format;
     if (this.problem !== undefined) {
-      return errorState('The rows can’t be shown', this.problem, () => this.#turnTo(this.offset));
+      return errorState(text, text('The rows can’t be shown'), this.problem, () => this.#turnTo(this.offset));
     }
-    if (this.answer === undefined) return loadingState('Loading rows');
-    if (this.answer.rows.length === 0) return emptyState('No rows for these filters');
+    if (this.answer === undefined) return loadingState(text('Loading rows'));
+    if (this.answer.rows.length === 0) return emptyState(text('No rows for these filters'));
     const { answer, format, label } = this;
     return tableView({ answer, columns: answer.columns, measures: [], chart: {}, format, label });
   }
@@ -127,13 +129,14 @@ export class RowsDialog extends LitElement {
   #footer(): TemplateResult {
     const total = this.answer?.totalRecords ?? 0;
     const last = this.offset + (this.answer?.rows.length ?? 0);
-    const span = `${this.format.count(this.offset + 1)}–${this.format.count(last)} of ${this.format.count(total)}`;
+    const { text } = this.format;
+    const span = text('{first}–{last} of {total}', { first: this.offset + 1, last, total });
     return html`<span class="quiet" role="status">${total === 0 ? '' : span}</span>
       <button class="button" type="button" ?disabled=${this.offset === 0} @click=${() => this.#turnTo(this.offset - pageSize)}>
-        Previous
+        ${text('Previous')}
       </button>
       <button class="button" type="button" ?disabled=${last >= total} @click=${() => this.#turnTo(this.offset + pageSize)}>
-        Next
+        ${text('Next')}
       </button>`;
   }
 
@@ -149,7 +152,7 @@ export class RowsDialog extends LitElement {
       },
       (error) => {
         this.answer = undefined;
-        this.problem = error instanceof Error ? error.message : 'Something went wrong.';
+        this.problem = failureText(error, this.format.text);
       },
     );
   }

@@ -128,11 +128,11 @@ export class FilterBar extends LitElement {
   override render() {
     if (this.filters.length === 0) return null;
     const isAnySet = Object.keys(this.values).length > 0;
-    return html`<div class="bar" role="group" aria-label="Filters">
+    return html`<div class="bar" role="group" aria-label=${this.format.text('Filters')}>
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
-          ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} Clear filters</button>`
+          ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} ${this.format.text('Clear filters')}</button>`
           : null
       }
     </div>`;
@@ -142,7 +142,7 @@ export class FilterBar extends LitElement {
     const { name, dataType, appliedValue } = filter;
     if (appliedValue === undefined) return this.#control(filter);
     const fixed = html`<span class="fixed">
-      ${lockIcon}<span class="sr">${name}, fixed by this application:</span> ${inWords(appliedValue, this.format)}
+      ${lockIcon}<span class="sr">${this.format.text('{name}, fixed by this application:', { name })}</span> ${inWords(appliedValue, this.format)}
     </span>`;
     // If the token fixes yes or no, the guest has nothing left to choose.
     const isAlone = dataType === 'boolean' && valueFor(this.values, name) === undefined;
@@ -163,6 +163,7 @@ export class FilterBar extends LitElement {
       case 'string':
         return html`<guestlist-multi-select
           .label=${filter.name}
+          .format=${this.format}
           .values=${stringsIn(value)}
           .load=${(search: string, signal: AbortSignal) => this.load(filter.name, search, signal)}
           @choose=${(event: CustomEvent<readonly string[]>) =>
@@ -233,9 +234,9 @@ export class FilterBar extends LitElement {
     return html`<fieldset>
       <legend>${name}</legend>
       <select aria-label=${name} @change=${change}>
-        <option value="" ?selected=${value === undefined}>All</option>
-        <option value="true" ?selected=${value === true}>Yes</option>
-        <option value="false" ?selected=${value === false}>No</option>
+        <option value="" ?selected=${value === undefined}>${this.format.text('All')}</option>
+        <option value="true" ?selected=${value === true}>${this.format.yesOrNo(true)}</option>
+        <option value="false" ?selected=${value === false}>${this.format.yesOrNo(false)}</option>
       </select>
     </fieldset>`;
   }

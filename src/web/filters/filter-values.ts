@@ -2,7 +2,7 @@
 import type { FilterValue } from '../../domain/filter/filter.js';
 import type { GuestFilter } from '../../domain/guest/view.js';
 import { type FilterValues, isRecord } from '../base/client.js';
-import { type Format, yesOrNo } from '../base/format.js';
+import type { Format } from '../base/format.js';
 
 /** The service requires both ends of a date range; these stand for an open end. */
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
@@ -44,18 +44,22 @@ export const filterNotes = (
     const chosen = inWords(valueFor(values, name) ?? defaultValue ?? undefined, format);
     const applied = inWords(appliedValue, format);
     if (chosen === '' && applied === '') return [];
-    return [`${name}: ${chosen !== '' && applied !== '' ? `${chosen} (within ${applied})` : chosen || applied}`];
+    const value =
+      chosen !== '' && applied !== ''
+        ? format.text('{chosen} (within {applied})', { chosen, applied })
+        : chosen || applied;
+    return [format.text('{name}: {value}', { name, value })];
   });
-  return notes.length === 0 ? ['No filters set'] : notes;
+  return notes.length === 0 ? [format.text('No filters set')] : notes;
 };
 
 /** A filter value in words. Of a long list, the first two values and the number of the others. */
 export const inWords = (value: FilterValue | undefined, format: Format): string => {
-  if (typeof value === 'boolean') return yesOrNo(value);
+  if (typeof value === 'boolean') return format.yesOrNo(value);
   const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
-  if (from || to) return span(from ?? '', to ?? '');
+  if (from || to) return span(from ?? '', to ?? '', format);
   const { min, max } = rangeIn(value);
-  if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format));
+  if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format), format);
   const [first, second, ...rest] = typeof value === 'number' ? [format.count(value)] : stringsIn(value);
   return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
 };
@@ -65,9 +69,9 @@ const bound = (value: number | string | undefined, format: Format): string => {
   return typeof value === 'number' ? format.count(value) : format.measure(value, {});
 };
 
-const span = (from: string, to: string): string => {
-  if (from === '') return `up to ${to}`;
-  return to === '' ? `from ${from}` : `${from} – ${to}`;
+const span = (from: string, to: string, { text }: Format): string => {
+  if (from === '') return text('up to {to}', { to });
+  return to === '' ? text('from {from}', { from }) : `${from} – ${to}`;
 };
 
 export const stringsIn = (value: FilterValue | undefined): readonly string[] => {

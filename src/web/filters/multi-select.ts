@@ -1,6 +1,7 @@
 /** A multiple choice with search. `load` returns only the options that this guest may see. */
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import type { GuestOption } from '../../domain/guest/view.js';
+import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
@@ -31,7 +32,7 @@ const multiSelectStyles = css`
     position: absolute;
     z-index: 20;
     top: calc(100% + 6px);
-    left: 0;
+    inset-inline-start: 0;
     width: max(100%, 240px);
     max-width: min(340px, 90vw);
     padding: 6px;
@@ -125,6 +126,7 @@ export type LoadOptions = (search: string, signal: AbortSignal) => Promise<reado
 export class MultiSelect extends LitElement {
   static override properties = {
     label: { attribute: false },
+    format: { attribute: false },
     values: { attribute: false },
     load: { attribute: false },
     isOpen: { state: true },
@@ -134,6 +136,7 @@ export class MultiSelect extends LitElement {
     active: { state: true },
   };
   declare label: string;
+  declare format: Format;
   declare values: readonly string[];
   declare load: LoadOptions;
   declare isOpen: boolean;
@@ -201,9 +204,9 @@ export class MultiSelect extends LitElement {
       <input
         type="search"
         role="combobox"
-        placeholder="Search"
+        placeholder=${this.format.text('Search')}
         autocomplete="off"
-        aria-label=${`Search ${this.label}`}
+        aria-label=${this.format.text('Search {name}', { name: this.label })}
         aria-expanded="true"
         aria-controls="list"
         aria-autocomplete="list"
@@ -245,16 +248,17 @@ export class MultiSelect extends LitElement {
 
   #note(): string {
     if (this.problem !== undefined) return this.problem;
-    if (this.options === undefined) return 'Loading…';
-    if (this.#isCut) return 'Not all are listed. Search to find others.';
-    return this.options.length === 0 ? 'Nothing found' : '';
+    const { text } = this.format;
+    if (this.options === undefined) return text('Loading…');
+    if (this.#isCut) return text('Not all are listed. Search to find others.');
+    return this.options.length === 0 ? text('Nothing found') : '';
   }
 
   #chosenText(): string {
     const [first, second, ...rest] = this.values.map((value) => this.#labels.get(value) ?? value);
-    if (first === undefined) return 'All';
+    if (first === undefined) return this.format.text('All');
     if (second === undefined) return first;
-    return rest.length === 0 ? `${first}, ${second}` : `${first} +${rest.length + 1}`;
+    return rest.length === 0 ? `${first}, ${second}` : `${first} +${this.format.count(rest.length + 1)}`;
   }
 
   #open(): void {
@@ -305,7 +309,7 @@ export class MultiSelect extends LitElement {
       },
       () => {
         this.options = [];
-        this.problem = 'The list can’t be loaded';
+        this.problem = this.format.text('The list can’t be loaded');
       },
     );
   }

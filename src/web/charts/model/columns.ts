@@ -64,6 +64,10 @@ export const truncationNote = (
     return `${format.count(points.total)} points shown as ${format.count(points.shown)}`;
   if (isTruncated !== true) return null;
   return totalRecords > rows.length
-    ? `${format.count(rows.length)} of ${format.count(totalRecords)} rows`
-    : `First ${format.count(rows.length)} rows`;
+    ? rowsOf({ rows, totalRecords }, format)
+    : format.text('First {n} rows', { n: rows.length });
 };
+
+/** How many of the rows are here. */
+export const rowsOf = ({ rows, totalRecords }: Pick<MetricAnswer, 'rows' | 'totalRecords'>, { text }: Format): string =>
+  text('{n} of {total} rows', { n: rows.length, total: totalRecords });

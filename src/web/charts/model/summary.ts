@@ -2,32 +2,35 @@
 import type { GuestChart } from '../../../domain/guest/view.js';
 import type { MetricAnswer } from '../../../domain/query/engine.js';
 import type { Format, NumberHint } from '../../base/format.js';
+import type { Text } from '../../languages/text.js';
 import { hintOf, truncationNote } from './columns.js';
 import type { Plot } from './plot.js';
 
 /** How each chart type is called in a sentence. */
-export const kindNames: Readonly<Record<GuestChart['type'], string>> = {
-  line: 'line chart',
-  stepped: 'stepped line chart',
-  bar: 'bar chart',
-  stack: 'stacked bar chart',
-  histogram: 'histogram',
-  bubble: 'bubble chart',
-  scatter: 'scatter chart',
-  row: 'row chart',
-  area: 'area chart',
-  combo: 'combined chart',
-  pie: 'pie chart',
-  doughnut: 'doughnut chart',
-  waterfall: 'waterfall chart',
-  funnel: 'funnel chart',
-  gauge: 'gauge',
-  sankey: 'flow chart',
-  singleValue: 'single value',
-  boxplot: 'box plot',
-  table: 'table',
-  timeSeries: 'time series',
-  pivotTable: 'pivot table',
+export const kindName = (type: GuestChart['type'], { text }: Format): string => kindNames[type](text);
+
+const kindNames: Readonly<Record<GuestChart['type'], (text: Text) => string>> = {
+  line: (text) => text('line chart'),
+  stepped: (text) => text('stepped line chart'),
+  bar: (text) => text('bar chart'),
+  stack: (text) => text('stacked bar chart'),
+  histogram: (text) => text('histogram'),
+  bubble: (text) => text('bubble chart'),
+  scatter: (text) => text('scatter chart'),
+  row: (text) => text('row chart'),
+  area: (text) => text('area chart'),
+  combo: (text) => text('combined chart'),
+  pie: (text) => text('pie chart'),
+  doughnut: (text) => text('doughnut chart'),
+  waterfall: (text) => text('waterfall chart'),
+  funnel: (text) => text('funnel chart'),
+  gauge: (text) => text('gauge'),
+  sankey: (text) => text('flow chart'),
+  singleValue: (text) => text('single value'),
+  boxplot: (text) => text('box plot'),
+  table: (text) => text('table'),
+  timeSeries: (text) => text('time series'),
+  pivotTable: (text) => text('pivot table'),
 };
 
 type About = {
@@ -40,24 +43,32 @@ type About = {
 /** One sentence with name and kind, then `sentences`, then what is missing from the answer. */
 export const say = ({ name, chart, answer, format }: About, opening: string, sentences: readonly string[]): string => {
   const missing = truncationNote(answer, format);
-  const all = [...sentences, ...(missing === null ? [] : [`Incomplete: ${missing.toLowerCase()}`])];
-  return [`${name}: ${kindNames[chart.type]}, ${opening}.`, ...all.map((each) => `${each}.`)].join(' ');
+  const all = [...sentences, ...(missing === null ? [] : [format.text('Incomplete: {note}', { note: missing })])];
+  const start = format.text('{name}: {kind}, {opening}', { name, kind: kindName(chart.type, format), opening });
+  return inSentences([start, ...all], format);
 };
 
 /** Says kind, span, series and extremes of a plot. */
 export const plotSummary = (about: About, plot: Plot): string => {
   const { name, chart, format } = about;
   const [first, last] = [plot.points[0], plot.points.at(-1)];
-  if (first === undefined || last === undefined) return `${name}: ${kindNames[chart.type]} without data.`;
-  const count = `${format.count(plot.points.length)} ${plot.points.length === 1 ? 'value' : 'values'}`;
-  const span = plot.dimension === null ? count : `${count} from ${first.label} to ${last.label}`;
-  const names = plot.series.length > 1 ? [`Series: ${plot.series.map((series) => series.name).join(', ')}`] : [];
+  if (first === undefined || last === undefined) {
+    return format.text('{name}: {kind} without data.', { name, kind: kindName(chart.type, format) });
+  }
+  const { text } = format;
+  const n = plot.points.length;
+  const span =
+    plot.dimension === null
+      ? text('{n} values', { n })
+      : text('{n} values from {first} to {last}', { n, first: first.label, last: last.label });
+  const list = plot.series.map((series) => series.name).join(', ');
+  const names = plot.series.length > 1 ? [text('Series: {list}', { list })] : [];
   const values = plot.series[0]?.values ?? [];
   const items = values.map((value, index) => ({ value, label: plot.points[index]?.label ?? '' }));
   const subject = plot.series.length > 1 ? `${plot.series[0]?.name}: ` : '';
   return say(about, span, [
     ...names,
-    ...extremes(items, hintOf(chart, plot.series[0]?.measure ?? ''), format).map((text) => subject + text),
+    ...extremes(items, hintOf(chart, plot.series[0]?.measure ?? ''), format).map((sentence) => subject + sentence),
   ]);
 };
 
@@ -73,5 +84,9 @@ export const extremes = (
   const lowest = known.reduce((least, item) => (item.value < least.value ? item : least), start);
   const highest = known.reduce((most, item) => (item.value > most.value ? item : most), start);
   const tell = (item: typeof start) => `${format.measure(item.value, hint)} (${item.label})`;
-  return [`Lowest ${tell(lowest)}, highest ${tell(highest)}`];
+  return [format.text('Lowest {lowest}, highest {highest}', { lowest: tell(lowest), highest: tell(highest) })];
 };
+
+/** Sentences one after the other, with the full stop of the language. */
+export const inSentences = (sentences: readonly string[], { text }: Format): string =>
+  sentences.map((sentence) => text('{sentence}.', { sentence })).join(' ');

@@ -1,0 +1,19 @@
+/** What a guest reads about a failure. The event `guestlist-error` has the service's own message, for developers. */
+import type { Text } from '../languages/text.js';
+import { GuestError } from './client.js';
+
+/** Neutral and in the reader's language. */
+export const failureText = (error: unknown, text: Text): string => {
+  const code = error instanceof GuestError ? error.code : 'UNEXPECTED';
+  switch (code) {
+    case 'NETWORK_ERROR':
+      return text('The analytics service can’t be reached.');
+    case 'UNREADABLE_ANSWER':
+      return text('The service’s answer can’t be read.');
+    case 'UNEXPECTED':
+      return text('Something went wrong on this page.');
+    default:
+      // English shows the service's message, other languages a sentence in its place.
+      return text('{message}', { message: error instanceof Error ? error.message : '' });
+  }
+};
