@@ -1,5 +1,5 @@
-// Bundles the elements for browsers: one script, and a chunk for each family of charts and each language, which the script
-// loads when an element first needs one. Used by build.mjs and packages/build.mjs.
+// Bundles the elements for browsers: one script, and a chunk for each family of charts, for the controls, for pictures
+// of cards and for each language, which the script loads when an element first needs one. Used by build.mjs and packages/build.mjs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,7 @@ const bundleCharts = (dist) => {
   return bundle(
     {
       input: Object.fromEntries([
+        ...['controls', 'card-picture'].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)
           .filter((file) => !inScript.includes(file))
@@ -41,7 +42,7 @@ const bundleCharts = (dist) => {
 const chartsByName = (charts) => ({
   name: 'charts-by-name',
   resolveId(source, _importer, { kind }) {
-    const name = /^\.\/(?:chunks\/)?(\w+)\.js$/.exec(source)?.[1];
+    const name = /^\.\/(?:chunks\/)?([\w-]+)\.js$/.exec(source)?.[1];
     if (kind !== 'dynamic-import' || name === undefined) return null;
     const chunk = charts.find(({ isEntry, name: of }) => isEntry && of === name);
     if (chunk === undefined) throw new Error(`no chunk for ${source}`);

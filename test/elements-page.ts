@@ -125,6 +125,12 @@ page, called with \`{type: 'TOKEN_EXPIRED'}\`), \`width\` and \`height\`, and \`
 \`options\`. Other attributes and options of those clients have no effect: what a user may do is in
 the token.
 
+## Filters
+
+A date filter has presets, which the service computes in the time zone of the token (weeks start on
+Monday), and two inputs. A range whose start is after its end is never sent: the control says so. A
+list of values has a search on the service, and shows the chosen values first.
+
 ## Filters in the URL
 
 \`<guestlist-dashboard>\` writes its filters to the query of the page's URL, by their names:

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
@@ -176,6 +177,11 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
       await context.close();
     }
   };
+
+  test('the first script is at most 40 KiB, compressed', async () => {
+    const script = await fetch(`${product.url}/elements.js`).then((answer) => answer.arrayBuffer());
+    expect(gzipSync(script).byteLength).toBeLessThanOrEqual(40 * 1024);
+  });
 
   test('each type is drawn, on a page that refuses HTML from text', () =>
     visit('light', { viewport: { width: 1280, height: 900 } }, async (page) => {

@@ -253,7 +253,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await setAttribute(page, 'guestlist-dashboard', 'language', 'de');
     await until(share).toBe('22,2\u00a0%');
     expect(bench.service.control.requests).toEqual([]);
-    await page.getByRole('button', { name: 'Show as table: Flights a day' }).click();
+    await page.getByRole('button', { name: 'Als Tabelle anzeigen: Flights a day' }).click();
     await page.getByRole('button', { name: 'Flights', exact: true }).click();
     await until(() => requests('/query').map(({ path, body }) => [path.split('/').at(-2), body])).toEqual([
       ['flightsADay', { dashboardId: 'delays--LAX', sort: [{ name: 'flights', direction: 'DESC' }] }],

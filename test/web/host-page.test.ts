@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
   it('gives axe-core nothing to find in lists, tables, dialogs, empty cards and failures', async () => {
     await show();
     await page.getByRole('button', { name: /^State/ }).click();
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
     expect(await found()).toEqual([]);
     await page.keyboard.press('Escape');
     await tableButton('Show as table').click();

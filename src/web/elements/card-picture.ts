@@ -4,9 +4,9 @@ import type { MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
 import type { ChartView } from '../charts/chart-view.js';
-import { loadPictures } from '../charts/load-pictures.js';
 import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
+import { drawPicture } from '../charts/pictures/draw.js';
 import { pivotOf } from '../charts/pivot.js';
 import { rendererOf } from '../charts/registry.js';
 
@@ -106,7 +106,7 @@ const momentOf = (moment: Date, language: string): string => {
 /** Draws the card as a picture, with title, filters, moment, and what is missing. */
 export const pictureOf = async (shown: Shown, type: ImageType): Promise<Blob> => {
   const { metric, answer, view, notes, madeAt, language, card } = shown;
-  const [{ drawPicture }, content] = await Promise.all([loadPictures(), contentOf(shown)]);
+  const content = await contentOf(shown);
   const missing = missingOf(answer, content, view.format);
   const picture: CardPicture = {
     title: metric.name,

@@ -15,14 +15,13 @@ import { pivotStyles, pivotView } from '../charts/pivot-view.js';
 import { rendererOf } from '../charts/registry.js';
 import { singleValue, singleValueStyles } from '../charts/single-value.js';
 import { tableStyles, tableView } from '../charts/table-view.js';
-import { pictureOf } from './card-picture.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
 import { filteredBy, isSameMark, type Mark, type MarkedPeriod, markOf, periodOf } from './marks.js';
-import { Menu, type MenuItem, type MenuPlace } from './menu.js';
+import type { Menu, MenuItem, MenuPlace } from './menu.js';
 import { type CardSource, Reading } from './reading.js';
-import { RowsDialog } from './rows-dialog.js';
+import type { LoadRows, RowsDialog } from './rows-dialog.js';
 
 const cardStyles = css`
   :host {
@@ -366,9 +365,10 @@ export class MetricCard extends LitElement {
     if (column === undefined) return;
     const mark = markOf(this.metric, column, value, this.view.format);
     const items = this.#markItems(mark, value);
-    const menu = this.renderRoot.querySelector('guestlist-menu');
+    const [place, focused] = [this.#menuPlace(), this.#focused()];
     if (items.length === 1) items[0]?.run();
-    else if (items.length > 1 && menu instanceof Menu) menu.open(mark.label, items, this.#menuPlace(), this.#focused());
+    else if (items.length > 1)
+      this.#control<Menu>('guestlist-menu', (menu) => menu.open(mark.label, items, place, focused));
   };
 
   #markItems(mark: Mark, value: Cell): readonly MenuItem[] {
@@ -454,12 +454,19 @@ export class MetricCard extends LitElement {
   #openRows(mark?: Mark): void {
     const { metricId } = this.metric;
     const question = this.#reading.rowsQuestion(this.source, metricId, mark);
-    const dialog = this.renderRoot.querySelector('guestlist-rows');
-    if (!(dialog instanceof RowsDialog)) return;
-    dialog.open((offset, limit, signal) =>
-      // The source of that moment: a token may be renewed while the dialog is open.
-      this.source.client.underlying(metricId, { ...question, offset, limit }, signal),
-    );
+    // The source of that moment: a token may be renewed while the dialog is open.
+    const read: LoadRows = (offset, limit, signal) =>
+      this.source.client.underlying(metricId, { ...question, offset, limit }, signal);
+    const textOf = (error: unknown) => failureText(error, this.view.format.text);
+    this.#control<RowsDialog>('guestlist-rows', (dialog) => dialog.open(read, textOf));
+  }
+
+  /** Uses a control of this card, as soon as its script has come. */
+  #control<Control extends HTMLElement>(name: string, use: (control: Control) => void): void {
+    void customElements.whenDefined(name).then(() => {
+      const control = this.renderRoot.querySelector<Control>(name);
+      if (control !== null) use(control);
+    });
   }
 
   /** Draws the card as a picture. Throws if it shows no data, or if the token permits no download. */
@@ -471,6 +478,7 @@ export class MetricCard extends LitElement {
     const notes = [...this.notes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
     const language = this.view.format.language;
     const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
+    const { pictureOf } = await import('./card-picture.js');
     return pictureOf({ ...shown, madeAt: this.answeredAt ?? new Date(), language, card: this, body }, type);
   }
 

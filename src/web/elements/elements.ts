@@ -5,31 +5,20 @@
 
 import { ChartView } from '../charts/chart-view.js';
 import { FilterBar } from '../filters/filter-bar.js';
-import { MultiSelect } from '../filters/multi-select.js';
-import { RangeInput } from '../filters/range-input.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
-import { DownloadMenu } from './download-menu.js';
-import { Menu } from './menu.js';
+import { defineAll } from './define.js';
+import { loadControls } from './load-controls.js';
 import { GuestlistMetric } from './metric-element.js';
-import { RowsDialog } from './rows-dialog.js';
 
-const elements = {
-  'guestlist-multi-select': MultiSelect,
-  'guestlist-range': RangeInput,
+defineAll({
   'guestlist-filter-bar': FilterBar,
-  'guestlist-menu': Menu,
-  'guestlist-rows': RowsDialog,
-  'guestlist-download-menu': DownloadMenu,
   'guestlist-chart': ChartView,
   'guestlist-card': MetricCard,
   'guestlist-metric': GuestlistMetric,
   'guestlist-dashboard': GuestlistDashboard,
-};
-
-for (const [name, element] of Object.entries(elements)) {
-  if (customElements.get(name) === undefined) customElements.define(name, element);
-}
+});
+loadControls();
 
 export { registerAs } from './other-tags.js';
 export { GuestlistDashboard, GuestlistMetric };

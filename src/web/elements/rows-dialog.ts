@@ -1,7 +1,6 @@
 /** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { MetricAnswer } from '../../domain/query/engine.js';
-import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
@@ -29,6 +28,7 @@ export class RowsDialog extends LitElement {
   declare answer: MetricAnswer | undefined;
   declare problem: string | undefined;
 
+  #textOf: (error: unknown) => string = String;
   readonly #latest = createLatest();
 
   constructor() {
@@ -88,9 +88,10 @@ export class RowsDialog extends LitElement {
     `,
   ];
 
-  /** Opens the dialog and loads the first page. */
-  open(load: LoadRows): void {
+  /** Opens the dialog and loads the first page. `textOf` says what the guest reads about a failure of `load`. */
+  open(load: LoadRows, textOf: (error: unknown) => string): void {
     this.load = load;
+    this.#textOf = textOf;
     this.answer = undefined;
     this.#turnTo(0);
     this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
@@ -152,7 +153,7 @@ export class RowsDialog extends LitElement {
       },
       (error) => {
         this.answer = undefined;
-        this.problem = failureText(error, this.format.text);
+        this.problem = this.#textOf(error);
       },
     );
   }

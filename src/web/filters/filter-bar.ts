@@ -101,6 +101,13 @@ export class FilterBar extends LitElement {
         background: var(--gl-surface);
         font-size: 13px;
       }
+      /* The place of a control whose script has not come. */
+      guestlist-multi-select:not(:defined),
+      guestlist-range:not(:defined) {
+        display: block;
+        min-width: 160px;
+        height: 58px;
+      }
       @container (max-width: 560px) {
         guestlist-multi-select,
         fieldset,

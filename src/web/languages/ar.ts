@@ -145,4 +145,6 @@ export const texts: Texts = {
   '“Other” combines {n} smaller series': '«أخرى» تجمع سلاسل أصغر، وعددها {n}',
   Download: 'تنزيل',
   'Picture ({type})': 'صورة ({type})',
+  'Not filtered by {filters}': 'غير مصفّى حسب {filters}',
+  'Not all are listed. Search to find others.': 'القائمة غير كاملة. ابحث للعثور على البقية.',
 };

@@ -166,4 +166,6 @@ export const texts: Texts = {
   },
   Download: 'Herunterladen',
   'Picture ({type})': 'Bild ({type})',
+  'Not filtered by {filters}': 'Nicht gefiltert nach {filters}',
+  'Not all are listed. Search to find others.': 'Nicht alle sind aufgeführt. Suchen Sie, um weitere zu finden.',
 };

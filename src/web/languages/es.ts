@@ -172,4 +172,6 @@ export const texts: Texts = {
   },
   Download: 'Descargar',
   'Picture ({type})': 'Imagen ({type})',
+  'Not filtered by {filters}': 'Sin filtrar por {filters}',
+  'Not all are listed. Search to find others.': 'La lista no está completa. Busque para encontrar el resto.',
 };

@@ -179,4 +179,7 @@ export const texts: Texts = {
   },
   Download: 'Télécharger',
   'Picture ({type})': 'Image ({type})',
+  'Not filtered by {filters}': 'Non filtré par {filters}',
+  'Not all are listed. Search to find others.':
+    'La liste n’est pas complète. Faites une recherche pour trouver le reste.',
 };

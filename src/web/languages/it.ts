@@ -176,4 +176,6 @@ export const texts: Texts = {
   },
   Download: 'Scarica',
   'Picture ({type})': 'Immagine ({type})',
+  'Not filtered by {filters}': 'Non filtrato per {filters}',
+  'Not all are listed. Search to find others.': 'L’elenco non è completo. Cerca per trovare il resto.',
 };

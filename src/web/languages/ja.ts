@@ -145,4 +145,6 @@ export const texts: Texts = {
   '“Other” combines {n} smaller series': '「その他」は小さい{n}個の系列をまとめたものです',
   Download: 'ダウンロード',
   'Picture ({type})': '画像（{type}）',
+  'Not filtered by {filters}': '適用されていないフィルター: {filters}',
+  'Not all are listed. Search to find others.': '一部のみ表示しています。検索するとほかの項目が見つかります。',
 };

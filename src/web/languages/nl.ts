@@ -179,4 +179,6 @@ export const texts: Texts = {
   },
   Download: 'Downloaden',
   'Picture ({type})': 'Afbeelding ({type})',
+  'Not filtered by {filters}': 'Niet gefilterd op {filters}',
+  'Not all are listed. Search to find others.': 'Niet alles staat in de lijst. Zoek om de rest te vinden.',
 };

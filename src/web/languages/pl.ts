@@ -205,4 +205,6 @@ export const texts: Texts = {
   },
   Download: 'Pobierz',
   'Picture ({type})': 'Obraz ({type})',
+  'Not filtered by {filters}': 'Bez filtra: {filters}',
+  'Not all are listed. Search to find others.': 'Lista nie jest pełna. Wyszukaj, aby znaleźć pozostałe.',
 };

@@ -180,4 +180,6 @@ export const texts: Texts = {
   },
   Download: 'Transferir',
   'Picture ({type})': 'Imagem ({type})',
+  'Not filtered by {filters}': 'Não filtrado por {filters}',
+  'Not all are listed. Search to find others.': 'A lista não está completa. Pesquise para encontrar o resto.',
 };

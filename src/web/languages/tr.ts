@@ -145,4 +145,6 @@ export const texts: Texts = {
   '“Other” combines {n} smaller series': '“Diğer”, {n} küçük seriyi birleştirir',
   Download: 'İndir',
   'Picture ({type})': 'Resim ({type})',
+  'Not filtered by {filters}': 'Şuna göre filtrelenmedi: {filters}',
+  'Not all are listed. Search to find others.': 'Liste tam değil. Diğerlerini bulmak için arama yapın.',
 };

@@ -145,4 +145,6 @@ export const texts: Texts = {
   '“Other” combines {n} smaller series': '“其他”合并了{n}个较小的系列',
   Download: '下载',
   'Picture ({type})': '图片（{type}）',
+  'Not filtered by {filters}': '未应用的筛选：{filters}',
+  'Not all are listed. Search to find others.': '列表不完整。请搜索以查找其他项。',
 };

@@ -1,2 +1,0 @@
-/** Loaded when a card is first downloaded as a picture. */
-export { drawPicture } from '../pictures/draw.js';

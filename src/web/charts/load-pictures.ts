@@ -1,2 +1,0 @@
-/** Loads what draws pictures of cards. */
-export const loadPictures = () => import('./chunks/pictures.js');
