@@ -23,6 +23,7 @@ type Manifest = {
   readonly version: string;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports: unknown;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 };
@@ -82,8 +83,8 @@ describe.each(names)('the package %s', (name) => {
   });
 
   it('imports what its manifest declares, and no package of development', () => {
-    const { dependencies = {}, peerDependencies = {}, name: own } = manifestOf(name);
-    const declared = new Set([own, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
+    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {}, name: own } = manifestOf(name);
+    const declared = new Set([own, ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })]);
     const texts = filesOf(name)
       .filter((path) => /\.m?js$/.test(path) && path !== 'dist/web/demo.js')
       .map((path) => readFileSync(join(root, folders[name], path), 'utf8'));

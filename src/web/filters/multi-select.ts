@@ -1,5 +1,6 @@
 /** A multiple choice with search. `load` returns only the options that this guest may see. */
 import { css, html, LitElement, type PropertyValues } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import type { GuestOption } from '../../domain/guest/view.js';
 import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';
@@ -149,6 +150,9 @@ export class MultiSelect extends LitElement {
   /** Labels loaded so far, so that chosen values keep their label when the list shows other options. */
   readonly #labels = new Map<string, string>();
 
+  /** The values that were chosen when the list opened. */
+  #first: readonly string[] = [];
+
   /** Whether the service may have more options than it listed. */
   #isCut = false;
 
@@ -215,7 +219,11 @@ export class MultiSelect extends LitElement {
         @input=${this.#typed}
       />
       <div id="list" role="listbox" aria-multiselectable="true" aria-label=${this.label}>
-        ${options.map((option, index) => this.#option(option, index))}
+        ${repeat(
+          options,
+          ({ value }) => String(value),
+          (option, index) => this.#option(option, index),
+        )}
       </div>
       <div class="note" role="status">${this.#note()}</div>
       ${this.#actions()}
@@ -263,6 +271,9 @@ export class MultiSelect extends LitElement {
 
   #open(): void {
     this.isOpen = true;
+    this.#first = this.values;
+    // What was found by a search is no list of all. The order is that of the answer to come: nothing moves under the pointer.
+    this.options = this.search === '' && this.options !== undefined ? this.#chosenFirst(this.options) : undefined;
     this.search = '';
     this.#fetch();
   }
@@ -314,11 +325,14 @@ export class MultiSelect extends LitElement {
     );
   }
 
-  /** Without a search, also lists the chosen values that the answer lacks, so that each can be taken back. */
+  /**
+   * Puts the values first that were chosen when the list opened. Without a search, also lists those that the answer lacks,
+   * so that each can be taken back.
+   */
   #chosenFirst(options: readonly GuestOption[]): readonly GuestOption[] {
     const answered = new Set(options.map(({ value }) => String(value)));
-    const missing = this.search === '' ? this.values.filter((value) => !answered.has(value)) : [];
-    const isChosen = ({ value }: GuestOption) => this.values.includes(String(value));
+    const missing = this.search === '' ? this.#first.filter((value) => !answered.has(value)) : [];
+    const isChosen = ({ value }: GuestOption) => this.#first.includes(String(value));
     return [
       ...missing.map((value) => ({ label: this.#labels.get(value) ?? value, value })),
       ...options.filter(isChosen),

@@ -80,7 +80,7 @@ export class RangeInput extends LitElement {
         <span class="quiet" aria-hidden="true">–</span>
         ${this.#input('high')}
       </div>
-      <div class="problem" id="problem" role="alert">${this.problem}</div>`;
+      <div class="problem" id="problem" role=${this.problem === undefined ? nothing : 'alert'}>${this.problem}</div>`;
   }
 
   #input(end: keyof RangeTexts) {
