@@ -127,7 +127,7 @@ describe('policies', () => {
     await writeFile(claims, JSON.stringify(analyst('ATL')));
     const operator = product.credentials.gatewayToken;
     const suspended = await post(`${product.url}/gateway/admin/tenant-suspend`, { clientId: 'ATL' }, operator);
-    expect([suspended.status, suspended.text]).toEqual([200, suspended.text]);
+    expect(suspended.status, suspended.text).toBe(200);
     const { code, output } = await runToEnd(['policy', 'explain', '--as', claims, '--url', product.url], {
       GUESTLIST_DATA_DIR: product.dataDir,
     });

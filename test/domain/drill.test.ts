@@ -70,6 +70,20 @@ describe('a drill', () => {
     expect(clicked({ grain }, null)).toEqual({ kind: 'isNull' });
   });
 
+  test.each([
+    ['minute', '2024-02-29T23:59:30'],
+    ['day', '2024-02-29T12:00:00'],
+    ['week', '2024-12-31'],
+    ['month', '2024-02-02'],
+    ['year', '2024-02-01'],
+  ] as const)('into a part of a %s is refused: the author declared no finer groups', (grain, value) => {
+    expect(() => clicked({ grain }, value)).toThrow(`drill: "At" takes the first moment of a ${grain}`);
+  });
+
+  test('into a part of a bucket is refused', () => {
+    expect(() => clicked({ bucketWidth: 5 }, 7)).toThrow('drill: "At" takes the least value of a bucket');
+  });
+
   test('into the last year that has four digits ends with it', () => {
     expect(clicked({ grain: 'year' }, '9999-01-01')).toEqual(range('9999-01-01', '+010000-01-01'));
   });
@@ -81,7 +95,7 @@ describe('a drill', () => {
     [0.1, -0.3, -0.2],
     [2.5, 7.5, 10],
     [0.25, '12345678901234567890.50', '12345678901234567890.75'],
-    [10, '9007199254740993', '9007199254741003'],
+    [10, '9007199254741010', '9007199254741020'],
   ])('into a bucket %s wide from %s asks for all of it', (bucketWidth, from, to) => {
     expect(clicked({ bucketWidth }, from)).toEqual(range(from, to));
     expect(clicked({ bucketWidth }, null)).toEqual({ kind: 'isNull' });

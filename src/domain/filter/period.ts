@@ -71,6 +71,9 @@ const isStart: Readonly<Record<Period, (local: Local) => boolean>> = {
   year: (local) => partsOf(local.day).month === 1 && isStart.month(local),
 };
 
+/** Whether the grain is a period, with a start and an end. */
+export const isPeriod = (grain: string | undefined): grain is Period => periods.some((period) => period === grain);
+
 /** Whether the text is a date at which a period starts. */
 export const isStartOf = (text: string, period: Period): boolean => {
   const local = parse(text);

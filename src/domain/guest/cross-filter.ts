@@ -7,10 +7,10 @@ import type { Dashboard, DashboardFilter } from '../dashboard/dashboard.js';
 import { mappedColumns } from '../dashboard/mapped-columns.js';
 import type { Dimension, Metric, TimeGrain } from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';
-import { compareNumbers, digitsOf, isNotFinite, unitsOf } from '../filter/exact-number.js';
+import { compareNumbers, isNotFinite } from '../filter/exact-number.js';
 import type { Condition, FilterDataType, Predicate, Scalar } from '../filter/filter.js';
-import { isStartOf, type Period, periods } from '../filter/period.js';
-import { predicateOf } from '../query/drill.js';
+import { isPeriod, type Period } from '../filter/period.js';
+import { groupFault, predicateOf } from '../query/drill.js';
 import { Refusal } from '../refusal.js';
 import { notOpen } from './access.js';
 import type { FilterableColumns } from './column-filters.js';
@@ -29,8 +29,6 @@ export const ownFilters = (
 const refuse = (message: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'cross-filter' });
 };
-
-const isPeriod = (grain: TimeGrain | undefined): grain is Period => periods.some((period) => period === grain);
 
 /** Whether a mark of the dimension always stands for the same rows. */
 const isMarkable = ({ grain, bucketCount }: Dimension): boolean =>
@@ -99,22 +97,9 @@ export const crossFilteredBy = (
   );
 };
 
-const isMultiple = (value: Scalar, width: number): boolean => {
-  const [least, size] = [digitsOf(value), digitsOf(width)];
-  if (least === undefined || size === undefined) return false;
-  const scale = Math.max(least.scale, size.scale);
-  return unitsOf(least, scale) % unitsOf(size, scale) === 0n;
-};
-
-/** Refuses values that no answer has. A range that starts inside of a period would show parts of it. */
-const assertStarts = ({ name, grain, bucketWidth }: Dimension, value: Scalar): void => {
-  if (isNotFinite(value)) return;
-  if (isPeriod(grain) && !isStartOf(String(value), grain)) {
-    refuse(`crossFilter: "${name}" takes the first moment of a ${grain}, as its answer has them.`);
-  }
-  if (bucketWidth !== undefined && !isMultiple(value, bucketWidth)) {
-    refuse(`crossFilter: "${name}" takes the least value of a bucket, as its answer has them.`);
-  }
+const assertGroup = (dimension: Dimension, value: Scalar | null): void => {
+  const fault = groupFault(dimension, value);
+  if (fault !== undefined) refuse(`crossFilter: ${fault}`);
 };
 
 const isOrdered = (from: Scalar, to: Scalar): boolean => {
@@ -143,10 +128,10 @@ const markOf = (source: Metric, filter: CrossFilter): Mark => {
     return refuse(`crossFilter: no mark of "${filter.columnName}" can filter other metrics.`);
   }
   if ('value' in filter) {
-    if (filter.value !== null) assertStarts(dimension, filter.value);
+    assertGroup(dimension, filter.value);
     return { dimension, predicate: predicateOf(dimension, filter.value) };
   }
-  for (const end of [filter.from, filter.to]) assertStarts(dimension, end);
+  for (const end of [filter.from, filter.to]) assertGroup(dimension, end);
   return { dimension, predicate: rangeOf(dimension, filter.from, filter.to) };
 };
 

@@ -1,7 +1,7 @@
 import type { Calculation, Dimension, MetricDefinition, TimeGrain, VisualDefinition } from '../dashboard/metric.js';
 import { type Digits, digitsOf, isNotFinite, isUnsafeNumber, unitsOf } from '../filter/exact-number.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
-import { movePeriods, periods } from '../filter/period.js';
+import { isPeriod, isStartOf, movePeriods } from '../filter/period.js';
 import { Refusal } from '../refusal.js';
 
 export type Click = { readonly columnName: string; readonly value: Scalar | null };
@@ -68,16 +68,40 @@ const decimalText = (units: bigint, scale: number): string => {
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 };
 
-const conditionOf = (dimension: Dimension, { value }: Click): Condition => ({
-  column: dimension.column,
-  predicate: predicateOf(dimension, value),
-});
+const isMultiple = (value: Scalar, width: number): boolean => {
+  const [least, size] = [digitsOf(value), digitsOf(width)];
+  if (least === undefined || size === undefined) return false;
+  const scale = Math.max(least.scale, size.scale);
+  return unitsOf(least, scale) % unitsOf(size, scale) === 0n;
+};
+
+/**
+ * What is wrong with a value that no answer has; undefined if nothing. A range that starts inside of a period or bucket
+ * would show parts of its group.
+ */
+export const groupFault = ({ name, grain, bucketWidth }: Dimension, value: Scalar | null): string | undefined => {
+  if (value === null || isNotFinite(value)) return undefined;
+  if (isPeriod(grain) && !isStartOf(String(value), grain)) {
+    return `"${name}" takes the first moment of a ${grain}, as its answer has them.`;
+  }
+  if (bucketWidth !== undefined && !isMultiple(value, bucketWidth)) {
+    return `"${name}" takes the least value of a bucket, as its answer has them.`;
+  }
+  return undefined;
+};
+
+const conditionOf = (dimension: Dimension, { value }: Click): Condition => {
+  const predicate = predicateOf(dimension, value);
+  const fault = groupFault(dimension, value);
+  if (fault !== undefined) refuse(`drill: ${fault}`);
+  return { column: dimension.column, predicate };
+};
 
 /** Removes calculations along or within dimensions that the click replaced. */
 const calculationsOver = (calculations: readonly Calculation[], { name, grain }: Dimension): readonly Calculation[] =>
   calculations.filter((calculation) => {
     if (calculation.kind === 'shareOfTotal') return (calculation.within ?? []).every((within) => within === name);
-    const isPeriodic = periods.some((period) => period === grain);
+    const isPeriodic = isPeriod(grain);
     return (calculation.along ?? name) === name && (calculation.kind === 'runningTotal' || isPeriodic);
   });
 
