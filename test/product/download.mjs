@@ -68,8 +68,10 @@ const engine = createEngine({ log, assertReachable: async () => {} });
 await engine.query({ ...question, limit: 1 });
 
 const server = createServer(async (_, response) => {
-  const stream = await engine.stream(question);
-  await pipeline(Readable.from(toCsv(stream), { objectMode: false }), response);
+  const { columns: found, batches } = await engine.stream(question);
+  const labelled = found.map((column) => ({ ...column, label: column.name }));
+  const rows = toCsv({ columns: labelled, batches, limit: null, offset: 0 });
+  await pipeline(Readable.from(rows, { objectMode: false }), response);
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 

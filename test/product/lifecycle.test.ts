@@ -196,7 +196,7 @@ describe('the command line', () => {
       const host = { ...gateway, credentials: { ...gateway.credentials, demoJwtSecret: secret } };
       const answer = await login(host, { ...manager('LAX'), iss: 'the host' });
       expect(answer.serviceUrl).toBe(service.url);
-      expect((await openDashboard(service, answer.token, 'routes--LAX')).metrics).toHaveLength(3);
+      expect((await openDashboard(service, answer.token, 'routes--LAX')).metrics).toHaveLength(6);
     } finally {
       await Promise.all([service.stop(), gateway.stop()]);
       await Promise.all([service.remove(), gateway.remove()]);
