@@ -531,7 +531,9 @@ describe('params.hideDashboardMetrics', () => {
     const token = await mint(house, 'acme', { hideDashboardMetrics: [hide('acme-board', revenue)] });
     const [seen, full] = [await board(token), await board(await mint(house, 'acme'))];
     expect(full.metrics.map(({ metricId }) => metricId)).toContain(revenue);
-    expect(seen.metrics).toEqual(full.metrics.filter(({ metricId }) => metricId !== revenue));
+    // Other metrics do not name it either, among those that their marks filter.
+    const rest = JSON.stringify(full.metrics.filter(({ metricId }) => metricId !== revenue));
+    expect(seen.metrics).toEqual(JSON.parse(rest.replaceAll(`"${revenue}",`, '').replaceAll(`,"${revenue}"`, '')));
     expect(seen.layout).toEqual(full.layout.filter(({ metricId }) => metricId !== revenue));
     await refused(
       'queryGuestMetric UNAUTHORIZED',
