@@ -289,7 +289,8 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       );
       for (const [value, ids] of expected) {
         expect(await asking.drilled(asking.dimension(column), value)).toEqual(ids);
-        expect(await asking.drilled(asking.dimension(column, { bucketWidth: 0.5 }), value)).toEqual(ids);
+        const bucket = typeof value === 'number' ? Math.floor(value / 0.5) * 0.5 : value;
+        expect(await asking.drilled(asking.dimension(column, { bucketWidth: 0.5 }), bucket)).toEqual(ids);
         if (value === null) continue;
         expect(await asking.idsBy(column, predicateOf('number', value))).toEqual(ids);
         expect(await asking.idsBy(column, { kind: 'oneOf', values: [value, 12] })).toEqual(ids);
