@@ -116,7 +116,7 @@ export interface GuestlistDashboard extends GuestlistElement {
   urlPrefix: string | null;
   getFilters(): FilterValues;
   /**
-   * Sets filter values by filter name, instead of all values of before. They only narrow what the token allows. Throws
+   * Replaces the values of all filters, by filter name. They only narrow what the token allows. Throws
    * TypeError for a name that the dashboard does not have.
    */
   setFilters(values: FilterValues): void;

@@ -314,7 +314,7 @@ export class GuestlistDashboard extends EmbedElement {
   }
 
   /**
-   * Sets filter values by filter name, instead of all values of before. The service adds them to what the token enforces.
+   * Replaces the values of all filters, by filter name. The service adds them to what the token enforces.
    * Throws TypeError for a value that is none, and for a name that the shown dashboard does not have.
    */
   setFilters(values: FilterValues): void {
