@@ -1,4 +1,4 @@
-/** The page at `/`: says where to go. It holds the product's name and links, and nothing of this installation. */
+/** The pages without a script: `/` says where to go. They hold nothing of this installation. */
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { Html, html } from './html.js';
@@ -24,14 +24,15 @@ small { display: block; color: var(--soft); font-size: 0.875rem; font-weight: 40
 `;
 
 /** The page runs nothing and loads nothing: its own style is all that it may use. */
-const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+export const plainPagePolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-const render = (links: readonly HomeLink[]): string =>
+/** A page with the product's style. `head` may add to the page's head. */
+export const renderPlainPage = (content: Html, head?: Html): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Guestlist</title>
 <style>${new Html(style)}</style>
@@ -39,12 +40,15 @@ const render = (links: readonly HomeLink[]): string =>
 <body>
 <main>
 <h1>Guestlist</h1>
-<ul>
-${links.map(({ path, title, text }) => html`<li><a href="${path}">${title}<small>${text}</small></a></li>\n`)}</ul>
+${content}
 </main>
 </body>
 </html>
 `.text;
+
+const render = (links: readonly HomeLink[]): string =>
+  renderPlainPage(html`<ul>
+${links.map(({ path, title, text }) => html`<li><a href="${path}">${title}<small>${text}</small></a></li>\n`)}</ul>`);
 
 /** Answers `GET /` with the links. */
 export const serveHome = (links: readonly HomeLink[]): RequestHandler => {
@@ -54,7 +58,7 @@ export const serveHome = (links: readonly HomeLink[]): RequestHandler => {
       .set({
         'Content-Type': 'text/html; charset=utf-8',
         'Cache-Control': 'no-cache',
-        'Content-Security-Policy': policy,
+        'Content-Security-Policy': plainPagePolicy,
       })
       .send(page);
   };

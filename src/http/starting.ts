@@ -1,13 +1,34 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { plainPagePolicy, renderPlainPage } from './home.js';
+import { html } from './html.js';
 
-/** Answers while the product is still starting: alive, but not ready. */
+/** Loads the page that was asked for again, each second, until the product is up. */
+const page = renderPlainPage(
+  html`<p role="status">Guestlist is starting. This page opens by itself in a moment.</p>`,
+  html`<meta http-equiv="refresh" content="1">`,
+);
+
+const json = JSON.stringify({
+  error: { code: 'STARTING', message: 'Guestlist is starting; try again in a second.', status: 503 },
+});
+
+const isPageVisit = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && (headers.accept ?? '').includes('text/html');
+
+/** Answers while the product is still starting: alive, but not ready. A browser gets a page that tries again by itself. */
 export const answerStarting = (request: IncomingMessage, response: ServerResponse): void => {
-  const isAlive = request.url === '/healthz';
-  const error = { code: 'STARTING', message: 'Guestlist is starting; try again in a second.', status: 503 };
-  response.writeHead(isAlive ? 200 : 503, {
-    'Content-Type': 'application/json; charset=utf-8',
+  if (request.url === '/healthz') {
+    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
+    response.end(JSON.stringify({ status: 'ok' }));
+    return;
+  }
+  const isPage = isPageVisit(request);
+  response.writeHead(503, {
+    'Content-Type': isPage ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
     'Cache-Control': 'no-store',
-    ...(isAlive ? {} : { 'Retry-After': '1' }),
+    'Retry-After': '1',
+    Vary: 'Accept',
+    ...(isPage ? { 'Content-Security-Policy': plainPagePolicy } : {}),
   });
-  response.end(JSON.stringify(isAlive ? { status: 'ok' } : { error }));
+  response.end(isPage ? page : json);
 };

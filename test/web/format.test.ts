@@ -65,6 +65,8 @@ describe('format', () => {
 
   it('does not group a year or an hour', () => {
     expect(english.dimension(2001, 'number')).toBe('2001');
+    expect(english.dimension(10_248, 'number')).toBe('10248');
+    expect(english.dimension(10_248.5, 'number')).toBe('10,248.5');
   });
 
   it('makes names readable, and keeps readable ones', () => {

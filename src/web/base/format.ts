@@ -16,7 +16,7 @@ export type Format = {
   readonly tick: (value: number, hint: NumberHint) => string;
   /**
    * A dimension's value. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
-   * hour of the day as a time. Numbers below 10,000 (years) get no thousands separator.
+   * hour of the day as a time. Whole numbers get no thousands separator: they are mostly years, orders, postcodes.
    */
   readonly dimension: (value: Cell, dataType: AnswerColumn['dataType'], grain?: TimeGrain) => string;
   /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
@@ -44,7 +44,9 @@ export const createFormat = (language: string, texts?: Texts): Format => {
   const locale = knownLocale(language);
   const text = createText(locale, texts);
   const yesOrNo = (value: boolean) => (value ? text('Yes') : text('No'));
-  const dimensionNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 2, useGrouping: 'min2' });
+  const fraction = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const whole = new Intl.NumberFormat(locale, { useGrouping: false });
+  const dimensionNumber = (number: number) => (Number.isInteger(number) ? whole : fraction).format(number);
   const dates = dateFormats(locale, text);
   const integer = new Intl.NumberFormat(locale);
   return {
@@ -58,8 +60,7 @@ export const createFormat = (language: string, texts?: Texts): Format => {
       const named = grain === undefined ? null : dates.grain(value, grain);
       if (named !== null) return named;
       if (dataType === 'date') return dates.full(value);
-      if (dataType === 'number')
-        return numberOf(value) === null ? String(value) : dimensionNumber.format(Number(value));
+      if (dataType === 'number') return numberOf(value) === null ? String(value) : dimensionNumber(Number(value));
       return typeof value === 'boolean' ? yesOrNo(value) : String(value);
     },
     timeTick: dates.tick,
