@@ -24,7 +24,10 @@ const bundleCharts = (dist) => {
   return bundle(
     {
       input: Object.fromEntries([
-        ...['controls', 'card-picture'].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
+        ...['controls', 'card-picture', 'given-marks', 'save'].map((name) => [
+          name,
+          join(root, `src/web/elements/${name}.ts`),
+        ]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)
           .filter((file) => !inScript.includes(file))

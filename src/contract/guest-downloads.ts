@@ -62,7 +62,8 @@ export const downloadGuestDashboardXlsx = operation({
   input: z.strictObject({
     dashboardId: identifier,
     dashboardFilter: guestQuery.shape.dashboardFilter,
-    metrics: list(guestQuery.omit({ dashboardId: true, dashboardFilter: true }), mostSheets).min(1),
+    crossFilter: guestQuery.shape.crossFilter,
+    metrics: list(guestQuery.omit({ dashboardId: true, dashboardFilter: true, crossFilter: true }), mostSheets).min(1),
   }),
   requestsOf: ({ metrics }) => metrics.length,
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',

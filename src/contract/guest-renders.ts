@@ -5,15 +5,22 @@ import { exampleQuery, guestQuery, readErrors } from './guest-reads.js';
 import { operation } from './operation.js';
 
 const about =
-  'Refused unless the permissions allow it (`isEnableDownloadMetrics`). The server draws the elements with headless Chromium, as on paper: light, with filters, moment and what is missing. The drawing reads with this token, as a browser would. It counts as ten requests for the rate limits. 503: the server has no Chromium, or is busy.';
+  'Refused unless the permissions allow it (`isEnableDownloadMetrics`). The server draws the elements with headless Chromium, as on paper: light, with filters, marks of other cards (`crossFilter`), moment and what is missing. The drawing reads with this token, as a browser would. It counts as ten requests for the rate limits. 503: the server has no Chromium, or is busy.';
 
 const file = z.string().meta({ format: 'binary' });
 const bytes = async function* (data: Uint8Array): AsyncGenerator<Uint8Array> {
   yield data;
 };
 
-const dashboard = z.strictObject({ dashboardId: identifier, dashboardFilter: guestQuery.shape.dashboardFilter });
-const metric = guestQuery.pick({ metricId: true, dashboardId: true });
+const { dashboardFilter: filters, crossFilter: marks } = guestQuery.shape;
+const dashboard = z.strictObject({ dashboardId: identifier, dashboardFilter: filters, crossFilter: marks });
+const metric = guestQuery
+  .pick({ metricId: true, dashboardId: true, dashboardFilter: true, crossFilter: true })
+  .refine(
+    ({ dashboardId: through, dashboardFilter: values, crossFilter: chosen }) =>
+      through !== undefined || (values === undefined && chosen === undefined),
+    'dashboardFilter and crossFilter need dashboardId',
+  );
 
 const common = {
   section: 'guest',

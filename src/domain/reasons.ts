@@ -33,6 +33,7 @@ export const ownReasons = [
   'credential-not-recognised',
   'credential-of-another-kind',
   'cross-filter',
+  'drawn-choices',
   'custom-column-aggregates',
   'custom-column-not-aggregate',
   'custom-columns',

@@ -94,15 +94,17 @@ export const openPage = async (
   return page;
 };
 
-type Placed = { readonly tag: string; readonly attributes: Readonly<Record<string, string>>; readonly filters: object };
+type Placed = { readonly tag: string; readonly attributes: Readonly<Record<string, string>>; readonly options: object };
 
 const placeOf = (target: RenderTarget): Placed => {
-  if (!('metricId' in target)) {
-    const attributes = { 'dashboard-id': target.dashboardId, 'url-filters': 'off' };
-    return { tag: 'guestlist-dashboard', attributes, filters: target.dashboardFilter ?? {} };
+  const { metricId, dashboardId } = target;
+  if (dashboardId === undefined) {
+    return { tag: 'guestlist-metric', attributes: { 'metric-id': metricId }, options: {} };
   }
-  const through = target.dashboardId === undefined ? {} : { 'dashboard-id': target.dashboardId };
-  return { tag: 'guestlist-metric', attributes: { 'metric-id': target.metricId, ...through }, filters: {} };
+  const attributes = { 'dashboard-id': dashboardId, 'url-filters': 'off' };
+  const { dashboardFilter: filters = {}, crossFilter = [] } = target;
+  const only = metricId === undefined ? {} : { metricId };
+  return { tag: 'guestlist-dashboard', attributes, options: { filters, crossFilter, ...only } };
 };
 
 /** What the element in the page tells. The browser's types are not those of this process. */
@@ -117,7 +119,7 @@ const draw = async (given: Placed & { readonly token: string; readonly origin: s
   const { document, customElements, requestAnimationFrame } = globalThis as any;
   await customElements.whenDefined(given.tag);
   const element = document.createElement(given.tag);
-  element.options = { filters: given.filters };
+  element.options = given.options;
   for (const [name, value] of Object.entries(given.attributes)) element.setAttribute(name, value);
   element.theme = 'light';
   element.serviceUrl = given.origin;

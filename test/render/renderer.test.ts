@@ -177,6 +177,21 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
     }
   });
 
+  test('beyond its queue, a drawing is refused at once, and those that wait are drawn', async () => {
+    const renderer = createRenderer(optionsWith('', { atOnce: 1, waiting: 1 }));
+    try {
+      const of = (clientId: string) => ({ ...caller, grant: { ...caller.grant, clientId } }) as GuestCaller;
+      const asked = ['a', 'b', 'c'].map((each) => renderer.render(requestOf({ caller: of(each) }), never));
+      const refused = await asked[2]?.catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(DependencyUnavailable);
+      expect(refused).toMatchObject({ reason: 'renderer-busy' });
+      const drawn = await Promise.all(asked.slice(0, 2));
+      expect(drawn.map((file) => Buffer.from(file).subarray(0, 4).toString())).toEqual(['%PDF', '%PDF']);
+    } finally {
+      await renderer.close();
+    }
+  });
+
   test('a view too long for a picture is refused', async () => {
     const work = `this; document.body.style; const tall = document.querySelector('guestlist-dashboard'); tall.style.display = 'block'; tall.style.height = '9000px';`;
     const refusal = await renderWith(work, { format: 'png' }).catch((error: unknown) => error);

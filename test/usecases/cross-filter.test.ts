@@ -10,7 +10,7 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { CrossFilter } from '../../src/domain/guest/view.js';
 import type { Cell } from '../../src/domain/query/engine.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
-import { downloadGuestCsv } from '../../src/usecases/guest/downloads.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, salesCount, settings, type World } from './world.js';
@@ -180,6 +180,52 @@ describe('a mark filters', () => {
         ['shops', 4],
       ]),
     );
+  });
+});
+
+describe('a workbook', () => {
+  const november = '2023-11-01';
+  const range = { metricId: 'months', columnName: 'Day', from: '2023-10-01', to: november };
+  const crossFilter = [mark('shops', 'Shop', 's1'), mark('states', 'State', 'CA'), range];
+  const guest = () => world.mint({}, { permissions: { isEnableDownloadMetrics: true } });
+  const words = (name: string, value: string) => ({ name, value, isFixed: false });
+
+  test.each(['shops-too', 'drilled', 'days', 'ids'])(
+    'of %s holds and states the marks that filter it',
+    async (metricId) => {
+      const query = { metricId, dashboardId: embeds.plain, crossFilter };
+      const { sheets } = await downloadGuestXlsx(world.deps)(await guest(), query, stays);
+      const rows = sheets[0] === undefined ? [] : await rowsOf(await sheets[0].load());
+      expect(rows).toEqual((await ask(metricId, crossFilter)).map((row) => Object.values(row)));
+      const stated = {
+        'shops-too': [words('Shop', 's1'), words('State', 'CA')],
+        drilled: [words('Shop', 's1'), words('State', 'CA')],
+        days: [words('Day', '2023-10 to 2023-11')],
+        ids: [],
+      }[metricId];
+      expect(sheets[0]?.filters).toEqual(stated);
+    },
+  );
+
+  test('of a dashboard holds and states on each sheet the marks that filter it', async () => {
+    const asked = { dashboardId: embeds.plain, crossFilter, metrics: [{ metricId: 'shops' }, { metricId: 'days' }] };
+    const { sheets } = await downloadGuestDashboardXlsx(world.deps)(await guest(), asked, stays);
+    expect(sheets.map(({ filters }) => filters)).toEqual([[], [words('Day', '2023-10 to 2023-11')]]);
+    for (const { name, load } of sheets) {
+      const shown = (await ask(name, crossFilter)).map((row) => Object.values(row));
+      expect(await rowsOf(await load())).toEqual(shown);
+    }
+  });
+
+  test('is refused with a mark of a metric that the token does not open', async () => {
+    const asked = {
+      dashboardId: embeds.plain,
+      crossFilter: [mark('filtered-shops', 'Shop', 's1')],
+      metrics: [{ metricId: 'shops' }],
+    };
+    const caller = await guest();
+    const refused = await refusalOf(() => downloadGuestDashboardXlsx(world.deps)(caller, asked, stays));
+    expect(refused).toMatchObject({ code: 'UNAUTHORIZED' });
   });
 });
 

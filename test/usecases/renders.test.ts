@@ -62,6 +62,30 @@ test.each(Object.entries(ways))('%s: refused without permission, and of another 
   expect(asked).toEqual([]);
 });
 
+test('a drawing gets the filters by their own names, and refuses what it could not hold', async () => {
+  const caller = await world.mint({}, { permissions });
+  const at = { dashboardId: 'of-a' };
+  asked.length = 0;
+  await renderGuestDashboardPdf(deps())(caller, { ...at, dashboardFilter: { sTATE: 'CA' } }, stays);
+  await renderGuestMetricPng(deps())(caller, { ...at, metricId: ids.a, dashboardFilter: { State: 'CA' } }, stays);
+  const filters = { dashboardFilter: { State: 'CA' }, crossFilter: [] };
+  expect(asked.map(({ target }) => target)).toEqual([
+    { ...at, ...filters },
+    { ...at, metricId: ids.a, ...filters },
+  ]);
+  const unfit = [{ Colour: 'red' }, { State: { min: 1 } }, { State: 'CA', sTATE: 'NV' }];
+  for (const dashboardFilter of unfit) {
+    const draw = () => renderGuestDashboardPdf(deps())(caller, { ...at, dashboardFilter }, stays);
+    expect(await refusalOf(draw)).toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'drawn-choices' });
+  }
+  const hiding = await world.mint({ hideDashboardFilters: ['State'] }, { permissions });
+  const hidden = () => renderGuestDashboardPdf(deps())(hiding, { ...at, dashboardFilter: { State: 'CA' } }, stays);
+  expect(await refusalOf(hidden)).toMatchObject({ reason: 'drawn-choices' });
+  const foreign = [{ metricId: ids.b, columnName: 'State', value: 'CA' }];
+  const marked = () => renderGuestDashboardPdf(deps())(caller, { ...at, crossFilter: foreign }, stays);
+  expect(await refusalOf(marked)).toMatchObject({ code: 'UNAUTHORIZED' });
+});
+
 test('the renderer learns when the token has ended', async () => {
   asked.length = 0;
   await ways['dashboard pdf']?.(await world.mint({}, { permissions }), 'a');

@@ -150,22 +150,48 @@ const conditionsOf = ({ dimension, predicate }: Mark, target: Metric, own: OwnFi
 /** The metric that is read: its groups, or the rows behind them. */
 export type CrossTarget = { readonly metric: Metric; readonly reads: 'groups' | 'rows' };
 
+/** A mark with its conditions on one metric. */
+type HeldMark = {
+  readonly filter: CrossFilter;
+  readonly dimension: Dimension;
+  readonly conditions: readonly Condition[];
+};
+
 /**
- * Returns the conditions of the cross filters for one metric. Its own marks filter only the rows behind it, since a card
+ * Returns the marks that filter one metric, with their conditions. Its own marks filter only the rows behind it, since a card
  * keeps what it shows.
  * `open` are the metrics of the dashboard that the guest may open. Throws UNAUTHORIZED for a mark of another metric, and
  * INVALID_REQUEST_BODY for a mark that its metric does not show.
  */
-export const crossConditions = (
+export const heldMarks = (
   filters: readonly CrossFilter[],
   { metric: target, reads }: CrossTarget,
   open: readonly Metric[],
   own: OwnFilters,
-): readonly Condition[] =>
+): readonly HeldMark[] =>
   filters.flatMap((filter) => {
     const source = open.find(({ metricId }) => metricId === filter.metricId);
     if (source === undefined) throw notOpen('metric-not-on-dashboard');
     const mark = markOf(source, filter);
     const isOwn = source.metricId === target.metricId;
-    return isOwn && reads === 'groups' ? [] : conditionsOf(mark, target, own);
+    const conditions = isOwn && reads === 'groups' ? [] : conditionsOf(mark, target, own);
+    return conditions.length === 0 ? [] : [{ filter, dimension: mark.dimension, conditions }];
   });
+
+/** The first characters of a timestamp that name its period. */
+const periodLength: Readonly<Record<Period, number>> = {
+  ...{ minute: 16, hour: 16, day: 10, week: 10, month: 7, quarter: 7, year: 4 },
+};
+
+const valueWords = (value: Scalar | null, { grain }: Dimension): string => {
+  if (value === null) return '(empty)';
+  if (grain === 'quarter')
+    return String(value).replace(/^(\d+)-(\d\d).*$/, (_, year, month) => `${year}-Q${Math.ceil(Number(month) / 3)}`);
+  return isPeriod(grain) ? String(value).slice(0, periodLength[grain]).replace('T', ' ') : String(value);
+};
+
+/** The mark's value for readers: `2001-01 to 2001-03`. */
+export const markWords = ({ filter, dimension }: Pick<HeldMark, 'filter' | 'dimension'>): string => {
+  if ('value' in filter) return valueWords(filter.value, dimension);
+  return [filter.from, filter.to].map((end) => valueWords(end, dimension)).join(' to ');
+};

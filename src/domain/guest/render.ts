@@ -4,10 +4,13 @@ import type { GuestQuery } from './view.js';
 
 export type RenderFormat = 'pdf' | 'png';
 
-/** What is drawn: a dashboard, or a metric of an embed or through a dashboard. */
+/** What is drawn: a dashboard, one metric of it, or the metric of a metric embed, which takes no choices. */
 export type RenderTarget =
-  | { readonly dashboardId: string; readonly dashboardFilter?: GuestQuery['dashboardFilter'] }
-  | { readonly metricId: string; readonly dashboardId?: string | undefined };
+  | ({ readonly dashboardId: string; readonly metricId?: string | undefined } & RenderChoices)
+  | { readonly metricId: string; readonly dashboardId?: undefined };
+
+/** What the guest chose. Each filter has its own name here, as the dashboard writes it. */
+export type RenderChoices = Pick<GuestQuery, 'dashboardFilter' | 'crossFilter'>;
 
 export type RenderRequest = {
   readonly caller: GuestCaller;

@@ -3,6 +3,7 @@ import { sameName } from '../../domain/dashboard/dashboard.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
+import { markWords } from '../../domain/guest/cross-filter.js';
 import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
 import { appliedValue } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
@@ -13,7 +14,15 @@ import { columnLabels } from '../../domain/query/labels.js';
 import type { Store } from '../../domain/store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
-import { assertPermitted, assertStillGood, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
+import {
+  assertPermitted,
+  assertStillGood,
+  marksFor,
+  type OpenMetric,
+  openDashboard,
+  openMetric,
+  questionFor,
+} from './scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
@@ -102,13 +111,30 @@ const metricFilters = (grant: GuestGrant, { metric }: OpenMetric, query: GuestQu
   ];
 };
 
+/** What a sheet states beside the dashboard's filters: the metric's own filters, and marks of other cards on it. */
+const sheetFilters = async (
+  { store }: Pick<Deps, 'store'>,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  query: GuestQuery,
+  { datamart }: MetricQuestion,
+): Promise<readonly StatedFilter[]> => {
+  const marks = await marksFor(store.contentAt(grant.revision), grant, target, datamart, query);
+  return [
+    ...marks.flatMap((mark) => stated(mark.filter.columnName, markWords(mark))),
+    ...metricFilters(grant, target, query),
+  ];
+};
+
 /** Returns a workbook with the metric's rows. The rows are read before it returns, so that a refusal is an answer. */
 export const downloadGuestXlsx =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<Workbook> => {
     const { grant } = caller;
     const target = await openForDownload(deps, caller, query);
-    const rows = await rowsOf(deps, await questionOf(deps, caller, target, query), signal);
+    const question = await questionOf(deps, caller, target, query);
+    const rows = await rowsOf(deps, question, signal);
+    const filters = await sheetFilters(deps, caller, target, query, question);
     const { opened, metric } = target;
     const isOfDashboard = opened.embed.embedType === 'dashboard';
     return {
@@ -116,7 +142,7 @@ export const downloadGuestXlsx =
       madeAt: deps.clock.now(),
       timezone: grant.timezone,
       filters: isOfDashboard ? dashboardFilters(grant, opened, query.dashboardFilter) : [],
-      sheets: [{ name: metric.name, filters: metricFilters(grant, target, query), load: async () => rows }],
+      sheets: [{ name: metric.name, filters, load: async () => rows }],
     };
   };
 
@@ -124,7 +150,8 @@ export const downloadGuestXlsx =
 export type DashboardDownload = {
   readonly dashboardId: string;
   readonly dashboardFilter?: GuestQuery['dashboardFilter'];
-  readonly metrics: readonly Omit<GuestQuery, 'dashboardId' | 'dashboardFilter'>[];
+  readonly crossFilter?: GuestQuery['crossFilter'];
+  readonly metrics: readonly Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter'>[];
 };
 
 /**
@@ -135,17 +162,18 @@ export const downloadGuestDashboardXlsx =
   (deps: Deps) =>
   async (caller: GuestCaller, download: DashboardDownload, signal: AbortSignal): Promise<Workbook> => {
     const { grant } = caller;
-    const { dashboardId, dashboardFilter, metrics } = download;
+    const { dashboardId, dashboardFilter, crossFilter, metrics } = download;
     const opened = await openDashboard(deps.store.contentAt(grant.revision), grant, dashboardId);
     const sheet = async (asked: DashboardDownload['metrics'][number]): Promise<DownloadSheet> => {
-      const query = { ...asked, dashboardId, dashboardFilter };
+      const query = { ...asked, dashboardId, dashboardFilter, crossFilter };
       const target = await openForDownload(deps, caller, query);
       const question = await questionOf(deps, caller, target, query);
       const load = async (): Promise<DownloadRows> => {
         await assertStillGood(deps, caller);
         return rowsOf(deps, question, signal);
       };
-      return { name: target.metric.name, filters: metricFilters(grant, target, query), load };
+      const filters = await sheetFilters(deps, caller, target, query, question);
+      return { name: target.metric.name, filters, load };
     };
     return {
       title: opened.dashboard.name,

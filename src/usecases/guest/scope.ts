@@ -15,7 +15,7 @@ import {
   openMetricFilters,
   visibleFilters,
 } from '../../domain/guest/conditions.js';
-import { crossConditions, ownFilters } from '../../domain/guest/cross-filter.js';
+import { heldMarks, ownFilters } from '../../domain/guest/cross-filter.js';
 import {
   areEndUserFiltersAllowed,
   type EffectiveAccess,
@@ -247,20 +247,20 @@ const chosenFor = (
   ];
 };
 
-/** Returns the conditions of marks on other cards. Only a dashboard has other cards. */
-const crossFor = async (
+/** Returns the marks of other cards that filter the metric. Only a dashboard has other cards. */
+export const marksFor = async (
   store: ContentStore,
   grant: GuestGrant,
-  { opened, metric }: OpenMetric,
-  datamart: Datamart,
-  { crossFilter = [] }: GuestQuery,
-  reads: 'groups' | 'rows',
-): Promise<readonly Condition[]> => {
+  { opened, metric }: Pick<OpenMetric, 'opened' | 'metric'>,
+  datamart: Datamart | undefined,
+  { crossFilter = [] }: Pick<GuestQuery, 'crossFilter'>,
+  reads: 'groups' | 'rows' = 'groups',
+): Promise<ReturnType<typeof heldMarks>> => {
   if (crossFilter.length === 0) return [];
   const { embed, dashboard } = opened;
   if (embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
   const open = await openMetricsOf(store, grant, dashboard);
-  return crossConditions(crossFilter, { metric, reads }, open, ownFiltersOf(grant, opened, datamart));
+  return heldMarks(crossFilter, { metric, reads }, open, ownFiltersOf(grant, opened, datamart));
 };
 
 /** Returns what the guest may filter by on the dashboard. */
@@ -282,7 +282,8 @@ export const questionFor = async (
   const moment: Moment = { now, timezone: grant.timezone };
   const drilled = drill(target.metric.definition, query.drill ?? []);
   const enforced = await enforcedQuestion(store, grant, target, now, drilled.definition);
-  const crossed = await crossFor(store, grant, target, enforced.datamart, query, reads);
+  const marks = await marksFor(store, grant, target, enforced.datamart, query, reads);
+  const crossed = marks.flatMap(({ conditions }) => conditions);
   const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...crossed, ...drilled.conditions];
   return {
     ...enforced,

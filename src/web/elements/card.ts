@@ -475,7 +475,7 @@ export class MetricCard extends LitElement {
     const body = this.renderRoot.querySelector<HTMLElement>('.body');
     if (!this.view.canDownload) throw new Error('This token permits no downloads.');
     if (answer === undefined || answer.rows.length === 0 || body === null) throw new Error('The card shows no data.');
-    const notes = [...this.notes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
+    const notes = [...this.#answeredNotes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
     const language = this.view.format.language;
     const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
     const { pictureOf } = await import('./card-picture.js');
@@ -488,18 +488,9 @@ export class MetricCard extends LitElement {
     const question = this.#reading.question(this.source);
     const { signal } = new AbortController();
     const file = kind === 'csv' || kind === 'xlsx' ? client[kind](metricId, question, signal) : this.exportImage(kind);
-    file.then(
-      (blob) => save(blob, `${name}.${kind}`),
+    Promise.all([file, import('./save.js')]).then(
+      ([blob, { save }]) => save(blob, `${name}.${kind}`),
       (error: unknown) => this.#reading.fail(error, client, metricId),
     );
   }
 }
-
-/** Starts a browser download. Characters that file systems refuse become a dash. */
-const save = (file: Blob, name: string): void => {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name.replaceAll(/[\\/:*?"<>|]+/g, '-');
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-};

@@ -88,6 +88,9 @@ const dashboardStyles = css`
     display: block;
     margin-inline: calc(var(--gl-gap) / -2);
   }
+  :host([printing]) .chip svg {
+    display: none;
+  }
   :host([printing]) guestlist-card {
     display: inline-block;
     width: calc(100% - var(--gl-gap));
@@ -193,16 +196,25 @@ export class GuestlistDashboard extends EmbedElement {
   protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
     const id = this.embedId ?? '';
     const dashboard = await client.dashboard(id, signal);
+    const given = await this.#givenMarks(dashboard);
     return () => {
       this.dashboard = dashboard;
       this.#given = undefined;
       this.#readUrl(dashboard);
-      this.marks = openMarks(this.marks, dashboard);
+      this.marks = openMarks(given ?? this.marks, dashboard);
       this.#source = this.#sourceOf(client, id, dashboard);
       const { name, permissions } = dashboard;
       const detail = { dashboardId: id, name, permissions, filters: dashboard.filters.map((filter) => filter.name) };
       this.tell('guestlist-loaded', detail);
     };
+  }
+
+  /** The marks of `options.crossFilter`, when the dashboard is first read. */
+  async #givenMarks(dashboard: GuestDashboard): Promise<readonly Mark[] | undefined> {
+    const { crossFilter } = this.options;
+    if (this.dashboard !== undefined || crossFilter === undefined) return undefined;
+    const { givenMarks } = await import('./given-marks.js');
+    return givenMarks(crossFilter, dashboard, this.view.format);
   }
 
   protected override forget(): void {
@@ -221,7 +233,8 @@ export class GuestlistDashboard extends EmbedElement {
   protected override content(): TemplateResult {
     const { dashboard } = this;
     if (dashboard === undefined) return html``;
-    const cards = cardsOf(dashboard);
+    const { metricId } = this.options;
+    const cards = cardsOf(dashboard).filter(({ metric }) => metricId === undefined || metric.metricId === metricId);
     const source = this.#source;
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
     return html`
@@ -270,7 +283,7 @@ export class GuestlistDashboard extends EmbedElement {
   ): TemplateResult {
     const { held, ignored } = marksOn(metric.metricId, this.marks, metrics);
     return html`<guestlist-card
-      ?narrow=${place.w <= 6}
+      ?narrow=${place.w <= 6 && this.options.metricId === undefined}
       ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}
       .metric=${metric}
