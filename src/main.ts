@@ -33,8 +33,12 @@ const readVersion = (): string => {
   return version;
 };
 
-/** Returns the path of the configured policies. Throws ConfigError. */
-export const configuredPolicies = (): string => {
+/**
+ * Returns the path of the configured policy; undefined if the folder has no configuration and the environment names
+ * none. Throws ConfigError.
+ */
+export const configuredPolicies = (): string | undefined => {
+  if (environment().GUESTLIST_CONFIG === undefined) return undefined;
   const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
   return resolve(config.folder, config.settings.gateway.policies);
 };

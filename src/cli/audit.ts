@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
-import { readCount, WrongCall } from './wrong-call.js';
+import { readCount, unknownSubcommand, WrongCall } from './wrong-call.js';
 
 export const auditUsage = `guestlist audit: what the gateway did
 
@@ -112,10 +112,11 @@ export const runAudit = async (args: readonly string[]): Promise<number> => {
     console.log(auditUsage);
     return 0;
   }
-  const [command, ...rest] = positionals;
-  if (rest.length > 0 || (command !== 'verify' && command !== 'export')) {
-    throw new WrongCall(`say "audit verify" or "audit export"\n\n${auditUsage}`);
+  const [command = '', ...rest] = positionals;
+  if (command !== 'verify' && command !== 'export') {
+    throw unknownSubcommand('audit', command, Object.keys(flagsOf), auditUsage);
   }
+  if (rest.length > 0) throw new WrongCall(`"audit ${command}" takes no words: "${rest.join(' ')}" is too much`);
   const known: readonly string[] = flagsOf[command];
   const other = Object.keys(values).find((name) => !known.includes(name));
   if (other !== undefined) throw new WrongCall(`--${other} has no place in "audit ${command}"`);

@@ -18,10 +18,13 @@ export type Command = {
 
 /** The first Ctrl-C ends the run, which then removes what it created; the second ends the process. */
 const runConformanceUntilSignal = async (args: readonly string[]): Promise<number> => {
-  const { runConformance } = await import('../conformance/conformance.js');
+  const [{ runConformance }, { parseOptions }] = await Promise.all([
+    import('../conformance/conformance.js'),
+    import('./kit/options.js'),
+  ]);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  return runConformance(args, console, stop.signal);
+  return runConformance(args, console, stop.signal, parseOptions);
 };
 
 const runPolicyCommand = async (args: readonly string[]): Promise<number> => {

@@ -1,4 +1,5 @@
 /** `guestlist completion`: scripts that complete the names of commands and subcommands in a shell. */
+import { nearestName } from '../domain/nearest-name.js';
 import { WrongCall } from './wrong-call.js';
 
 /** What is completed: a command with its subcommands. */
@@ -53,7 +54,9 @@ export const runCompletion = async ([shell = '']: readonly string[], commands: r
     return 0;
   }
   if (shell !== 'bash' && shell !== 'zsh' && shell !== 'fish') {
-    throw new WrongCall(`name a shell: bash, zsh or fish, not "${shell}"`);
+    const near = nearestName(shell, Object.keys(scripts));
+    const hint = near === undefined ? '' : `. Did you mean "${near}"?`;
+    throw new WrongCall(`name a shell: bash, zsh or fish, not "${shell}"${hint}`);
   }
   console.log(scripts[shell](commands));
   return 0;

@@ -17,11 +17,12 @@ import { readSample } from '../policy-tools/sample.js';
 import { countFailed, runPolicyTests, type TestReport, writeTestReport } from '../policy-tools/test.js';
 import { loadPolicyTestFile } from '../policy-tools/test-file.js';
 import { parseOptions } from './kit/options.js';
-import { WrongCall } from './wrong-call.js';
+import { unknownSubcommand, WrongCall } from './wrong-call.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 export type PolicyCommandOptions = {
-  readonly configuredPolicies: () => string;
+  /** The path of the configured policy; undefined without a configuration. */
+  readonly configuredPolicies: () => string | undefined;
   /** Runs a command of a running gateway. */
   readonly callGateway: (command: string, input: unknown, url?: string) => Promise<unknown>;
   readonly now: () => Date;
@@ -66,6 +67,13 @@ const shown = (path: string): string => {
   return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near;
 };
 
+/** The demo's policy must not stand in for one that was not found. Throws WrongCall. */
+const findConfigured = ({ configuredPolicies }: PolicyCommandOptions, instead: string): string => {
+  const path = configuredPolicies();
+  if (path !== undefined) return shown(path);
+  throw new WrongCall(`this folder has no guestlist.yaml, and GUESTLIST_CONFIG names no other: ${instead}`);
+};
+
 const readMoment = (text: string | undefined, now: () => Date): Date => {
   if (text === undefined) return now();
   if (!z.iso.datetime({ offset: true }).safeParse(text).success) {
@@ -96,14 +104,13 @@ const checkNames = async (
 };
 
 const runTests: Run = async (args, output, options) => {
-  const { configuredPolicies } = options;
   const { values, positionals } = parseOptions({
     args: [...args],
     allowPositionals: true,
     options: { cover: { type: 'boolean' }, json: { type: 'boolean' }, url: { type: 'string' } },
   });
   const beside = (): string => {
-    const policies = shown(configuredPolicies());
+    const policies = findConfigured(options, 'name a file or a folder of tests');
     return isFolder(policies) ? policies : dirname(policies);
   };
   const paths = positionals.length === 0 ? [beside()] : positionals;
@@ -150,7 +157,8 @@ const explained = z.object({ explanation: z.unknown(), text: z.string() });
 
 type Asked = { readonly request: string } | { readonly claims: unknown; readonly body: unknown; readonly now?: string };
 
-const runExplain: Run = async (args, output, { configuredPolicies, callGateway, now }) => {
+const runExplain: Run = async (args, output, options) => {
+  const { callGateway, now } = options;
   const { values } = parseOptions({ args: [...args], options: explainFlags });
   const { as, policy, tenant, embeds, timezone, lookup, url, request } = values;
   const ask = async (input: Asked) => explained.parse(await callGateway('policy-explain', input, url));
@@ -171,7 +179,7 @@ const runExplain: Run = async (args, output, { configuredPolicies, callGateway, 
     const moment = readMoment(values.now, now);
     const claims = readClaims(as);
     if (url !== undefined) return ask({ claims, body, ...(values.now === undefined ? {} : { now: values.now }) });
-    const loaded = loadPolicyFile(policy ?? shown(configuredPolicies()));
+    const loaded = loadPolicyFile(policy ?? findConfigured(options, 'name a policy by --policy'));
     const explanation = await explainGrant({ policy: loaded, of: { claims, body, now: moment, lookup } });
     return { explanation, text: writeExplanation(explanation) };
   };
@@ -239,7 +247,7 @@ export const runPolicy: Run = async (args, output, options) => {
   }
   try {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (command === undefined) throw new WrongCall(`there is no command "policy ${name}"`);
+    if (command === undefined) throw unknownSubcommand('policy', name, Object.keys(commands));
     return await command(others, output, options);
   } catch (error) {
     if (error instanceof PolicyFaults || error instanceof ConfigError) {

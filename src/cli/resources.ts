@@ -1,10 +1,9 @@
 /** `guestlist datasources`, `datamarts`, `dashboards`, `keys` and others: reads the call, runs the action, prints its answer. */
-import { nearestName } from '../domain/nearest-name.js';
 import { parseOptions } from './kit/options.js';
 import { type ResourceName, resourceWords } from './resource-names.js';
 import { type Action, type Resource, resources } from './resource-table.js';
 import { connectToService } from './service-client.js';
-import { WrongCall } from './wrong-call.js';
+import { unknownSubcommand, WrongCall } from './wrong-call.js';
 
 const usageLine = (resource: string, name: string, { names, flags = [], isFinal, summary }: Action): string => {
   const words = [...names, ...flags.map((flag) => `[--${flag} ID]`), ...(isFinal === true ? ['--yes'] : [])];
@@ -32,10 +31,7 @@ service refused or did not answer, 2 if the command was called wrongly.`;
 const findAction = (name: ResourceName, resource: Resource, wordName: string): Action => {
   const found = Object.hasOwn(resource.actions, wordName) ? resource.actions[wordName] : undefined;
   if (found !== undefined) return found;
-  const near = nearestName(wordName, Object.keys(resource.actions));
-  const what = wordName === '' ? 'name a command' : `there is no command "${name} ${wordName}"`;
-  const hint = near === undefined ? '' : `. Did you mean "${name} ${near}"?`;
-  throw new WrongCall(`${what}${hint}\n\n${resourceUsage(name, resource)}`);
+  throw unknownSubcommand(name, wordName, Object.keys(resource.actions), resourceUsage(name, resource));
 };
 
 /** The words of the call by their names. Throws WrongCall. */

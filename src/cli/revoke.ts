@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseOptions } from './kit/options.js';
 import { callGateway } from './operator.js';
-import { WrongCall } from './wrong-call.js';
+import { unknownSubcommand, WrongCall } from './wrong-call.js';
 
 const usage = `guestlist revoke user <subject> --issuer ISS | --no-issuer [--tenant ID] --reason TEXT
 guestlist revoke tenant <clientId> [--end-sessions] --reason TEXT
@@ -39,8 +39,10 @@ const issuerOf = (values: Values): string | null => {
     : refuse('name the issuer of the user: --issuer, or --no-issuer where sessions have none');
 };
 
+const kindsOf = { revoke: ['user', 'tenant', 'policy', 'all'], unrevoke: ['user', 'tenant', 'all'] } as const;
+
 /** What the gateway is sent; whether it makes sense is for the gateway to say. */
-const inputOf = (by: string | undefined, subject: string | undefined, values: Values): Record<string, unknown> => {
+const inputOf = (by: string, subject: string | undefined, values: Values): Record<string, unknown> => {
   const reason = values.reason ?? refuse('give --reason: it is kept in the audit');
   const ends = values['end-sessions'] === true ? { endsSessions: true } : {};
   switch (by) {
@@ -57,10 +59,8 @@ const inputOf = (by: string | undefined, subject: string | undefined, values: Va
       return { by, tenant: subject ?? refuse('name the tenant'), ...ends, reason };
     case 'policy':
       return { by, ...(subject === undefined ? {} : { digest: subject }), ...ends, reason };
-    case 'all':
-      return { by, ...ends, reason };
     default:
-      return refuse('say what to revoke: user, tenant, policy or all');
+      return { by, ...ends, reason };
   }
 };
 
@@ -72,7 +72,9 @@ const run = async (command: 'revoke' | 'unrevoke', args: readonly string[]): Pro
     console.log(usage);
     return;
   }
-  const [by, subject, ...rest] = positionals;
+  const [by = '', subject, ...rest] = positionals;
+  const kinds: readonly string[] = kindsOf[command];
+  if (!kinds.includes(by)) throw unknownSubcommand(command, by, kinds, usage);
   if (rest.length > 0) refuse(`there is too much: ${rest.join(' ')}`);
   const { message, revoked } = answer.parse(await callGateway(command, inputOf(by, subject, values), values.url));
   console.log(

@@ -4,7 +4,7 @@ import { tenantsPlan } from './tenants-plan.js';
 import { tenantsProvision } from './tenants-provision.js';
 import { rolloutUsage, tenantsApply, tenantsRollback, tenantsRollouts } from './tenants-rollout.js';
 import { stateUsage, tenantsErase, tenantsResume, tenantsSuspend } from './tenants-state.js';
-import { WrongCall } from './wrong-call.js';
+import { unknownSubcommand } from './wrong-call.js';
 
 export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
 
@@ -41,9 +41,6 @@ export const runTenants = async ([name = '', ...args]: readonly string[]): Promi
   const isHelp = [name, ...args].some((word) => word === '--help' || word === '-h');
   if (command !== undefined && !isHelp) return command(args);
   if (isHelp) console.log(tenantsUsage);
-  else
-    throw new WrongCall(
-      `${name === '' ? 'name a command' : `there is no command "tenants ${name}"`}\n\n${tenantsUsage}`,
-    );
+  else throw unknownSubcommand('tenants', name, Object.keys(commands), tenantsUsage);
   return 0;
 };

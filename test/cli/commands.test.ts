@@ -1,18 +1,21 @@
 /** What `guestlist` prints before any command runs: help, version, completion, and the answer to a wrong call. Run as built. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { commands, findCommand, helpText } from '../../src/cli/commands.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const run = (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+type Ran = { code: number; out: string; err: string };
+const runIn = (cwd: string, ...args: readonly string[]): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [join(root, 'bin/guestlist.mjs'), ...args], (error, out, err) =>
+    execFile(process.execPath, [join(root, 'bin/guestlist.mjs'), ...args], { cwd }, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
     );
   });
+const run = (...args: readonly string[]): Promise<Ran> => runIn(root, ...args);
 
 test('--version prints the version of the package', async () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -54,11 +57,40 @@ describe('an unknown option', () => {
     ['the option that was meant', ['guest-tokens', 'list', '--clinet', 'LAX'], 'Did you mean "--client"?'],
     ['all options where none is near', ['policy', 'schema', '--colour'], 'The options are: --tenant-files.'],
     ['it after a word', ['tenancy', 'flights', '--jsn'], 'Did you mean "--json"?'],
+    ['it of conformance too', ['conformance', '--base-ulr', 'x'], 'Did you mean "--base-url"?'],
     ['it of init too', ['init', '--datbase', 'x'], 'Did you mean "--database"?'],
   ])('is refused with %s, and exit code 2', async (_, args, hint) => {
     const { code, out, err } = await run(...args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);
   });
+});
+
+describe('an unknown word after a command', () => {
+  test.each([
+    [['policy', 'explan'], 'Did you mean "policy explain"?'],
+    [['tenants', 'lst'], 'Did you mean "tenants list"?'],
+    [['audit', 'verfy'], 'Did you mean "audit verify"?'],
+    [['keys', 'craete'], 'Did you mean "keys create"?'],
+    [['revoke', 'tenat', 'LAX', '--reason', 'r'], 'Did you mean "revoke tenant"?'],
+    [['unrevoke', 'usr', 'ann', '--reason', 'r'], 'Did you mean "unrevoke user"?'],
+    [['completion', 'bsh'], 'Did you mean "bash"?'],
+    [['tenants', 'fly'], 'The commands are list, provision, plan'],
+  ])('%j is refused with: %s', async (args, hint) => {
+    const { code, out, err } = await run(...args);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);
+  });
+});
+
+test.each([
+  ['policy test', ['policy', 'test'], 'name a file or a folder of tests'],
+  ['policy explain', ['policy', 'explain', '--as', 'claims.json'], 'name a policy by --policy'],
+])('%s in a folder without a configuration does not take the policy of the demo', async (_, args, instead) => {
+  const folder = mkdtempSync(join(tmpdir(), 'guestlist-empty-'));
+  writeFileSync(join(folder, 'claims.json'), '{"sub": "ann"}');
+  const { code, out, err } = await runIn(folder, ...args);
+  rmSync(folder, { recursive: true });
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining(`this folder has no guestlist.yaml`)]);
+  expect(err).toContain(instead);
 });
 
 test('help loads nothing but the table of commands', () => {

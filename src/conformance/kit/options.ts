@@ -69,9 +69,12 @@ const isAddress = (text: string): boolean => {
   }
 };
 
-/** Reads the arguments. Returns a message if they are wrong, undefined for `--help`. */
-export const readOptions = (args: readonly string[]): Options | string | undefined => {
-  const { values } = parseArgs({ args: [...args], options: flags });
+/**
+ * Reads the arguments with `parse`, which may explain unknown options better than Node.js. Returns a message if they are wrong, undefined for
+ * `--help`.
+ */
+export const readOptions = (args: readonly string[], parse = parseArgs): Options | string | undefined => {
+  const { values } = parse({ args: [...args], options: flags });
   if (values.help === true) return undefined;
   const only = readOnly(values.only);
   if (typeof only === 'string') return only;
