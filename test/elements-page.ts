@@ -138,9 +138,10 @@ list of values has a search on the service, and shows the chosen values first.
 \`Late=true\`. A link, a reload, and the back and forward buttons restore them.
 
 - The element replaces the current history entry. It keeps the hash and the page's own parameters.
-- A value that the token enforces is shown beside the filter, and in the URL with the mark
-  \`guestlist-fixed=<name>\`, unless the filter's \`isShowOnUrl\` is false. Tokens of the gateway always
-  set it to false. A marked value is never read back.
+- A value that the token enforces and shows (\`isShowOnUrl\`; \`show: true\` in a policy) is locked: the
+  filter bar has it with a lock and without a control, \`setFilters\` refuses the filter, and
+  \`getFilters\` leaves it out. The URL has it with the mark \`guestlist-fixed=<name>\`, and is never
+  read back. Other enforced values are hidden: they are in no answer and not in the URL.
 - A value in the URL only narrows what the token allows.
 - A filter that would make the query longer than 4,000 characters is left out.
 - \`url-filters="off"\` (property \`urlFilters\`) turns this off. \`url-prefix="a."\` puts a prefix before

@@ -72,7 +72,7 @@ const allowed = (field: string, values: BoundValues): readonly (readonly [string
   ]);
 
 export const factsOf = (view: GrantView): Facts => {
-  const { dashboardFilters, rls, appFilters, hideDashboardFilters, hideMetrics } = view.restriction;
+  const { dashboardFilters, shownFilters, rls, appFilters, hideDashboardFilters, hideMetrics } = view.restriction;
   const isCreationDisabled = view.restriction.isDisableMetricCreation;
   return new Map<string, Fact>([
     ['dataApp', { kind: 'whose', value: view.dataApp }],
@@ -84,6 +84,9 @@ export const factsOf = (view: GrantView): Facts => {
     ['expiryMinutes', { kind: 'lasting', value: view.expiryMinutes }],
     ['timezone', { kind: 'other', value: view.timezone }],
     ...allowed('dashboardFilters', dashboardFilters),
+    ...(shownFilters.length === 0
+      ? []
+      : [['shownFilters', { kind: 'other', value: sorted(shownFilters).join(', ') }] as const]),
     ...allowed('rls', rls),
     ...allowed('appFilters', appFilters),
     ['hideDashboardFilters', { kind: 'hidden', value: sorted(hideDashboardFilters) }],

@@ -33,6 +33,7 @@ const values = z
 
 const restrictions = z.strictObject({
   dashboardFilters: values,
+  shownFilters: z.array(identifier).min(1).default([]),
   rls: values,
   appFilters: values,
   hideDashboardFilters: z.array(identifier).min(1).default([]),

@@ -47,6 +47,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
     timezone: expected.timezone ?? null,
     restriction: {
       dashboardFilters: mapOf(restrictions?.dashboardFilters),
+      shownFilters: restrictions?.shownFilters ?? [],
       rls: mapOf(restrictions?.rls),
       appFilters: mapOf(restrictions?.appFilters),
       hideDashboardFilters: restrictions?.hideDashboardFilters ?? [],
@@ -61,7 +62,7 @@ const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
 
 /** Returns the path of a field in a test file. */
 const pathOf = (name: string, fact: Fact | undefined): string =>
-  fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
+  fact?.kind === 'allowed' || fact?.kind === 'hidden' || name === 'shownFilters' ? `restrictions.${name}` : name;
 
 const sourcesOf = (granted: Granted, field: string): readonly string[] => {
   const from = recordOf(granted.decision).filter((record) => record.field === field);

@@ -10,7 +10,7 @@ import {
   startGateway,
   startSeconds,
 } from './harness.js';
-import { policyOf } from './policies.js';
+import { changeablePolicies, policyOf } from './policies.js';
 
 describe('POST /embed-token', () => {
   it("gives an analyst a token for their own tenant's copy of delays", async () => {
@@ -75,7 +75,7 @@ describe('POST /embed-token', () => {
   it('restricts every granted dashboard of a regional user', async () => {
     const { granted, upstream } = await startGateway();
     await granted({ ...regional, roles: ['analyst', 'manager', 'regional'] });
-    const restriction = { values: { 'Destination state': 'CA' }, isShowOnUrl: false };
+    const restriction = { values: { 'Destination state': 'CA' }, isShowOnUrl: true };
     expect(upstream.lastMint()).toMatchObject({
       params: {
         allowedEmbeds: ['delays--SFO', 'routes--SFO'],
@@ -85,6 +85,25 @@ describe('POST /embed-token', () => {
         ],
       },
     });
+  });
+
+  it('shows the values of the restrictions that say so, and hides the others', async () => {
+    const restrict = (name: string, filters: object, more: object = {}) => ({
+      name,
+      when: 'true',
+      restrict: { dashboardFilters: filters, ...more },
+    });
+    const restrictions = [
+      restrict('shown', { State: '"CA"', Carrier: '["AA", "UA"]' }, { show: true }),
+      restrict('hidden', { Carrier: '"AA"', Level: '3' }),
+    ];
+    const { granted, upstream } = await startGateway({ policies: changeablePolicies(policyOf({ restrictions })) });
+    await granted(analyst);
+    const dashboardAppFilters = ['delays--LAX', 'routes--LAX'].flatMap((dashboardId) => [
+      { dashboardId, values: { Carrier: 'AA', Level: 3 }, isShowOnUrl: false },
+      { dashboardId, values: { State: 'CA' }, isShowOnUrl: true },
+    ]);
+    expect(upstream.lastMint()).toMatchObject({ params: { dashboardAppFilters } });
   });
 
   it('denies a regional user without a region, and only the log says where', async () => {

@@ -122,6 +122,13 @@ describe('an expression is refused when the policy is loaded', () => {
     expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('restricts nothing');
   });
 
+  it('if a restriction shows values of filters that it does not restrict', () => {
+    const faultOf = (restrict: object) =>
+      JSON.stringify(faultsOf(() => policyOf({ restrictions: [{ name: 'r', when: 'true', restrict }] })));
+    expect(faultOf({ show: true })).toContain('restricts nothing');
+    expect(faultOf({ show: true, rls: { state: '"CA"' } })).toContain('show needs dashboardFilters');
+  });
+
   it('if it is longer than any rule needs', () => {
     expect(faultOfWhen(Array.from({ length: 300 }, () => 'true').join(' && '))).toMatch(/exceed/i);
   });

@@ -81,6 +81,12 @@ describe('leak 12: a missing or shorter filter fails the test', () => {
       ['restrictions.rls.state'],
     ],
     ['text for a number', restricting({ rls: { state: '1' } }), { rls: { state: '1' } }, ['restrictions.rls.state']],
+    [
+      'shown',
+      restricting({ dashboardFilters: { state: '"CA"' }, show: true }),
+      { dashboardFilters: { state: 'CA' } },
+      ['restrictions.shownFilters'],
+    ],
     ['hidden', restricting({ hideDashboardFilters: ['Date'] }), undefined, ['restrictions.hideDashboardFilters']],
     [
       'hidden metrics',

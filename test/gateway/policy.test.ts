@@ -97,10 +97,23 @@ describe('how two restrictions combine', () => {
       ['Carrier', 'AA'],
       ['State', ['CA', 'NV']],
     ]);
+    expect(combined.shownFilters).toEqual([]);
     expect([...combined.rls]).toEqual([['level', 3]]);
     expect([...combined.hideMetrics]).toEqual([['routes', ['Busiest', 'Longest']]]);
     expect(combined.hideDashboardFilters).toEqual(['Date']);
     expect(permissions.isDisableMetricCreation).toBe(true);
+  });
+
+  it('shows the value of a filter only if every restriction that binds it says so, and none hides the filter', () => {
+    const state = (values: string, show?: true) => ({ dashboardFilters: { State: values }, ...(show && { show }) });
+    const shown = (...restricts: object[]) =>
+      decide({ restrictions: restricts.map((restrict, index) => restriction(`r${index}`, restrict)) }).restriction
+        .shownFilters;
+    expect(shown(state('["CA", "NV"]', true), state('["CA"]', true))).toEqual(['State']);
+    expect(shown(state('["CA", "NV"]', true), state('["CA"]'))).toEqual([]);
+    expect(shown(state('["CA", "NV"]'), state('["CA"]', true))).toEqual([]);
+    expect(shown(state('"CA"', true), { dashboardFilters: { Carrier: '"AA"' } })).toEqual(['State']);
+    expect(shown(state('"CA"', true), { hideDashboardFilters: ['state'] })).toEqual([]);
   });
 
   it.each([

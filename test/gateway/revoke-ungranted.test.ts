@@ -128,6 +128,27 @@ describe('a policy that grants less', () => {
     expect(upstream.revoked()).toEqual([{ clientId: 'LAX', userIdentifier: userOf(analyst) }]);
   });
 
+  it('includes a user who was shown the value of a restriction that is hidden now, not the reverse', async () => {
+    const restricted = (show?: true) => ({
+      ...rules(both, both),
+      restrictions: [
+        {
+          name: 'r',
+          when: '"analyst" in user.roles',
+          restrict: { dashboardFilters: { State: '"CA"' }, ...(show && { show }) },
+        },
+      ],
+    });
+    const { granted, upstream, change } = await start(restricted());
+    await granted(analyst);
+    await granted(manager);
+    await change(restricted(true));
+    expect(upstream.revoked()).toEqual([]);
+    await granted(analyst);
+    await change(restricted());
+    expect(upstream.revoked()).toEqual([{ clientId: 'LAX', userIdentifier: userOf(analyst) }]);
+  });
+
   it.each([
     ['a comment', {}],
     [

@@ -89,17 +89,16 @@ describe.skipIf(!hasChromium())('the demo page', () => {
     expect(await share("origin = 'SFO'")).not.toBe(await share("origin = 'SFO' AND a.state = 'CA'"));
   });
 
-  test('shows the regional user Californian destinations only, also among the options', () =>
+  test('shows the regional user Californian destinations only, and the locked filter without a control', () =>
     visit('sfo-regional', async (page) => {
       await checkDelays(page, "origin = 'SFO' AND a.state = 'CA'");
       const californian = new Set((await truth.rows("SELECT name FROM airports WHERE state = 'CA'")).flat());
       const names = (await tableOf(page, 'Average delay by destination')).map(([name]) => name);
       expect(names.length).toBeGreaterThan(3);
       expect(names.filter((name) => !californian.has(name ?? ''))).toEqual([]);
-      await page.getByRole('button', { name: /^Destination state/ }).click();
-      const options = page.getByRole('listbox', { name: 'Destination state' }).getByRole('option');
-      await options.first().waitFor();
-      expect(await trimmed(options)).toEqual(['CA']);
+      const locked = page.getByRole('group', { name: 'Destination state' });
+      expect((await locked.innerText()).split(/\s*\n\s*/)).toEqual(['Destination state', 'CA', 'Set by your access']);
+      expect(await page.getByRole('button', { name: /^Destination state/ }).count()).toBe(0);
     }));
 
   test('says below the number what is filtered, and shows the number of just that', () =>

@@ -88,7 +88,7 @@ test('a running gateway explains as the command line does by itself', async () =
   expect(theirs.request).toEqual(ours.request);
   expect(theirs.policy.digest).toBe(ours.policy.digest);
   expect(theirs.request.params.dashboardAppFilters).toEqual([
-    { dashboardId: 'delays--SFO', values: { 'Destination state': 'CA' }, isShowOnUrl: false },
+    { dashboardId: 'delays--SFO', values: { 'Destination state': 'CA' }, isShowOnUrl: true },
   ]);
 });
 

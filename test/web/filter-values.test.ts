@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestFilter } from '../../src/domain/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
-import { filterNotes } from '../../src/web/filters/filter-values.js';
+import { filterNotes, withoutLocked } from '../../src/web/filters/filter-values.js';
 
 const english = createFormat('en-US');
 const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: GuestFilter['defaultValue'] = null) => ({
@@ -37,10 +37,18 @@ describe('filter values in words', () => {
     expect(filterNotes(late, { Late: false }, english)).toEqual(['Late: No']);
   });
 
-  it('shows the token’s value if it may be seen, with the guest’s value within it', () => {
+  it('leaves out choices for locked filters', () => {
+    const locked = [{ ...filter('State', 'string'), appliedValue: ['CA'] }, filter('Date', 'date')];
+    expect(withoutLocked({ State: ['NV'], Date: 'Today', constructor: 1 }, locked)).toEqual({
+      Date: 'Today',
+      constructor: 1,
+    });
+  });
+
+  it('shows the token’s value if it may be seen, whatever the guest has chosen', () => {
     const state = [{ ...filter('State', 'string'), appliedValue: ['CA', 'NV'] }];
     expect(filterNotes(state, {}, english)).toEqual(['State: CA, NV']);
-    expect(filterNotes(state, { State: ['CA'] }, english)).toEqual(['State: CA (within CA, NV)']);
+    expect(filterNotes(state, { State: ['CA'] }, english)).toEqual(['State: CA, NV']);
   });
 
   it('treats `constructor` like any other filter name', () => {

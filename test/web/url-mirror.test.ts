@@ -24,6 +24,12 @@ const enforcing =
     return { body: { data: { ...dashboard, filters }, error: null } };
   };
 
+/** Calls setFilters of the dashboard, and returns the message of its error. */
+const setFilters = (page: Page, values: object): Promise<string | undefined> =>
+  page.evaluate(`(() => {
+    try { document.querySelector('guestlist-dashboard').setFilters(${JSON.stringify(values)}); } catch (error) { return error.message; }
+  })()`);
+
 describe.skipIf(!hasChromium())('the filters in the address of a page', { timeout: 60_000 }, () => {
   let bench: Awaited<ReturnType<typeof startBench>>;
   let opened: Awaited<ReturnType<(typeof bench)['open']>>;
@@ -126,24 +132,39 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await address()).toBe('?__proto__=x&constructor=y&state=CA&q=%E0%A4%A');
   });
 
-  it('shows the token’s values as fixed, never reads them from the URL, and lets the guest choose within them', async () => {
+  it('shows the token’s values as locked, and lets neither the guest, the page nor the URL change them', async () => {
     bench.service.control.override = enforcing(['CA', 'NV']);
-    await open('/bare?tab=1');
-    await show();
+    await open('/bare?tab=1&State=NV');
+    await show({ options: '{"filters":{"State":["CA"]}}' });
     await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
     expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
     const fixed = page.locator('guestlist-filter-bar .fixed');
-    expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe('State, fixed by this application: CA, NV');
+    expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe(' CA, NV Set by your access ');
     expect(await textOf(page.locator('guestlist-card .note'))).toBe('State: CA, NV');
     expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
-    await pick('CA');
-    await until(address).toBe('?tab=1&State=CA');
-    await until(last).toMatchObject({ dashboardFilter: { State: ['CA'] } });
-    await page.getByRole('button', { name: 'Clear filters' }).click();
-    await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
+    expect(await page.locator('guestlist-multi-select').count()).toBe(0);
+    const set = (values: object) => setFilters(page, values);
+    expect(await set({ State: ['CA'] })).toBe('The filter State is locked: the token sets its value.');
+    expect(await set({ Late: true })).toBeUndefined();
+    await until(last).toMatchObject({ dashboardFilter: { Late: true } });
+    expect(await page.evaluate("document.querySelector('guestlist-dashboard').getFilters()")).toEqual({ Late: true });
+    await page.evaluate('history.pushState(null, "", "?State=CA&tab=2")');
+    await page.evaluate('history.back()');
+    await until(address).toBe('?tab=1&State=CA&State=NV&Late=true&guestlist-fixed=State');
+    expect(asked().every((body) => !JSON.stringify(body).includes('State'))).toBe(true);
   });
 
-  it('treats a forged URL as a choice at most, which the service adds to the token’s values', async () => {
+  it('forgets a choice when the next token locks its filter', async () => {
+    await open('/bare?State=NV&Late=true');
+    await show();
+    await until(last).toMatchObject({ dashboardFilter: { State: ['NV'], Late: true } });
+    bench.service.control.override = enforcing(['CA']);
+    await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
+    await until(address).toBe('?State=CA&Late=true&guestlist-fixed=State');
+    await until(() => Object(last()).dashboardFilter).toEqual({ Late: true });
+  });
+
+  it('takes no part of a forged URL for a locked filter, a token or a tenant', async () => {
     bench.service.control.override = enforcing(['CA']);
     await open('/bare?State=TX&token=guest-ATL-1&clientId=ATL&dashboardAppFilters=x');
     await show();
@@ -152,9 +173,9 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     for (const { path, authorization, body } of others) {
       expect(path).toMatch(/^\/api\/v2\/guest\/metrics\/\w+\/query$/);
       expect(authorization).toBe('Bearer guest-LAX-1');
-      expect(body).toEqual({ dashboardId: 'delays--LAX', dashboardFilter: { State: ['TX'] } });
+      expect(body).toEqual({ dashboardId: 'delays--LAX' });
     }
-    expect(await textOf(page.locator('guestlist-filter-bar .fixed'))).toMatch(/:\s+CA$/);
+    expect(await textOf(page.locator('guestlist-filter-bar .fixed'))).toMatch(/^\s*CA\s+Set by your access\s*$/);
     bench.service.control.requests.length = 0;
     await page.goto(`${bench.service.url}/bare?State=TX&guestlist-fixed=State`);
     await show();
@@ -162,18 +183,18 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await address()).toBe('?State=CA&guestlist-fixed=State');
   });
 
-  it('shows a fixed yes or no without a control, until a URL brings a choice to clear', async () => {
+  it('shows a locked yes or no without a control, whatever the URL says', async () => {
     const [delays] = Object.values(dashboards('LAX'));
     const filters = [{ name: 'Late', dataType: 'boolean', defaultValue: null, appliedValue: true }];
     bench.service.control.override = ({ path }) =>
       path.endsWith('/delays--LAX') ? { body: { data: { ...delays, filters }, error: null } } : undefined;
     await open('/bare');
     await show();
-    expect(await textOf(page.locator('.fixed'))).toMatch(/^Late, fixed by this application:\s+Yes$/);
+    expect(await textOf(page.locator('.fixed'))).toMatch(/^\s*Yes\s+Set by your access\s*$/);
     expect(await page.locator('guestlist-filter-bar select').count()).toBe(0);
     await page.goto(`${bench.service.url}/bare?Late=false`);
     await show();
-    await page.getByRole('button', { name: 'Clear filters' }).click();
+    expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
     await until(address).toBe('?Late=true&guestlist-fixed=Late');
   });
 

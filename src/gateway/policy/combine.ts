@@ -10,6 +10,7 @@
  * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
  * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
+ * | `show` | a filter's value is shown if all restrictions that bind the filter say so, and none hides the filter |
  * | `hideDashboardFilters`, `hideMetrics` | union: hidden if one restriction hides it |
  * | `isDisableMetricCreation` | true if one restriction says so |
  *
@@ -29,6 +30,8 @@ export type BoundValues = ReadonlyMap<string, Bound>;
 
 export type Restriction = {
   readonly dashboardFilters: BoundValues;
+  /** The dashboard filters whose values the end user sees. */
+  readonly shownFilters: readonly string[];
   readonly rls: BoundValues;
   readonly appFilters: BoundValues;
   readonly hideDashboardFilters: readonly string[];
@@ -205,6 +208,8 @@ export const accessPermissionsOf = ({ access }: Pick<CombinedRules, 'access'>): 
 
 /** The combined requirements of all matching restrictions. */
 export type CombinedRestrictions = Readonly<Record<BoundField, ReadonlyMap<string, CombinedBound>>> & {
+  /** The dashboard filters whose values the end user sees, with the restrictions that bind them. */
+  readonly shownFilters: Union<AppliedRestriction>;
   readonly hideDashboardFilters: Union<AppliedRestriction>;
   /** The hidden metrics by template or embed. */
   readonly hideMetrics: ReadonlyMap<string, Union<AppliedRestriction>>;
@@ -228,14 +233,33 @@ const intersectField = (all: readonly AppliedRestriction[], field: BoundField): 
   return sortByKey(result);
 };
 
-export const combineRestrictions = (all: readonly AppliedRestriction[]): CombinedRestrictions => ({
-  dashboardFilters: intersectField(all, 'dashboardFilters'),
-  rls: intersectField(all, 'rls'),
-  appFilters: intersectField(all, 'appFilters'),
-  hideDashboardFilters: sortByKey(unite(all, ({ restriction }) => restriction.hideDashboardFilters)),
-  hideMetrics: uniteByKey(all, ({ restriction }) => restriction.hideMetrics),
-  isDisableMetricCreation: all.filter(({ restriction }) => restriction.isDisableMetricCreation),
-});
+/** Returns the filters that every restriction which binds them shows. A value that one restriction hides is not shown. */
+const shownOf = (
+  bounds: ReadonlyMap<string, CombinedBound>,
+  hidden: Union<AppliedRestriction>,
+): Union<AppliedRestriction> => {
+  const names = new Set([...hidden.keys()].map((name) => name.toLowerCase()));
+  return new Map(
+    [...bounds]
+      .filter(([name, { from }]) => from.every(({ restriction }) => restriction.shownFilters.includes(name)))
+      .filter(([name]) => !names.has(name.toLowerCase()))
+      .map(([name, { from }]) => [name, from]),
+  );
+};
+
+export const combineRestrictions = (all: readonly AppliedRestriction[]): CombinedRestrictions => {
+  const dashboardFilters = intersectField(all, 'dashboardFilters');
+  const hideDashboardFilters = sortByKey(unite(all, ({ restriction }) => restriction.hideDashboardFilters));
+  return {
+    dashboardFilters,
+    shownFilters: shownOf(dashboardFilters, hideDashboardFilters),
+    rls: intersectField(all, 'rls'),
+    appFilters: intersectField(all, 'appFilters'),
+    hideDashboardFilters,
+    hideMetrics: uniteByKey(all, ({ restriction }) => restriction.hideMetrics),
+    isDisableMetricCreation: all.filter(({ restriction }) => restriction.isDisableMetricCreation),
+  };
+};
 
 const valuesOf = (bounds: ReadonlyMap<string, CombinedBound>): BoundValues =>
   new Map(
@@ -248,6 +272,7 @@ const valuesOf = (bounds: ReadonlyMap<string, CombinedBound>): BoundValues =>
 /** Returns the restriction of the grant. Throws EmptyIntersection. */
 export const restrictionOf = (combined: CombinedRestrictions): Restriction => ({
   dashboardFilters: valuesOf(combined.dashboardFilters),
+  shownFilters: [...combined.shownFilters.keys()],
   rls: valuesOf(combined.rls),
   appFilters: valuesOf(combined.appFilters),
   hideDashboardFilters: [...combined.hideDashboardFilters.keys()],

@@ -117,6 +117,7 @@ const evaluateValues = (
 /** Evaluates the values of a restriction. Throws ExpressionFault if one cannot be evaluated. */
 export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
   dashboardFilters: evaluateValues(restrict.dashboardFilters, variables),
+  shownFilters: restrict.show === true ? [...restrict.dashboardFilters.keys()] : [],
   rls: evaluateValues(restrict.rls, variables),
   appFilters: evaluateValues(restrict.appFilters, variables),
   hideDashboardFilters: restrict.hideDashboardFilters,

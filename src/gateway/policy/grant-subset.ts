@@ -41,6 +41,7 @@ const areValuesSubset = (now: BoundValues, before: BoundValues): boolean =>
 
 const isRestrictionSubset = ({ restriction: now }: Grant, { restriction: before }: Grant): boolean =>
   areValuesSubset(now.dashboardFilters, before.dashboardFilters) &&
+  holdsAll(now.shownFilters, before.shownFilters) &&
   areValuesSubset(now.rls, before.rls) &&
   areValuesSubset(now.appFilters, before.appFilters) &&
   holdsAll(before.hideDashboardFilters, now.hideDashboardFilters) &&

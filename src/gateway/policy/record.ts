@@ -119,6 +119,7 @@ export const recordBounds = (combined: CombinedRestrictions): readonly FieldReco
 
 const recordRestrictions = (combined: CombinedRestrictions): readonly FieldRecord[] => [
   ...recordBounds(combined),
+  ...recordUnion('shownFilters', combined.shownFilters, ruleOf),
   ...recordUnion('hideDashboardFilters', combined.hideDashboardFilters, ruleOf),
   ...[...combined.hideMetrics].flatMap(([source, union]) => recordUnion(`hideMetrics.${source}`, union, ruleOf)),
   ...(combined.isDisableMetricCreation.length === 0

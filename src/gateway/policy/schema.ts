@@ -133,6 +133,12 @@ const restrict = z
       .describe(
         'CEL for each dashboard filter by name, applied on every granted dashboard. Becomes dashboardAppFilters.',
       ),
+    show: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The end user sees the values of these dashboardFilters, locked. Left out: the values are hidden. A filter that several restrictions bind is shown only if all of them say show. Becomes isShowOnUrl.',
+      ),
     rls: values
       .default({})
       .describe('CEL for each RLS variable by name, applied to every granted metric. Becomes rlsSettings.'),
@@ -146,8 +152,13 @@ const restrict = z
       .describe('Names or ids of metrics to hide, by template or embed. Becomes hideDashboardMetrics.'),
     isDisableMetricCreation: z.literal(true).optional().describe('The end user may not create metrics.'),
   })
-  .refine((value) => Object.values(value).some((part) => part === true || Object.keys(part ?? {}).length > 0), {
-    message: 'restricts nothing',
+  .refine(
+    ({ show: _, ...value }) => Object.values(value).some((part) => part === true || Object.keys(part ?? {}).length > 0),
+    { message: 'restricts nothing' },
+  )
+  .refine(({ show, dashboardFilters }) => show === undefined || Object.keys(dashboardFilters).length > 0, {
+    message: 'show needs dashboardFilters: only their values can be shown',
+    path: ['show'],
   });
 
 const seconds = (most: number, usual: number) => z.number().int().min(0).max(most).default(usual);

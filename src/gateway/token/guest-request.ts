@@ -75,18 +75,26 @@ const metricParams = (listed: readonly Listed[], grant: Grant): Params => {
   };
 };
 
+/** The values of a dashboard in at most two parts: those that the end user does not see, and those that are shown. */
+const dashboardFilterParts = ({ dashboardFilters, shownFilters }: Grant['restriction']) =>
+  [false, true]
+    .map((isShowOnUrl) => ({
+      values: new Map([...dashboardFilters].filter(([name]) => shownFilters.includes(name) === isShowOnUrl)),
+      isShowOnUrl,
+    }))
+    .filter(({ values }) => values.size > 0);
+
 const dashboardParams = (shown: readonly ShownEmbed[], { restriction }: Grant): Params => {
-  const { dashboardFilters, hideDashboardFilters } = restriction;
+  const { hideDashboardFilters } = restriction;
   const dashboardIds = [...new Set(shown.map(({ dashboardId }) => dashboardId))];
+  const parts = dashboardFilterParts(restriction);
   return {
-    ...(dashboardFilters.size === 0
+    ...(parts.length === 0
       ? {}
       : {
-          dashboardAppFilters: dashboardIds.map((dashboardId) => ({
-            dashboardId,
-            values: wireValues(dashboardFilters),
-            isShowOnUrl: false,
-          })),
+          dashboardAppFilters: dashboardIds.flatMap((dashboardId) =>
+            parts.map(({ values, isShowOnUrl }) => ({ dashboardId, values: wireValues(values), isShowOnUrl })),
+          ),
         }),
     ...(hideDashboardFilters.length === 0 ? {} : { hideDashboardFilters: [...hideDashboardFilters] }),
   };

@@ -6,7 +6,7 @@ import { type FilterValues, type GuestClient, isRecord } from '../base/client.js
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
-import { filterNotes } from '../filters/filter-values.js';
+import { filterNotes, withoutLocked } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
@@ -201,6 +201,7 @@ export class GuestlistDashboard extends EmbedElement {
       this.dashboard = dashboard;
       this.#given = undefined;
       this.#readUrl(dashboard);
+      this.filters = withoutLocked(this.filters, dashboard.filters);
       this.marks = openMarks(given ?? this.marks, dashboard);
       this.#source = this.#sourceOf(client, id, dashboard);
       const { name, permissions } = dashboard;
@@ -328,7 +329,7 @@ export class GuestlistDashboard extends EmbedElement {
 
   /**
    * Replaces the values of all filters, by filter name. The service adds them to what the token enforces.
-   * Throws TypeError for a value that is none, and for a name that the shown dashboard does not have.
+   * Throws TypeError for a value that is none, for a name that the shown dashboard does not have, and for a locked filter.
    */
   setFilters(values: FilterValues): void {
     if (!isFilterValues(values)) {
@@ -343,6 +344,10 @@ export class GuestlistDashboard extends EmbedElement {
         `The dashboard has no filter ${unknown.join(', ')}. Its filters: ${known.join(', ') || 'none'}.`,
       );
     }
+    const locked = this.dashboard?.filters.find(
+      (each) => each.appliedValue !== undefined && Object.hasOwn(values, each.name),
+    );
+    if (locked !== undefined) throw new TypeError(`The filter ${locked.name} is locked: the token sets its value.`);
     this.filters = structuredClone(values);
     if (known === undefined) this.#given = this.filters;
   }

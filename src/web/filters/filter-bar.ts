@@ -1,6 +1,6 @@
 /**
- * The filters a guest may set. Holds no state: shows `values` and fires a `filter` event for each change. If the token
- * enforces a value, it is shown beside the control, and the guest chooses within it.
+ * The filters a guest may set. Holds no state: shows `values` and fires a `filter` event for each change. A filter
+ * whose value the token enforces and shows is locked: its value has no control.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
@@ -66,27 +66,31 @@ export class FilterBar extends LitElement {
         font-size: 12px;
         color: var(--gl-muted);
       }
-      .held {
-        display: grid;
-        gap: 4px;
-        min-width: 0;
-      }
       .bar > .button {
         margin-top: 21px;
       }
-      .label + .fixed {
-        min-height: 34px;
+      .locked {
+        display: grid;
+        min-width: 0;
       }
       .fixed {
         display: flex;
+        flex-wrap: wrap;
         align-items: center;
-        gap: 5px;
-        font-size: 12px;
+        gap: 0 8px;
+        min-height: 34px;
+        padding: 4px 10px;
+        border: 1px dashed var(--gl-border);
+        border-radius: 8px;
+        background: var(--gl-subtle);
         overflow-wrap: anywhere;
       }
       .fixed svg {
         flex: none;
         color: var(--gl-muted);
+      }
+      .fixed .quiet {
+        font-size: 12px;
       }
       .pair {
         display: flex;
@@ -111,7 +115,7 @@ export class FilterBar extends LitElement {
       @container (max-width: 560px) {
         guestlist-multi-select,
         fieldset,
-        .held,
+        .locked,
         .pair > * {
           flex: 1 1 100%;
           min-width: 0;
@@ -134,7 +138,9 @@ export class FilterBar extends LitElement {
 
   override render() {
     if (this.filters.length === 0) return null;
-    const isAnySet = Object.keys(this.values).length > 0;
+    const isAnySet = this.filters.some(
+      ({ name, appliedValue }) => appliedValue === undefined && valueFor(this.values, name) !== undefined,
+    );
     return html`<div class="bar" role="group" aria-label=${this.format.text('Filters')}>
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
@@ -146,15 +152,14 @@ export class FilterBar extends LitElement {
   }
 
   #filter(filter: GuestFilter): TemplateResult {
-    const { name, dataType, appliedValue } = filter;
+    const { name, appliedValue } = filter;
     if (appliedValue === undefined) return this.#control(filter);
-    const fixed = html`<span class="fixed">
-      ${lockIcon}<span class="sr">${this.format.text('{name}, fixed by this application:', { name })}</span> ${inWords(appliedValue, this.format)}
-    </span>`;
-    // If the token fixes yes or no, the guest has nothing left to choose.
-    const isAlone = dataType === 'boolean' && valueFor(this.values, name) === undefined;
-    return html`<div class="held">
-      ${isAlone ? html`<span class="label">${name}</span>` : this.#control(filter)} ${fixed}
+    return html`<div class="locked" part="locked" role="group" aria-label=${name}>
+      <span class="label">${name}</span>
+      <span class="fixed">
+        ${lockIcon} <span>${inWords(appliedValue, this.format)}</span>
+        <span class="quiet">${this.format.text('Set by your access')}</span>
+      </span>
     </div>`;
   }
 

@@ -26,12 +26,18 @@ export const datePresets: readonly string[] = [
   'Last Year',
 ];
 
+/** The values that the guest may set: without those of locked filters, whose value the token enforces. */
+export const withoutLocked = (values: FilterValues, filters: readonly GuestFilter[]): FilterValues => {
+  const locked = new Set(filters.flatMap(({ name, appliedValue }) => (appliedValue === undefined ? [] : [name])));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !locked.has(name)));
+};
+
 /** The value of a filter. Safe for filters with names such as `constructor`. */
 export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 /**
- * The values of a dashboard's filters in words, one line each: the guest's value and the value that the token enforces.
+ * The values of a dashboard's filters in words, one line each: the value that the token enforces, else the guest's.
  * The token may restrict rows in ways that the browser does not know, so a line never says "all". Empty without filters.
  */
 export const filterNotes = (
@@ -41,14 +47,8 @@ export const filterNotes = (
 ): readonly string[] => {
   if (filters.length === 0) return [];
   const notes = filters.flatMap(({ name, defaultValue, appliedValue }) => {
-    const chosen = inWords(valueFor(values, name) ?? defaultValue ?? undefined, format);
-    const applied = inWords(appliedValue, format);
-    if (chosen === '' && applied === '') return [];
-    const value =
-      chosen !== '' && applied !== ''
-        ? format.text('{chosen} (within {applied})', { chosen, applied })
-        : chosen || applied;
-    return [format.text('{name}: {value}', { name, value })];
+    const value = inWords(appliedValue ?? valueFor(values, name) ?? defaultValue ?? undefined, format);
+    return value === '' ? [] : [format.text('{name}: {value}', { name, value })];
   });
   return notes.length === 0 ? [format.text('No filters set')] : notes;
 };

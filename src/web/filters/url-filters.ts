@@ -6,8 +6,8 @@
  * - date: `Date=2001-03-01`, `Date=2001-03-01..2001-03-31`, with an open end as for numbers, or a preset: `Date=Last+30+Days`
  * - boolean: `Late=true`, `Late=false`
  *
- * The parameter `guestlist-fixed=State` marks a value that the token enforced. Such a value is shown in the URL but not read
- * back, so that a bookmark or another guest's link never turns an old restriction into a choice. All other parameters belong
+ * The parameter `guestlist-fixed=State` marks a value that the token enforces: the filter is locked. Such a value is shown in
+ * the URL but not read back, so that a bookmark or another guest's link never turns an old restriction into a choice. All other parameters belong
  * to the page and keep their value and position.
  */
 import type { FilterValue } from '../../domain/filter/filter.js';
@@ -30,13 +30,14 @@ export const readUrlFilters = (search: string, filters: readonly Shown[], prefix
   return Object.fromEntries(
     mirrored(filters).flatMap((filter) => {
       const texts = textsNamed(pieces, prefix + filter.name);
-      const value = fixed.has(filter.name) ? undefined : decode(filter, texts);
+      const isLocked = fixed.has(filter.name) || filter.appliedValue !== undefined;
+      const value = isLocked ? undefined : decode(filter, texts);
       return value === undefined ? [] : [[filter.name, value]];
     }),
   );
 };
 
-/** The query with each filter's value: the guest's, otherwise the token's. Empty, or starts with `?`. */
+/** The query with each filter's value: the token's, otherwise the guest's. Empty, or starts with `?`. */
 export const writeUrlFilters = (
   search: string,
   filters: readonly Shown[],
@@ -52,10 +53,10 @@ export const writeUrlFilters = (
   const kept = pieces.filter(({ name }) => !owned.has(name) && name !== mark).map(({ raw }) => raw);
   let room = longestQuery - lengthOf([...kept, ...marks]);
   for (const filter of mirrored(filters)) {
-    const chosen = encode(filter, valueFor(values, filter.name));
-    const texts = chosen ?? encode(filter, filter.appliedValue) ?? [];
+    const isLocked = filter.appliedValue !== undefined;
+    const texts = encode(filter, filter.appliedValue ?? valueFor(values, filter.name)) ?? [];
     const own = texts.map((text) => rawOf(prefix + filter.name, text));
-    const fixed = chosen === undefined && own.length > 0 ? [rawOf(mark, filter.name)] : [];
+    const fixed = isLocked && own.length > 0 ? [rawOf(mark, filter.name)] : [];
     const length = lengthOf([...own, ...fixed]);
     if (length > room) continue;
     room -= length;
