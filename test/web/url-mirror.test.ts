@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
     expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
     const fixed = page.locator('guestlist-filter-bar .fixed');
-    expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe(' CA, NV Set by your access ');
+    expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe('CA, NV Set by your access');
     expect(await textOf(page.locator('guestlist-card .note'))).toBe('State: CA, NV');
     expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
     expect(await page.locator('guestlist-multi-select').count()).toBe(0);
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await page.evaluate("document.querySelector('guestlist-dashboard').getFilters()")).toEqual({ Late: true });
     await page.evaluate('history.pushState(null, "", "?State=CA&tab=2")');
     await page.evaluate('history.back()');
-    await until(address).toBe('?tab=1&State=CA&State=NV&Late=true&guestlist-fixed=State');
+    await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State&Late=true');
     expect(asked().every((body) => !JSON.stringify(body).includes('State'))).toBe(true);
   });
 
@@ -231,11 +231,10 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(address).toBe('?tab=1&State=CA&guestlist-fixed=State');
     await page.evaluate('history.pushState(null, "", "/other?State=CA&Late=true")');
     await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
-    await until(
-      () =>
-        bench.service.control.requests.filter(({ authorization }) => authorization === 'Bearer guest-LAX-2').at(-1)
-          ?.body,
-    ).toEqual({ dashboardId: 'routes--LAX' });
+    const second = () =>
+      bench.service.control.requests.filter(({ authorization }) => authorization === 'Bearer guest-LAX-2').at(-1)?.body;
+    // A question whose answer is still known has its digest.
+    await until(() => ({ ...Object(second()), digest: '' })).toEqual({ dashboardId: 'routes--LAX', digest: '' });
     await page.evaluate('document.querySelector("guestlist-dashboard").remove()');
     expect(await address()).toBe('?State=CA&Late=true');
     await page.evaluate('history.back()');
