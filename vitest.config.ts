@@ -25,13 +25,29 @@ const long = [
   'test/platform/database.test.ts',
   'test/product/cards.test.ts',
   'test/product/conformance.test.ts',
+  'test/product/download.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',
 ];
 const isLong = process.env.TEST_LONG === '1';
 
-/** Files of these folders share a process and what it imported: to load it anew for each takes a third of the time. What one changes, it puts back. */
-const shared = ['gateway', 'domain', 'contract', 'usecases'].map((name) => `test/${name}/**/*.test.ts`);
+/**
+ * Files of these folders share a process and what it imported: to load it anew for each takes a third of the time. What
+ * one changes, it puts back.
+ */
+const shared = [
+  'cli',
+  'contract',
+  'domain',
+  'engine',
+  'gateway',
+  'http',
+  'isolation',
+  'platform',
+  'store',
+  'usecases',
+  'web',
+].map((name) => `test/${name}/**/*.test.ts`);
 /** By themselves: what is imported while they set the clock keeps that clock's Date. */
 const spec = ['test/spec/**/*.test.ts'];
 const own = ['test/**/*.test.ts'];
