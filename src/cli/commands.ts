@@ -87,7 +87,7 @@ export const commands: readonly Command[] = [
       resourceWords[name].subcommands,
     ),
   ),
-  command('pull', '[FOLDER]', 'write datamarts and template dashboards into a folder of YAML', async (args) =>
+  command('pull', '[FOLDER]', 'write datamarts, dashboards, embeds and policy into YAML files', async (args) =>
     (await import('./definitions.js')).runDefinitions('pull', args),
   ),
   command('plan', '[FOLDER]', 'say what push would create and change', async (args) =>

@@ -1,12 +1,15 @@
 /** `guestlist pull`, `plan` and `push`: a folder of YAML files and the service that they describe. */
-import type { Call } from '../contract/client.js';
+import { join } from 'node:path';
+import { configuredPolicies, readOperatorSettings } from '../main.js';
 import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
 import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
+import { formats, kinds } from './files/formats.js';
 import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
+import { assertGatewayReads, assertPolicyTaken, policyFaults } from './files/policies.js';
 import { pushStep } from './files/push.js';
-import { readStored } from './files/service.js';
+import { type Ends, readStored, type Stored } from './files/service.js';
 import { parseOptions } from './kit/options.js';
-import { OperatorError } from './operator.js';
+import { isThisMachine, OperatorError } from './operator.js';
 import { connectToService } from './service-client.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -15,14 +18,15 @@ const defaultFolder = 'definitions';
 const ending = `  --json         print the answer as JSON
   --url URL      the service; left out: where the configuration says that it listens
 
-FOLDER is ${defaultFolder} if it is left out. It holds datamarts/NAME.yaml and dashboards/NAME.yaml. The command asks the
-running service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder. Exit codes: 0 for success, 1 if the
+FOLDER is ${defaultFolder} if it is left out. It holds datamarts, dashboards, embeds and policies, each a folder with
+NAME.yaml. The command asks the running service with GUESTLIST_SERVICE_TOKEN, or the token in the data folder, and for
+embeds with GUESTLIST_API_KEY. The policy is the one that the configuration names, on the gateway's machine. Exit codes: 0 for success, 1 if the
 service refused or did not answer, 2 if a file has faults or the command was called wrongly.`;
 
 const usages = {
-  pull: `guestlist pull [FOLDER]: write the service's datamarts and template dashboards into files
+  pull: `guestlist pull [FOLDER]: write datamarts, template dashboards, embeds and the policy into files
 
-  --workspace W  only the dashboards of this workspace; may be given several times
+  --workspace W  only the dashboards and embeds of this workspace; may be given several times
 ${ending}
 
 A file that describes an object already is written anew if it says something else. Other files stay as they are.`,
@@ -46,50 +50,67 @@ type Options = {
   readonly isDeleting: boolean;
   readonly isConfirmed: boolean;
 };
-type Answer = { readonly json: unknown; readonly text: string };
+type Answer = { readonly json: unknown; readonly text: string; readonly notes?: readonly string[] };
 
-const pull = async (call: Call, { folder, workspaces }: Options): Promise<Answer> => {
+/** What was left out, and why. */
+const pullNotes = ({ embeds, policy }: Stored): readonly string[] => [
+  ...(embeds === undefined ? ['embeds were left out: GUESTLIST_API_KEY is not set'] : []),
+  ...[...(embeds?.others ?? [])]
+    .filter(([, reason]) => reason.startsWith('several'))
+    .map(([name, reason]) => `the embeds "${name}" were left out: ${reason}`),
+  ...(policy === undefined || policy.outside.length === 0
+    ? []
+    : [`the policy was left out: it has files in other folders (${policy.outside.join(', ')})`]),
+];
+
+const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Answer> => {
   const files = await readFolder(folder);
-  const stored = await readStored(call, (name) => workspaces?.includes(name) ?? true);
+  const stored = await readStored(ends, (name) => workspaces?.includes(name) ?? true);
   for (const name of workspaces ?? []) {
     if (stored.workspaces.includes(name)) continue;
     throw new OperatorError(`There is no workspace "${name}"; ${hintOf(name, stored.workspaces, 'there are')}`);
   }
   const pulled = await writeFolder(folder, files, definitionsOf(stored));
   const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
-  return { json: pulled, text: lines.join('\n').replace(/[^\P{Cc}\n]/gu, '\uFFFD') || 'The service has none.' };
+  return {
+    json: pulled,
+    text: lines.join('\n').replace(/[^\P{Cc}\n]/gu, '\uFFFD') || 'The service has none.',
+    notes: pullNotes(stored),
+  };
 };
 
 /** Returns the plan. Throws WrongCall with every fault of the files, also those that only the service knows. */
-const makePlan = async (call: Call, { folder, isDeleting }: Options): Promise<readonly PlanStep[]> => {
+const makePlan = async (ends: Ends, { folder, isDeleting }: Options): Promise<readonly PlanStep[]> => {
   const files: readonly DefinitionFile[] = await readFolder(folder);
-  if (files.length === 0) throw new WrongCall(`${folder} has no datamarts/*.yaml and no dashboards/*.yaml`);
-  const named = new Set(files.flatMap((file) => (file.kind === 'dashboard' ? [file.value.workspaceName] : [])));
-  const stored = await readStored(call, (name) => named.has(name));
-  assertNoFileFaults(planFaults(files, stored));
+  if (files.length === 0)
+    throw new WrongCall(`${folder} has no ${kinds.map((kind) => `${formats[kind].folder}/*.yaml`).join(', ')}`);
+  const named = new Set(
+    files.flatMap((file) => (file.kind === 'dashboard' || file.kind === 'embed' ? [file.value.workspaceName] : [])),
+  );
+  const stored = await readStored(ends, (name) => named.has(name));
+  const policies = files.flatMap((file) => (file.kind === 'policy' ? [file.value.file] : []));
+  assertNoFileFaults([
+    ...planFaults(files, stored),
+    ...policyFaults(join(folder, formats.policy.folder), policies, stored.policy),
+  ]);
   return planSteps(files, stored, isDeleting);
 };
 
-const plan = async (call: Call, options: Options): Promise<Answer> => {
-  const steps = await makePlan(call, options);
+const plan = async (ends: Ends, options: Options): Promise<Answer> => {
+  const steps = await makePlan(ends, options);
   return { json: steps.map(stepJson), text: planText(steps) };
 };
 
 const listNames = (steps: readonly PlanStep[]): string =>
   steps.map(({ action, name }) => `${action} ${name}`).join(', ') || 'nothing';
 
-const push = async (call: Call, options: Options): Promise<Answer> => {
-  const steps = await makePlan(call, options);
-  const changes = changing(steps);
-  if (changes.some(({ action }) => action === 'delete') && !options.isConfirmed)
-    throw new WrongCall(
-      `a deletion cannot be undone, and nothing was done. To do this, add --yes:\n${planText(steps)}`,
-    );
+/** Does the steps in their order. Throws OperatorError, which says what is done and what is not. */
+const pushSteps = async (ends: Ends, changes: readonly PlanStep[]): Promise<readonly string[]> => {
   const lines: string[] = [];
   for (const [at, step] of changes.entries()) {
     try {
-      const warnings = await pushStep(call, step);
-      lines.push(...stepLines(step), ...warnings.map(({ message }) => `  warning: ${message}`));
+      const said = await pushStep(ends, step);
+      lines.push(...stepLines(step), ...said.map((line) => `  ${line}`));
     } catch (cause) {
       if (!(cause instanceof OperatorError)) throw cause;
       const said = `${cause.message}\nFailed: ${listNames([step])}.`;
@@ -97,6 +118,20 @@ const push = async (call: Call, options: Options): Promise<Answer> => {
       throw new OperatorError(`${said}\n${rest} Mend it and push again.`, { cause });
     }
   }
+  return lines;
+};
+
+const push = async (ends: Ends, options: Options): Promise<Answer> => {
+  const steps = await makePlan(ends, options);
+  const changes = changing(steps);
+  if (changes.some(({ action }) => action === 'delete') && !options.isConfirmed)
+    throw new WrongCall(
+      `a deletion cannot be undone, and nothing was done. To do this, add --yes:\n${planText(steps)}`,
+    );
+  const path = changes.some(({ kind }) => kind === 'policy') ? ends.policyPath : undefined;
+  if (path !== undefined) await assertGatewayReads(path, ends.url);
+  const lines = await pushSteps(ends, changes);
+  if (path !== undefined) await assertPolicyTaken(path, ends.url);
   const text = lines.length === 0 ? planText([]) : lines.join('\n');
   return { json: changes.map(stepJson), text };
 };
@@ -104,13 +139,21 @@ const push = async (call: Call, options: Options): Promise<Answer> => {
 const commands = { pull, plan, push } as const;
 
 /** Throws WrongCall for faults of the files: the command was given what it cannot read. */
-const run = async (name: DefinitionsCommand, call: Call, options: Options): Promise<Answer> => {
+const run = async (name: DefinitionsCommand, ends: Ends, options: Options): Promise<Answer> => {
   try {
-    return await commands[name](call, options);
+    return await commands[name](ends, options);
   } catch (cause) {
     throw cause instanceof FileFaults ? new WrongCall(cause.message, { cause }) : cause;
   }
 };
+
+/** The policy is the gateway's only where the command runs on the gateway's machine. */
+const findEnds = async (url: string | undefined): Promise<Ends> => ({
+  service: await connectToService('serviceToken', url),
+  dataApp: readOperatorSettings().apiKey === null ? undefined : await connectToService('apiKey', url),
+  policyPath: url === undefined || isThisMachine(new URL(url).hostname) ? configuredPolicies() : undefined,
+  url,
+});
 
 const flags = {
   pull: { workspace: { type: 'string', multiple: true } },
@@ -133,13 +176,17 @@ export const runDefinitions = async (name: DefinitionsCommand, args: readonly st
   if (tooMuch.length > 0)
     throw new WrongCall(`"guestlist ${name}" takes one folder: "${tooMuch.join(' ')}" is too much`);
   const given: Readonly<Record<string, unknown>> = values;
-  const call = await connectToService('serviceToken', values.url);
-  const { json, text } = await run(name, call, {
+  const {
+    json,
+    text,
+    notes = [],
+  } = await run(name, await findEnds(values.url), {
     folder,
     workspaces: Array.isArray(given.workspace) ? given.workspace : undefined,
     isDeleting: given.delete === true,
     isConfirmed: given.yes === true,
   });
+  for (const note of notes) console.error(`guestlist: ${note}`);
   console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
   return 0;
 };

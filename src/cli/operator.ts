@@ -43,7 +43,7 @@ export const storedToken = async (dataDir: string, half: Half): Promise<string> 
 };
 
 /** Whether the host is this machine, under any of its addresses. */
-const isThisMachine = (host: string): boolean => {
+export const isThisMachine = (host: string): boolean => {
   const bare = host.replace(/^\[|\]$/g, '');
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   return ['localhost', '0.0.0.0', '::', '::1', ...own].includes(bare) || /^127\.\d+\.\d+\.\d+$/.test(bare);

@@ -187,6 +187,138 @@ test('an empty product gets the same, and then changes, deletes and creates by t
   }
 }, 120_000);
 
+const embedText = (id: string, settings = ''): string => `embedType: ${id === 'all' ? 'dashboard' : 'metric'}
+workspaceName: flights
+dashboardId: delays
+${id === 'all' ? '' : 'metricId: flights-a-day\n'}name: ${id}
+accessSettings:
+  datamartName: flights
+  isAllowEmailReports: false
+  isAllowManageMetrics: false
+  isAllowCreateDashboardView: false
+  isAllowMetricCreation: false
+  isAllowMetricDeletion: false
+  isAllowMetricLayoutChange: false
+  isAllowMetricUpdate: false
+  isAllowUnderlyingData: false
+  metricCreationMode: DRAG_DROP
+${settings}`;
+
+test('embeds are created by name, pulled, planned and changed; copies of clients stay out', async () => {
+  vi.stubEnv('GUESTLIST_API_KEY', product.credentials.demoApiKey);
+  await run('pull');
+  await mkdir(join(folder, 'embeds'));
+  await writeFile(join(folder, 'embeds/all.yaml'), embedText('all'));
+  await writeFile(join(folder, 'embeds/one.yaml'), embedText('one'));
+  const pushed = await run('push');
+  expect(pushed).toMatch(
+    /^create {2}embed all \(embeds\/all\.yaml\)\n {2}embed id: \S{36}\ncreate {2}embed one .*\n {2}embed id: \S{36}$/,
+  );
+  expect(await run('plan')).toBe('Nothing to change.');
+  expect(await run('push')).toBe('Nothing to change.');
+  await rm(join(folder, 'embeds'), { recursive: true });
+  expect(await run('pull')).toContain('written    embeds/one.yaml  embed one');
+  expect(await run('pull')).not.toContain('--');
+  expect(parse(await readFile(join(folder, 'embeds/one.yaml'), 'utf8'))).toMatchObject({ metricId: 'flights-a-day' });
+  expect(await run('plan')).toBe('Nothing to change.');
+  await edit('embeds/one.yaml', 'isAllowUnderlyingData: false', 'isAllowUnderlyingData: true');
+  const planned = 'change  embed one (embeds/one.yaml)\n  accessSettings.isAllowUnderlyingData: false → true';
+  expect(await run('plan')).toContain(planned);
+  expect(await run('push')).toBe(planned);
+  expect(await run('plan')).toBe('Nothing to change.');
+  await edit('embeds/one.yaml', 'metricId: flights-a-day', 'metricId: flights-a-da');
+  await edit('embeds/all.yaml', 'dashboardId: delays', 'dashboardId: routes');
+  await writeFile(join(folder, 'embeds/new.yaml'), embedText('new').replace('flights-a-day', 'flights-a-da'));
+  await expect(run('plan')).rejects.toThrow(
+    /all\.yaml:3:14: dashboardId: it stays "delays"[\s\S]*new\.yaml:4:11: metricId: .*did you mean "flights-a-day"\?[\s\S]*metricId: it stays "flights-a-day"/,
+  );
+  await rm(join(folder, 'embeds'), { recursive: true });
+  await run('pull');
+  await rm(join(folder, 'embeds/one.yaml'));
+  expect(await run('push', '--delete', '--yes')).toBe('delete  embed one');
+  await rm(join(folder, 'embeds/all.yaml'));
+  vi.stubEnv('GUESTLIST_API_KEY', undefined);
+  await writeFile(join(folder, 'embeds/new.yaml'), embedText('new'));
+  await expect(run('plan')).rejects.toThrow(
+    /new\.yaml:5:7: name: an embed belongs to a data app: set GUESTLIST_API_KEY/,
+  );
+}, 60_000);
+
+/** A product with a configuration of its own, and the policy of the demo as its policy. */
+const startConfigured = async () => {
+  const home = await mkdtemp(join(tmpdir(), 'guestlist-policy-'));
+  const config = join(home, 'guestlist.yaml');
+  await writeFile(config, 'gateway:\n  policies: ./policy.yaml\n');
+  const shipped = await readFile('config/policies/flights.yaml', 'utf8');
+  await writeFile(join(home, 'policy.yaml'), shipped.replace(/^# yaml-language-server.*\n/, ''));
+  const env = { GUESTLIST_CONFIG: config, GUESTLIST_HOST_JWT_SECRET: 'a'.repeat(40) };
+  const running = await startProduct({ env });
+  vi.stubEnv('GUESTLIST_CONFIG', config);
+  vi.stubEnv('GUESTLIST_DATA_DIR', running.dataDir);
+  const stop = async (): Promise<void> => {
+    await running.stop();
+    await running.remove();
+    await rm(home, { recursive: true });
+  };
+  return { running, policy: join(home, 'policy.yaml'), stop };
+};
+
+test('the policy is pulled, planned and pushed to where the gateway reads it; a faulty one stops everything', async () => {
+  const { running, policy, stop } = await startConfigured();
+  try {
+    const before = await readFile(policy, 'utf8');
+    expect(await runAt(running, 'pull')).toBe('written    policies/policy.yaml  policy policy.yaml');
+    expect(await readFile(join(folder, 'policies/policy.yaml'), 'utf8')).toBe(
+      `# yaml-language-server: $schema=../.schemas/policy.json\n${before}`,
+    );
+    const schema = JSON.parse(await readFile(join(folder, '.schemas/policy.json'), 'utf8'));
+    expect(Object.keys(parse(before)).every((field) => field in schema.properties)).toBe(true);
+    expect(await runAt(running, 'plan')).toBe('Nothing to change.');
+    await edit('policies/policy.yaml', 'expiryMinutes: 60', 'expiryMinutes: 30');
+    const planned = 'change  policy policy.yaml (policies/policy.yaml)\n  expiryMinutes: 60 → 30';
+    expect(await runAt(running, 'plan')).toBe(planned);
+    expect(await readFile(policy, 'utf8')).toBe(before);
+    expect(await runAt(running, 'push')).toBe(planned);
+    expect(await readFile(policy, 'utf8')).toBe(before.replace('expiryMinutes: 60', 'expiryMinutes: 30'));
+    await vi.waitFor(() => expect(running.output()).toContain('"policy.loaded"'));
+    expect(await runAt(running, 'plan')).toBe('Nothing to change.');
+    await edit('policies/policy.yaml', 'expiryMinutes: 30', 'expiryMinutes: 30\nexpiryHours: 1');
+    await mkdir(join(folder, 'embeds'));
+    await writeFile(join(folder, 'embeds/one.yaml'), 'embedType: metrc');
+    await expect(runAt(running, 'push')).rejects.toThrow(/embeds\/one\.yaml/);
+    await rm(join(folder, 'embeds'), { recursive: true });
+    const faulty = runAt(running, 'push');
+    await expect(faulty).rejects.toThrow(
+      new RegExp(`nothing was done:\n  ${folder}/policies/policy\\.yaml:\\d+:1: "expiryHours" is not a field`),
+    );
+    expect(await readFile(policy, 'utf8')).not.toContain('expiryHours');
+    await edit('policies/policy.yaml', 'expiryHours: 1', '');
+    await writeFile(join(folder, 'policies/other.yaml'), before);
+    await expect(runAt(running, 'push')).rejects.toThrow(/other\.yaml:1:1: is no part of the policy/);
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('a policy is not written where another gateway answers, or without a configuration', async () => {
+  const { policy, stop } = await startConfigured();
+  try {
+    await run('pull');
+    await edit('datamarts/flights.yaml', 'label: Airports', 'label: All airports');
+    await edit('policies/policy.yaml', 'expiryMinutes: 60', 'expiryMinutes: none');
+    await expect(run('push')).rejects.toThrow(/a fault in the files, and nothing was done[\s\S]*expiryMinutes/);
+    await edit('policies/policy.yaml', 'expiryMinutes: none', 'expiryMinutes: 30');
+    vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', product.credentials.gatewayToken);
+    await expect(run('push')).rejects.toThrow(/reads .*flights\.yaml, not .*policy\.yaml, and nothing was done/);
+    expect(await readFile(policy, 'utf8')).toContain('expiryMinutes: 60');
+    expect(await run('plan')).toContain('"Airports" → "All airports"');
+    vi.stubEnv('GUESTLIST_CONFIG', undefined);
+    await expect(run('plan')).rejects.toThrow(/policy\.yaml:1:1: a policy is written where .* guestlist\.yaml/);
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
 test('a refused step stops the push, which says what is done and what is not', async () => {
   await run('pull');
   await edit('datamarts/flights.yaml', 'label: Airports', 'label: All airports');

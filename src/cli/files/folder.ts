@@ -1,9 +1,11 @@
 /** The folder of files: reads it with all its faults at once, and writes what was pulled. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
+import type { z } from 'zod';
 import { isSameJson } from '../../domain/canonical-json.js';
 import { createSource, type Source } from '../../gateway/policy/source.js';
+import { canonicalEmbed } from './embeds.js';
 import { assertNoFileFaults, type FileFault, schemaFaults } from './faults.js';
 import {
   canonicalDashboard,
@@ -13,39 +15,51 @@ import {
   dashboardContent,
   dashboardFile,
   datamartFile,
+  type EmbedFile,
+  embedFile,
   formats,
   jsonSchemaOf,
   type Kind,
   kinds,
 } from './formats.js';
+import { type PolicyText, policyTextForFolder, readPolicyText } from './policies.js';
 import type { Stored } from './service.js';
 
 /** An object that a file describes. */
 export type Definition =
   | { readonly kind: 'datamart'; readonly value: DatamartFile }
-  | { readonly kind: 'dashboard'; readonly value: DashboardFile };
+  | { readonly kind: 'dashboard'; readonly value: DashboardFile }
+  | { readonly kind: 'embed'; readonly value: EmbedFile }
+  | { readonly kind: 'policy'; readonly value: PolicyText };
 /** A file with its path from the folder, and its lines for faults. */
 export type DefinitionFile = Definition & { readonly file: string; readonly source: Source };
 
-/** Everything that the service has, datamarts first. */
-export const definitionsOf = ({ datamarts, dashboards }: Stored): readonly Definition[] => [
+/** Everything that the service and the gateway have, in the order of `kinds`. */
+export const definitionsOf = ({ datamarts, dashboards, embeds, policy }: Stored): readonly Definition[] => [
   ...datamarts.map((value) => ({ kind: 'datamart', value }) as const),
   ...dashboards.map(({ value }) => ({ kind: 'dashboard', value }) as const),
+  ...(embeds?.own ?? []).map(({ value }) => ({ kind: 'embed', value }) as const),
+  ...(policy?.outside.length === 0 ? policy.files : []).map((value) => ({ kind: 'policy', value }) as const),
 ];
 
 /** What identifies an object, in words: `datamart flights`, `dashboard flights/delays`. */
-export const nameOf = (definition: Definition): string =>
-  definition.kind === 'datamart'
-    ? `datamart ${definition.value.name}`
-    : `dashboard ${definition.value.workspaceName}/${definition.value.dashboardId}`;
+export const nameOf = ({ kind, value }: Definition): string => {
+  if (kind === 'dashboard') return `dashboard ${value.workspaceName}/${value.dashboardId}`;
+  return kind === 'policy' ? `policy ${value.file}` : `${kind} ${value.name}`;
+};
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
 
+/** The tests of a policy are beside it, and no gateway reads them. */
+const isTest = (kind: Kind, name: string): boolean => kind === 'policy' && /\.test\.ya?ml$/.test(name);
+
 const listFiles = async (folder: string, kind: Kind): Promise<readonly string[]> => {
   try {
     const all = await readdir(join(folder, formats[kind].folder), { withFileTypes: true });
-    const files = all.filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name));
+    const files = all.filter(
+      (entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name) && !isTest(kind, entry.name),
+    );
     return files.map(({ name }) => `${formats[kind].folder}/${name}`).toSorted();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
@@ -55,17 +69,27 @@ const listFiles = async (folder: string, kind: Kind): Promise<readonly string[]>
 
 type Read = { readonly found: readonly DefinitionFile[]; readonly faults: readonly FileFault[] };
 
+const decode = (kind: Exclude<Kind, 'policy'>, content: unknown): z.ZodSafeParseResult<Definition> => {
+  if (kind === 'datamart') {
+    return datamartFile.transform((value) => ({ kind, value: canonicalDatamart(value) })).safeParse(content);
+  }
+  if (kind === 'dashboard') {
+    return dashboardFile.transform((value) => ({ kind, value: canonicalDashboard(value) })).safeParse(content);
+  }
+  return embedFile.transform((value) => ({ kind, value: canonicalEmbed(value) })).safeParse(content);
+};
+
+/** A policy is checked as a whole, later: see policies.ts. */
 const readOne = async (folder: string, kind: Kind, file: string): Promise<Read> => {
   const source = createSource(await readFile(join(folder, file), 'utf8'), join(folder, file));
   if (source.problems.length > 0) return { found: [], faults: source.problems };
-  if (kind === 'datamart') {
-    const parsed = datamartFile.safeParse(source.content);
-    if (!parsed.success) return { found: [], faults: schemaFaults(kind, source, parsed.error) };
-    return { found: [{ kind, file, source, value: canonicalDatamart(parsed.data) }], faults: [] };
+  if (kind === 'policy') {
+    const value = await readPolicyText(join(folder, formats.policy.folder), basename(file));
+    return { found: [{ kind, file, source, value }], faults: [] };
   }
-  const parsed = dashboardFile.safeParse(source.content);
-  if (!parsed.success) return { found: [], faults: schemaFaults(kind, source, parsed.error) };
-  return { found: [{ kind, file, source, value: canonicalDashboard(parsed.data) }], faults: [] };
+  const { data, error } = decode(kind, source.content);
+  if (error !== undefined) return { found: [], faults: schemaFaults(kind, source, error) };
+  return { found: [{ ...data, file, source }], faults: [] };
 };
 
 /** The second file of one object is a fault. */
@@ -89,7 +113,8 @@ export const readFolder = async (folder: string): Promise<readonly DefinitionFil
 };
 
 const textOf = (definition: Definition): string => {
-  const content = definition.kind === 'datamart' ? definition.value : dashboardContent(definition.value);
+  if (definition.kind === 'policy') return policyTextForFolder(definition.value);
+  const content = definition.kind === 'dashboard' ? dashboardContent(definition.value) : definition.value;
   const schema = `../.schemas/${formats[definition.kind].schemaFile}`;
   const yaml = stringify(JSON.parse(JSON.stringify(content)), { lineWidth: 0, aliasDuplicateObjects: false });
   return `# yaml-language-server: $schema=${schema}\n${yaml}`;
@@ -98,7 +123,8 @@ const textOf = (definition: Definition): string => {
 /** A file name that every system takes; names may hold any letter. `taken` are in lower case. */
 const newFile = (definition: Definition, taken: ReadonlySet<string>): string => {
   const { kind, value } = definition;
-  const name = kind === 'datamart' ? value.name : value.dashboardId;
+  if (kind === 'policy') return `${formats.policy.folder}/${value.file}`;
+  const name = kind === 'dashboard' ? value.dashboardId : value.name;
   const plain =
     name
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
@@ -108,6 +134,12 @@ const newFile = (definition: Definition, taken: ReadonlySet<string>): string => 
     const file = `${formats[kind].folder}/${plain}${count === 1 ? '' : `-${count}`}.yaml`;
     if (!taken.has(file.toLowerCase())) return file;
   }
+};
+
+/** Policies are the same if they differ in comments alone. */
+const isSame = (file: Definition, stored: Definition): boolean => {
+  if (file.kind === 'policy' && stored.kind === 'policy') return isSameJson(file.value.content, stored.value.content);
+  return isSameJson(file.value, stored.value);
 };
 
 /** What `pull` did to each file. */
@@ -139,9 +171,9 @@ export const writeFolder = async (
     const known = files.find((file) => nameOf(file) === name);
     const file = known?.file ?? newFile(definition, taken);
     taken.add(file.toLowerCase());
-    const isSame = known !== undefined && isSameJson(known.value, definition.value);
-    if (!isSame) await writeText(folder, file, textOf(definition));
-    pulled.push({ file, name, action: isSame ? 'unchanged' : 'written' });
+    const isEqual = known !== undefined && isSame(known, definition);
+    if (!isEqual) await writeText(folder, file, textOf(definition));
+    pulled.push({ file, name, action: isEqual ? 'unchanged' : 'written' });
   }
   return pulled;
 };

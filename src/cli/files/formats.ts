@@ -1,16 +1,19 @@
 /**
- * The two kinds of files: datamarts and dashboards. Each has one schema, taken from the operation that creates the object,
- * and one canonical form, so that a file and what the service has can be compared. Reads and writes nothing.
+ * The kinds of files: datamarts, dashboards, embeds and the policy. Each has one schema: that of a policy, or the one of
+ * the operation that creates the object. Each has one canonical form, so that a file and what the service has can be
+ * compared. Reads and writes nothing.
  */
 import { z } from 'zod';
 import type { getDashboardContent } from '../../contract/dashboard-content.js';
 import { dashboardData, exportVersion } from '../../contract/dashboard-export.js';
 import { createDatamart } from '../../contract/datamart-writes.js';
 import type { listDatamarts } from '../../contract/datamarts.js';
+import { createEmbed } from '../../contract/embeds.js';
 import { identifier, list } from '../../contract/fields.js';
 import { isSameJson } from '../../domain/canonical-json.js';
+import { policySchema } from '../../gateway/policy/schema.js';
 
-export type Kind = 'datamart' | 'dashboard';
+export type Kind = 'datamart' | 'dashboard' | 'embed' | 'policy';
 type Json = Readonly<Record<string, unknown>>;
 
 const metric = dashboardData.shape.metrics.element;
@@ -23,8 +26,16 @@ export const dashboardFile = z.strictObject({
   ...dashboardData.shape,
   metrics: list(metric.omit({ lineage: true })),
 });
+const [dashboardEmbed, metricEmbed] = createEmbed.input.options;
+const embedName = { name: identifier.describe('Identifies the embed within the data app.') };
+/** An embed's id is random, so its name identifies it. */
+export const embedFile = z.discriminatedUnion('embedType', [
+  dashboardEmbed.extend(embedName),
+  metricEmbed.extend(embedName),
+]);
 export type DatamartFile = z.output<typeof datamartFile>;
 export type DashboardFile = z.output<typeof dashboardFile>;
+export type EmbedFile = z.output<typeof embedFile>;
 
 type Format = { readonly folder: string; readonly schemaFile: string; readonly title: string };
 /** Where the files of a kind are. Schemas are in `.schemas` beside the folders. */
@@ -36,8 +47,11 @@ export const formats: Readonly<Record<Kind, Format & { readonly schema: z.ZodTyp
     title: 'Guestlist dashboard',
     schema: dashboardFile,
   },
+  embed: { folder: 'embeds', schemaFile: 'embed.json', title: 'Guestlist embed', schema: embedFile },
+  policy: { folder: 'policies', schemaFile: 'policy.json', title: 'Guestlist policy', schema: policySchema },
 };
-export const kinds: readonly Kind[] = ['datamart', 'dashboard'];
+/** In the order in which objects are created: later ones stand on earlier ones. */
+export const kinds: readonly Kind[] = ['datamart', 'dashboard', 'embed', 'policy'];
 
 /** The JSON Schema of a kind, for editors. */
 export const jsonSchemaOf = (kind: Kind): Json => {

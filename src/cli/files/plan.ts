@@ -1,8 +1,10 @@
 /** Compares the files with the service: what has to be created, changed and deleted, in the order that works. Pure. */
 import { compare, type Difference, shortValue } from './differences.js';
+import { canonicalEmbed, type StoredEmbed } from './embeds.js';
 import { type FileFault, hintOf } from './faults.js';
 import { type Definition, type DefinitionFile, nameOf } from './folder.js';
-import { canonicalDatamart, type DashboardFile, type DatamartFile } from './formats.js';
+import { canonicalDatamart, type DashboardFile, type DatamartFile, type EmbedFile } from './formats.js';
+import type { PolicyText } from './policies.js';
 import type { Stored, StoredDashboard } from './service.js';
 
 /** `file` is null for what only the service has. */
@@ -17,10 +19,14 @@ type Step<Value, Before> = {
 );
 export type DatamartStep = { readonly kind: 'datamart' } & Step<DatamartFile, DatamartFile>;
 export type DashboardStep = { readonly kind: 'dashboard' } & Step<DashboardFile, StoredDashboard>;
-export type PlanStep = DatamartStep | DashboardStep;
+export type EmbedStep = { readonly kind: 'embed' } & Step<EmbedFile, StoredEmbed>;
+export type PolicyStep = { readonly kind: 'policy' } & Step<PolicyText, PolicyText>;
+export type PlanStep = DatamartStep | DashboardStep | EmbedStep | PolicyStep;
 
 type OfDatamart = Extract<DefinitionFile, { kind: 'datamart' }>;
 type OfDashboard = Extract<DefinitionFile, { kind: 'dashboard' }>;
+type OfEmbed = Extract<DefinitionFile, { kind: 'embed' }>;
+type OfPolicy = Extract<DefinitionFile, { kind: 'policy' }>;
 
 const planDatamart = (definition: OfDatamart, stored: Stored): DatamartStep => {
   const { kind, file } = definition;
@@ -41,6 +47,27 @@ const planDashboard = (definition: OfDashboard, stored: Stored): DashboardStep =
   return { kind, name, file, action: fields.length === 0 ? 'unchanged' : 'change', fields, value, before };
 };
 
+const findEmbed = (name: string, { embeds }: Stored): StoredEmbed | undefined =>
+  embeds?.own.find(({ value }) => value.name === name);
+
+const planEmbed = (definition: OfEmbed, stored: Stored): EmbedStep => {
+  const { kind, file } = definition;
+  const before = findEmbed(definition.value.name, stored);
+  const value = canonicalEmbed(definition.value, before?.value);
+  const named = { kind, name: nameOf(definition), file } as const;
+  if (before === undefined) return { ...named, action: 'create', fields: [], value };
+  const fields = compare('', before.value, value);
+  return { ...named, action: fields.length === 0 ? 'unchanged' : 'change', fields, value, before };
+};
+
+const planPolicy = ({ kind, value, file }: OfPolicy, { policy }: Stored): PolicyStep => {
+  const before = policy?.files.find((one) => one.file === value.file);
+  const named = { kind, name: nameOf({ kind, value }), file } as const;
+  if (before === undefined) return { ...named, action: 'create', fields: [], value };
+  const fields = compare('', before.content, value.content);
+  return { ...named, action: fields.length === 0 ? 'unchanged' : 'change', fields, value, before };
+};
+
 /** What the service has in excess of the files: of the kinds that the folder has, and of the workspaces that files name. */
 const planDeletions = (files: readonly DefinitionFile[], stored: Stored): readonly PlanStep[] => {
   const names = new Set(files.map(nameOf));
@@ -55,7 +82,12 @@ const planDeletions = (files: readonly DefinitionFile[], stored: Stored): readon
     const definition = { kind: 'datamart', value: before } as const;
     return isExcess(definition) ? [{ ...rest, kind: 'datamart', name: nameOf(definition), before }] : [];
   });
-  return [...dashboards, ...datamarts];
+  const hasEmbeds = files.some(({ kind }) => kind === 'embed');
+  const embeds = (hasEmbeds ? (stored.embeds?.own ?? []) : []).flatMap((before): readonly PlanStep[] => {
+    const definition = { kind: 'embed', value: before.value } as const;
+    return isExcess(definition) ? [{ ...rest, kind: 'embed', name: nameOf(definition), before }] : [];
+  });
+  return [...embeds, ...dashboards, ...datamarts];
 };
 
 /** `stored` has the dashboards of the workspaces that the files name. */
@@ -66,6 +98,8 @@ export const planSteps = (
 ): readonly PlanStep[] => [
   ...files.flatMap((file) => (file.kind === 'datamart' ? [planDatamart(file, stored)] : [])),
   ...files.flatMap((file) => (file.kind === 'dashboard' ? [planDashboard(file, stored)] : [])),
+  ...files.flatMap((file) => (file.kind === 'embed' ? [planEmbed(file, stored)] : [])),
+  ...files.flatMap((file) => (file.kind === 'policy' ? [planPolicy(file, stored)] : [])),
   ...(isDeleting ? planDeletions(files, stored) : []),
 ];
 
@@ -117,9 +151,53 @@ const dashboardFaults = (file: OfDashboard, stored: Stored): readonly FileFault[
   return [faultAt(file, 'dashboardName', `it stays "${before.value.dashboardName}": a dashboard cannot be renamed`)];
 };
 
-/** What the service cannot do, with the lines of the files. */
+/** What the embed shows must be there already, or in the files. */
+const targetFaults = (file: OfEmbed, files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] => {
+  const { workspaceName, dashboardId } = file.value;
+  const inFiles = files.flatMap((each) => (each.kind === 'dashboard' ? [each.value] : []));
+  const all = [...inFiles, ...stored.dashboards.map(({ value }) => value)].filter(
+    (each) => each.workspaceName === workspaceName,
+  );
+  const shown = all.find((each) => each.dashboardId === dashboardId);
+  if (shown === undefined) {
+    const known = [...new Set(all.map((each) => each.dashboardId))];
+    const hint = hintOf(dashboardId, known, 'there are');
+    return [
+      faultAt(file, 'dashboardId', `the workspace "${workspaceName}" has no dashboard "${dashboardId}"; ${hint}`),
+    ];
+  }
+  if (file.value.embedType === 'dashboard') return [];
+  const { metricId } = file.value;
+  const known = shown.metrics.map((each) => each.metricId);
+  if (known.includes(metricId)) return [];
+  const hint = hintOf(metricId, known, 'there are');
+  return [faultAt(file, 'metricId', `the dashboard "${dashboardId}" has no metric "${metricId}"; ${hint}`)];
+};
+
+const embedTarget = ['embedType', 'workspaceName', 'dashboardId', 'metricId'] as const;
+
+const embedFaults = (file: OfEmbed, files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] => {
+  if (stored.embeds === undefined) {
+    return [faultAt(file, 'name', 'an embed belongs to a data app: set GUESTLIST_API_KEY to an API key of it')];
+  }
+  const other = stored.embeds.others.get(file.value.name);
+  if (other !== undefined) return [faultAt(file, 'name', `${other}; take another name`)];
+  const before: Readonly<Record<string, unknown>> | undefined = findEmbed(file.value.name, stored)?.value;
+  const value: Readonly<Record<string, unknown>> = file.value;
+  const moved = before === undefined ? [] : embedTarget.filter((field) => before[field] !== value[field]);
+  if (moved.length === 0) return targetFaults(file, files, stored);
+  return moved.map((field) =>
+    faultAt(file, field, `it stays ${JSON.stringify(before?.[field] ?? null)}; give the other embed another name`),
+  );
+};
+
+/** What the service cannot do, with the lines of the files. The policy is checked apart. */
 export const planFaults = (files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] =>
-  files.flatMap((file) => (file.kind === 'datamart' ? datamartFaults(file, stored) : dashboardFaults(file, stored)));
+  files.flatMap((file) => {
+    if (file.kind === 'datamart') return datamartFaults(file, stored);
+    if (file.kind === 'dashboard') return dashboardFaults(file, stored);
+    return file.kind === 'embed' ? embedFaults(file, files, stored) : [];
+  });
 
 export const changing = (steps: readonly PlanStep[]): readonly PlanStep[] =>
   steps.filter(({ action }) => action !== 'unchanged');

@@ -1,13 +1,17 @@
 /** Does one step of a plan at the service. */
+import { dirname } from 'node:path';
 import type { Call } from '../../contract/client.js';
-import { replaceDashboardContent } from '../../contract/dashboard-content.js';
+import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
 import { exportVersion } from '../../contract/dashboard-export.js';
 import { deleteTemplate, importDashboard } from '../../contract/dashboards.js';
 import { createDatamart, updateDatamart } from '../../contract/datamart-writes.js';
 import { deleteDatamart } from '../../contract/datamarts.js';
-import { type DashboardFile, fileIdsOf } from './formats.js';
-import type { DashboardStep, DatamartStep, PlanStep } from './plan.js';
-import type { StoredDashboard } from './service.js';
+import { updateEmbed } from '../../contract/embed-settings.js';
+import { createEmbed, deleteEmbed } from '../../contract/embeds.js';
+import { type DashboardFile, type EmbedFile, fileIdsOf } from './formats.js';
+import type { DashboardStep, DatamartStep, EmbedStep, PlanStep, PolicyStep } from './plan.js';
+import { writePolicyText } from './policies.js';
+import type { Ends, StoredDashboard } from './service.js';
 
 type Warnings = readonly { readonly message: string }[];
 
@@ -64,9 +68,46 @@ const pushDashboard = async (call: Call, step: DashboardStep): Promise<void> => 
   });
 };
 
-/** Does the step. Returns the service's warnings. Throws as `call` does; then this step changed nothing. */
-export const pushStep = async (call: Call, step: PlanStep): Promise<Warnings> => {
-  if (step.kind === 'datamart') return pushDatamart(call, step);
-  await pushDashboard(call, step);
+/** The service's own id of the metric that the file names. */
+const ownMetricId = async (call: Call, value: EmbedFile): Promise<object> => {
+  if (value.embedType === 'dashboard') return {};
+  const { workspaceName, dashboardId, metricId } = value;
+  const { data } = await call(getDashboardContent, { workspaceName, dashboardId });
+  const found = [...fileIdsOf(data.metrics)].find(([, fileId]) => fileId === metricId);
+  return { metricId: found?.[0] ?? metricId };
+};
+
+const pushEmbed = async ({ service, dataApp }: Ends, step: EmbedStep): Promise<readonly string[]> => {
+  if (dataApp === undefined) throw new Error('embeds were planned without an API key');
+  if (step.action === 'delete') {
+    await dataApp(deleteEmbed, { embedId: step.before.embedId });
+    return [];
+  }
+  if (step.action === 'create') {
+    const { id } = await dataApp(createEmbed, { ...step.value, ...(await ownMetricId(service, step.value)) });
+    return [`embed id: ${id}`];
+  }
+  await dataApp(updateEmbed, { embedId: step.before.embedId, accessSettings: step.value.accessSettings ?? {} });
   return [];
+};
+
+const pushPolicy = async ({ policyPath }: Ends, step: PolicyStep): Promise<void> => {
+  if (policyPath === undefined || step.action === 'delete') throw new Error('a policy was planned without its place');
+  await writePolicyText(dirname(policyPath), step.value);
+};
+
+/** Does the step. Returns what else is to say. Throws as calls do; then this step changed nothing. */
+export const pushStep = async (ends: Ends, step: PlanStep): Promise<readonly string[]> => {
+  switch (step.kind) {
+    case 'datamart':
+      return (await pushDatamart(ends.service, step)).map(({ message }) => `warning: ${message}`);
+    case 'embed':
+      return pushEmbed(ends, step);
+    case 'dashboard':
+      await pushDashboard(ends.service, step);
+      return [];
+    case 'policy':
+      await pushPolicy(ends, step);
+      return [];
+  }
 };

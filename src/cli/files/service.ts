@@ -3,19 +3,27 @@ import type { Call } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { listDatamarts } from '../../contract/datamarts.js';
 import { listDatasources } from '../../contract/datasources.js';
+import { listEmbeds } from '../../contract/embeds.js';
 import { listDashboards } from '../../contract/workspace-dashboards.js';
 import { listWorkspaces } from '../../contract/workspaces.js';
+import { type StoredEmbeds, storedEmbeds } from './embeds.js';
 import { type Content, type DashboardFile, type DatamartFile, listedDatamart, storedDashboard } from './formats.js';
+import { readStoredPolicy, type StoredPolicy } from './policies.js';
 
 /** `content` has the service's own ids and the digest that a replacement names. */
 export type StoredDashboard = { readonly value: DashboardFile; readonly content: Content };
 
-/** The dashboards are those of the organization: copies belong to clients, and no file describes them. */
+/**
+ * The dashboards are those of the organization: copies belong to clients, and no file describes them. `embeds` is
+ * undefined without the API key of a data app. `policy` is undefined where no configuration says where it is.
+ */
 export type Stored = {
   readonly datasources: readonly string[];
   readonly workspaces: readonly string[];
   readonly datamarts: readonly DatamartFile[];
   readonly dashboards: readonly StoredDashboard[];
+  readonly embeds: StoredEmbeds | undefined;
+  readonly policy: StoredPolicy | undefined;
 };
 
 const readDashboards = async (call: Call, workspaceName: string): Promise<readonly StoredDashboard[]> => {
@@ -27,8 +35,17 @@ const readDashboards = async (call: Call, workspaceName: string): Promise<readon
   return found;
 };
 
-/** Reads the datamarts, and the dashboards of the workspaces that `isWanted`. */
-export const readStored = async (call: Call, isWanted: (workspace: string) => boolean): Promise<Stored> => {
+/** What the commands read and write: `dataApp` calls with an API key; `policyPath` is the configured policy. */
+export type Ends = {
+  readonly service: Call;
+  readonly dataApp: Call | undefined;
+  readonly policyPath: string | undefined;
+  readonly url: string | undefined;
+};
+
+/** Reads the datamarts, the dashboards of the workspaces that `isWanted`, their embeds, and the policy. */
+export const readStored = async (ends: Ends, isWanted: (workspace: string) => boolean): Promise<Stored> => {
+  const { service: call, dataApp, policyPath } = ends;
   const workspaces = (await call(listWorkspaces, {})).data.map(({ name }) => name);
   const dashboards: StoredDashboard[] = [];
   for (const name of workspaces.filter(isWanted)) dashboards.push(...(await readDashboards(call, name)));
@@ -37,5 +54,7 @@ export const readStored = async (call: Call, isWanted: (workspace: string) => bo
     workspaces,
     datamarts: (await call(listDatamarts, { expandDetails: true })).data.map(listedDatamart),
     dashboards,
+    embeds: dataApp && storedEmbeds((await dataApp(listEmbeds, {})).data, dashboards),
+    policy: policyPath === undefined ? undefined : readStoredPolicy(policyPath),
   };
 };

@@ -110,7 +110,8 @@ export const applyDefinitions = async (
     const call = createClient(createHttpTransport(running.url), token);
     const apiKey = await create(call, definitions);
     const written = join(folder, 'definitions');
-    await writeFolder(written, await readFolder(written), definitionsOf(await readStored(call, () => true)));
+    const ends = { service: call, dataApp: undefined, policyPath: undefined, url: undefined };
+    await writeFolder(written, await readFolder(written), definitionsOf(await readStored(ends, () => true)));
     return apiKey;
   } finally {
     running.hurry();

@@ -35,6 +35,12 @@ export const fixedPolicies = (policy: Policy): Policies => ({
   close: async () => closeTenantRule(policy.tenant),
 });
 
-/** The command `policy-reload`: reads the policy's files now and returns the outcome. Faults are in the log. */
+/**
+ * The command `policy-reload`: reads the policy's files now and returns the outcome, and which file the policy is.
+ * Faults are in the log.
+ */
 export const policyReload = (policies: Policies): AdminCommand =>
-  adminCommand('policy-reload', z.strictObject({}), policies.reload);
+  adminCommand('policy-reload', z.strictObject({}), async () => ({
+    ...(await policies.reload()),
+    file: policies.current().file,
+  }));

@@ -1,0 +1,50 @@
+/** Embeds of the organization's dashboards, as the service lists them and as a file describes them. Pure. */
+import type { z } from 'zod';
+import type { listEmbeds } from '../../contract/embeds.js';
+import { type EmbedFile, embedFile, fileIdsOf } from './formats.js';
+import type { StoredDashboard } from './service.js';
+
+export type StoredEmbed = { readonly embedId: string; readonly value: EmbedFile };
+/** `others`: the names that no file can describe, each with the reason. */
+export type StoredEmbeds = { readonly own: readonly StoredEmbed[]; readonly others: ReadonlyMap<string, string> };
+
+type Listed = z.output<(typeof listEmbeds)['output']>['data'][number];
+
+const shows = ({ value, content }: StoredDashboard, { externalDashboard, externalMetric }: Listed): boolean =>
+  externalMetric === null
+    ? value.dashboardId === externalDashboard?.externalDashboardId
+    : content.data.metrics.some(({ metricId }) => metricId === externalMetric.metricId);
+
+/** Returns undefined if the embed shows none of the dashboards. */
+const storedEmbed = (listed: Listed, dashboards: readonly StoredDashboard[]): StoredEmbed | undefined => {
+  const shown = dashboards.find((dashboard) => shows(dashboard, listed));
+  if (shown === undefined) return undefined;
+  const { embedId, embedType, name, externalMetric, accessSettings } = listed;
+  const { workspaceName, dashboardId } = shown.value;
+  const own = externalMetric?.metricId;
+  const metricId = own === undefined ? {} : { metricId: fileIdsOf(shown.content.data.metrics).get(own) ?? own };
+  const set = Object.entries(accessSettings ?? {}).filter(([, value]) => value !== null);
+  const settings = accessSettings == null ? {} : { accessSettings: Object.fromEntries(set) };
+  const parsed = embedFile.safeParse({ embedType, workspaceName, dashboardId, ...metricId, name, ...settings });
+  return parsed.success ? { embedId, value: parsed.data } : undefined;
+};
+
+/** `dashboards` are those of the organization. */
+export const storedEmbeds = (listed: readonly Listed[], dashboards: readonly StoredDashboard[]): StoredEmbeds => {
+  const others = new Map<string, string>();
+  const own = listed.flatMap((each) => {
+    const found = storedEmbed(each, dashboards);
+    const isAlone = listed.filter(({ name }) => name === each.name).length === 1;
+    if (!isAlone) others.set(each.name, 'several embeds of the data app have this name');
+    else if (found === undefined) others.set(each.name, 'the data app has an embed of this name for another dashboard');
+    return isAlone && found !== undefined ? [found] : [];
+  });
+  return { own, others };
+};
+
+/** Returns the embed in its canonical form. `known`: the service's, which keeps the settings that a file leaves out. */
+export const canonicalEmbed = (given: EmbedFile, known?: EmbedFile): EmbedFile => {
+  const settings = { ...known?.accessSettings, ...given.accessSettings };
+  const { accessSettings: _, ...rest } = given;
+  return (Object.keys(settings).length === 0 ? rest : { ...rest, accessSettings: settings }) as EmbedFile;
+};
