@@ -5,11 +5,12 @@ import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
 import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
 import { formats, kinds } from './files/formats.js';
 import { changing, type PlanStep, planFaults, planSteps, planText, stepJson, stepLines } from './files/plan.js';
-import { assertGatewayReads, assertPolicyTaken, policyFaults } from './files/policies.js';
+import { policyFaults, WriteFault } from './files/policies.js';
 import { pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
 import { parseOptions } from './kit/options.js';
 import { isThisMachine, OperatorError } from './operator.js';
+import { assertGatewayReads, assertPolicyTaken } from './policy-in-force.js';
 import { connectToService } from './service-client.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -112,7 +113,7 @@ const pushSteps = async (ends: Ends, changes: readonly PlanStep[]): Promise<read
       const said = await pushStep(ends, step);
       lines.push(...stepLines(step), ...said.map((line) => `  ${line}`));
     } catch (cause) {
-      if (!(cause instanceof OperatorError)) throw cause;
+      if (!(cause instanceof OperatorError || cause instanceof WriteFault)) throw cause;
       const said = `${cause.message}\nFailed: ${listNames([step])}.`;
       const rest = `Done: ${listNames(changes.slice(0, at))}. Not done: ${listNames(changes.slice(at + 1))}.`;
       throw new OperatorError(`${said}\n${rest} Mend it and push again.`, { cause });

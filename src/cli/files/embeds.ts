@@ -1,8 +1,7 @@
 /** Embeds of the organization's dashboards, as the service lists them and as a file describes them. Pure. */
 import type { z } from 'zod';
 import type { listEmbeds } from '../../contract/embeds.js';
-import { type EmbedFile, embedFile, fileIdsOf } from './formats.js';
-import type { StoredDashboard } from './service.js';
+import { type EmbedFile, embedFile, fileIdsOf, type StoredDashboard } from './formats.js';
 
 export type StoredEmbed = { readonly embedId: string; readonly value: EmbedFile };
 /** `others`: the names that no file can describe, each with the reason. */

@@ -166,6 +166,8 @@ export const canonicalDashboard = ({ version: _, ...given }: DashboardFile): Das
 });
 
 export type Content = z.output<(typeof getDashboardContent)['output']>;
+/** `content` has the service's own ids and the digest that a replacement names. */
+export type StoredDashboard = { readonly value: DashboardFile; readonly content: Content };
 type StoredMetric = Content['data']['metrics'][number];
 
 /**

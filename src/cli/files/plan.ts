@@ -3,9 +3,15 @@ import { compare, type Difference, shortValue } from './differences.js';
 import { canonicalEmbed, type StoredEmbed } from './embeds.js';
 import { type FileFault, hintOf } from './faults.js';
 import { type Definition, type DefinitionFile, nameOf } from './folder.js';
-import { canonicalDatamart, type DashboardFile, type DatamartFile, type EmbedFile } from './formats.js';
+import {
+  canonicalDatamart,
+  type DashboardFile,
+  type DatamartFile,
+  type EmbedFile,
+  type StoredDashboard,
+} from './formats.js';
 import type { PolicyText } from './policies.js';
-import type { Stored, StoredDashboard } from './service.js';
+import type { Stored } from './service.js';
 
 /** `file` is null for what only the service has. */
 type Step<Value, Before> = {

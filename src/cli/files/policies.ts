@@ -4,11 +4,9 @@
  */
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { z } from 'zod';
-import { loadPolicyFile, loadPolicyTexts } from '../../gateway/policy/load.js';
+import { loadPolicyTexts } from '../../gateway/policy/load.js';
 import { createSource, PolicyFaults } from '../../gateway/policy/source.js';
 import { type PolicyFile, readPolicyTexts } from '../../gateway/policy/texts.js';
-import { callGateway, OperatorError } from '../operator.js';
 import type { FileFault } from './faults.js';
 
 /** One file of a policy. `file` is its name in the policy's folder. */
@@ -95,36 +93,10 @@ export const policyFaults = (
   return unused.map((name) => fault(name, `is no part of the policy: ${own} does not name it under tenantFiles`));
 };
 
-const reloaded = z.object({ file: z.string(), digest: z.string() });
-
-const reload = async (url: string | undefined) => reloaded.parse(await callGateway('policy-reload', {}, url));
-
-/** The digest of the policy at `path`; undefined if there is no valid one. */
-const digestAt = (path: string): string | undefined => {
-  try {
-    return loadPolicyFile(path).digest;
-  } catch (error) {
-    if (error instanceof PolicyFaults) return undefined;
-    throw error;
-  }
-};
-
-/** Throws OperatorError if the running gateway does not read the policy at `path`. */
-export const assertGatewayReads = async (path: string, url: string | undefined): Promise<void> => {
-  const { file, digest } = await reload(url);
-  const written = digestAt(path);
-  // A policy with faults is not in force, so its digest says nothing.
-  if (file === path && (written === undefined || written === digest)) return;
-  throw new OperatorError(
-    `The gateway that answers reads ${file}, not ${path}, and nothing was done. Run this with its own configuration.`,
-  );
-};
-
-/** Throws OperatorError if the gateway did not take the policy that was written to `path`. */
-export const assertPolicyTaken = async (path: string, url: string | undefined): Promise<void> => {
-  if ((await reload(url)).digest === digestAt(path)) return;
-  throw new OperatorError(`${path} is written, but the gateway did not take it. Its log says why (policy.refused).`);
-};
+/** A file could not be written. */
+export class WriteFault extends Error {
+  override readonly name = 'WriteFault';
+}
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
@@ -134,7 +106,7 @@ const unlessMissing = <Found>(error: unknown, instead: Found): Found => {
   throw error;
 };
 
-/** Replaces the file in one step: a reader finds the old text or the new one. Throws OperatorError. */
+/** Replaces the file in one step: a reader finds the old text or the new one. Throws WriteFault. */
 export const writePolicyText = async (folder: string, { file, text }: PolicyText): Promise<void> => {
   const path = resolve(folder, file);
   try {
@@ -151,7 +123,7 @@ export const writePolicyText = async (folder: string, { file, text }: PolicyText
       await rm(temporary, { force: true });
     }
   } catch (cause) {
-    throw new OperatorError(`${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new WriteFault(`${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

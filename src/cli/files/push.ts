@@ -8,10 +8,10 @@ import { createDatamart, updateDatamart } from '../../contract/datamart-writes.j
 import { deleteDatamart } from '../../contract/datamarts.js';
 import { updateEmbed } from '../../contract/embed-settings.js';
 import { createEmbed, deleteEmbed } from '../../contract/embeds.js';
-import { type DashboardFile, type EmbedFile, fileIdsOf } from './formats.js';
+import { type DashboardFile, type EmbedFile, fileIdsOf, type StoredDashboard } from './formats.js';
 import type { DashboardStep, DatamartStep, EmbedStep, PlanStep, PolicyStep } from './plan.js';
 import { writePolicyText } from './policies.js';
-import type { Ends, StoredDashboard } from './service.js';
+import type { Ends } from './service.js';
 
 type Warnings = readonly { readonly message: string }[];
 

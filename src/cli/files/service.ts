@@ -7,11 +7,8 @@ import { listEmbeds } from '../../contract/embeds.js';
 import { listDashboards } from '../../contract/workspace-dashboards.js';
 import { listWorkspaces } from '../../contract/workspaces.js';
 import { type StoredEmbeds, storedEmbeds } from './embeds.js';
-import { type Content, type DashboardFile, type DatamartFile, listedDatamart, storedDashboard } from './formats.js';
+import { type DatamartFile, listedDatamart, type StoredDashboard, storedDashboard } from './formats.js';
 import { readStoredPolicy, type StoredPolicy } from './policies.js';
-
-/** `content` has the service's own ids and the digest that a replacement names. */
-export type StoredDashboard = { readonly value: DashboardFile; readonly content: Content };
 
 /**
  * The dashboards are those of the organization: copies belong to clients, and no file describes them. `embeds` is
