@@ -1,14 +1,20 @@
-/** `guestlist completion`: scripts that complete the names of commands and subcommands in a shell. */
+/** `guestlist completion`: scripts that complete commands, subcommands and options in a shell. */
 import { nearestName } from '../domain/nearest-name.js';
+import { optionNames } from './option-names.js';
 import { WrongCall } from './wrong-call.js';
 
 /** What is completed: a command with its subcommands. */
 type Command = { readonly name: string; readonly summary: string; readonly subcommands: readonly string[] };
 
+const flags = (names: readonly string[]): string => [...names, 'help'].map((name) => `--${name}`).join(' ');
+
 const bash = (commands: readonly Command[]): string => {
   const cases = commands
     .filter(({ subcommands }) => subcommands.length > 0)
     .map(({ name, subcommands }) => `    ${name}) words="${subcommands.join(' ')} --help" ;;`);
+  const options = Object.entries(optionNames).map(
+    ([called, names]) => `    "${called}${called.includes(' ') ? '' : ' '}"*) words="${flags(names)}" ;;`,
+  );
   return `# guestlist completion bash: add to ~/.bashrc
 #   eval "$(guestlist completion bash)"
 _guestlist() {
@@ -19,6 +25,11 @@ _guestlist() {
   esac
   [ "$COMP_CWORD" = 2 ] && case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
+  esac
+  case "\${COMP_WORDS[COMP_CWORD]}" in -*)
+    [ "$COMP_CWORD" -gt 1 ] && words="--help" && case "\${COMP_WORDS[1]} \${COMP_WORDS[2]} " in
+${options.join('\n')}
+    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -41,7 +52,14 @@ const fish = (commands: readonly Command[]): string => {
       ? []
       : [`complete -c guestlist -n "__fish_seen_subcommand_from ${name}" -a '${subcommands.join(' ')}'`]),
   ]);
-  return `# guestlist completion fish: save as ~/.config/fish/completions/guestlist.fish\ncomplete -c guestlist -f\n${lines.join('\n')}`;
+  const options = Object.entries(optionNames).flatMap(([called, flagNames]) => {
+    const seen = called
+      .split(' ')
+      .map((word) => `__fish_seen_subcommand_from ${word}`)
+      .join('; and ');
+    return [...flagNames, 'help'].map((name) => `complete -c guestlist -n "${seen}" -l ${name}`);
+  });
+  return `# guestlist completion fish: save as ~/.config/fish/completions/guestlist.fish\ncomplete -c guestlist -f\n${[...lines, ...options].join('\n')}`;
 };
 
 const scripts = { bash, zsh, fish } as const;

@@ -9,6 +9,7 @@ import { policyFaults, WriteFault } from './files/policies.js';
 import { pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
 import { parseOptions } from './kit/options.js';
+import { printable, withProgress } from './kit/terminal.js';
 import { isThisMachine, OperatorError } from './operator.js';
 import { assertGatewayReads, assertPolicyTaken } from './policy-in-force.js';
 import { connectToService } from './service-client.js';
@@ -75,7 +76,7 @@ const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Answer
   const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
   return {
     json: pulled,
-    text: lines.join('\n').replace(/[^\P{Cc}\n]/gu, '\uFFFD') || 'The service has none.',
+    text: printable(lines.join('\n')) || 'The service has none.',
     notes: pullNotes(stored),
   };
 };
@@ -106,9 +107,14 @@ const listNames = (steps: readonly PlanStep[]): string =>
   steps.map(({ action, name }) => `${action} ${name}`).join(', ') || 'nothing';
 
 /** Does the steps in their order. Throws OperatorError, which says what is done and what is not. */
-const pushSteps = async (ends: Ends, changes: readonly PlanStep[]): Promise<readonly string[]> => {
+const pushSteps = async (
+  ends: Ends,
+  changes: readonly PlanStep[],
+  say: (text: string) => void,
+): Promise<readonly string[]> => {
   const lines: string[] = [];
   for (const [at, step] of changes.entries()) {
+    say(`${at + 1} of ${changes.length}: ${step.action} ${step.name}`);
     try {
       const said = await pushStep(ends, step);
       lines.push(...stepLines(step), ...said.map((line) => `  ${line}`));
@@ -131,7 +137,7 @@ const push = async (ends: Ends, options: Options): Promise<Answer> => {
     );
   const path = changes.some(({ kind }) => kind === 'policy') ? ends.policyPath : undefined;
   if (path !== undefined) await assertGatewayReads(path, ends.url);
-  const lines = await pushSteps(ends, changes);
+  const lines = await withProgress((say) => pushSteps(ends, changes, say));
   if (path !== undefined) await assertPolicyTaken(path, ends.url);
   const text = lines.length === 0 ? planText([]) : lines.join('\n');
   return { json: changes.map(stepJson), text };

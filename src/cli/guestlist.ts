@@ -24,7 +24,10 @@ try {
   const code = await runCommand(process.argv.slice(2));
   if (code !== 0) process.exitCode = code;
 } catch (error) {
-  console.error(`guestlist: ${error instanceof Error ? error.message : String(error)}`);
+  const { paint } = await import('./kit/terminal.js');
+  console.error(
+    `${paint('red', 'guestlist:', process.stderr)} ${error instanceof Error ? error.message : String(error)}`,
+  );
   const isUnknownFlag =
     error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
   process.exitCode = isUnknownFlag || error instanceof WrongCall ? 2 : 1;

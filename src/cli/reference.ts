@@ -182,8 +182,10 @@ environment variables of all settings and secrets. \`guestlist --version\` print
 | 1 | the command failed, or found a fault |
 | 2 | it was called wrongly, or the configuration has faults |
 
-\`guestlist completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands and
-subcommands. Its first lines say where it belongs.
+\`guestlist completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands,
+subcommands and options. Its first lines say where it belongs.
+
+Colours and the line of progress are for terminals alone. \`NO_COLOR=1\` switches colours off.
 `;
 };
 

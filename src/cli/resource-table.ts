@@ -11,7 +11,7 @@ import { createServiceToken, deleteServiceToken, listServiceTokens } from '../co
 import { listDashboards } from '../contract/workspace-dashboards.js';
 import { deleteWorkspace, listWorkspaces } from '../contract/workspaces.js';
 import { nearestName } from '../domain/nearest-name.js';
-import { writeTable } from '../policy-tools/text-table.js';
+import { printable, tableText } from './kit/terminal.js';
 import { OperatorError } from './operator.js';
 import type { ResourceName } from './resource-names.js';
 import type { OperatorCredential } from './service-client.js';
@@ -35,12 +35,9 @@ export type Resource = { readonly actions: Readonly<Record<string, Action>> };
 
 type Cell = string | number | null | undefined;
 
-/** Names come from the database or from other people: a terminal must not run what they contain. */
-const printable = (cell: Cell): string => String(cell ?? '-').replace(/\p{Cc}/gu, '\uFFFD');
-
 const listing = <Item>(items: readonly Item[], columns: Readonly<Record<string, (item: Item) => Cell>>): Printed => {
-  const rows = items.map((item) => Object.values(columns).map((column) => printable(column(item))));
-  return { json: items, text: items.length === 0 ? 'There are none.' : writeTable([Object.keys(columns), ...rows]) };
+  const rows = items.map((item) => Object.values(columns).map((column) => String(column(item) ?? '-')));
+  return { json: items, text: tableText(Object.keys(columns), rows) };
 };
 
 const done = (text: string, json: unknown): Printed => ({ json, text: printable(text) });

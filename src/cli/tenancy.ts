@@ -1,8 +1,8 @@
 /** `guestlist tenancy`: whose the rows of a datamart's tables are, as the running service says. */
 import type { z } from 'zod';
 import { getDatamartTenancy } from '../contract/datamart-tenancy.js';
-import { writeTable } from '../policy-tools/text-table.js';
 import { parseOptions } from './kit/options.js';
+import { tableText } from './kit/terminal.js';
 import { readService } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -57,7 +57,7 @@ export const runTenancy = async (args: readonly string[]): Promise<number> => {
   if (values.json === true) console.log(JSON.stringify(result, null, 2));
   else {
     const rows = result.tables.map((table) => [table.table, ...words[table.kind](table)]);
-    console.log(writeTable([['TABLE', 'ROWS OF', 'WHY'], ...rows]));
+    console.log(tableText(['TABLE', 'ROWS OF', 'WHY'], rows));
   }
   return result.tables.some(({ kind }) => kind === 'unreadable') ? 1 : 0;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { writeTable } from '../policy-tools/text-table.js';
 import { parseOptions } from './kit/options.js';
+import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { readCount } from './wrong-call.js';
 
@@ -38,7 +38,7 @@ const write = ({ tenants, next }: z.output<typeof answer>): void => {
     outcome,
     dashboards.map(describe).join(', '),
   ]);
-  console.log(writeTable([['TENANT', 'STATE', 'OUTCOME', 'DASHBOARDS'], ...rows]));
+  console.log(tableText(['TENANT', 'STATE', 'OUTCOME', 'DASHBOARDS'], rows));
   if (next !== null) console.log(`\nThere are more: --after ${next}`);
 };
 

@@ -1,7 +1,7 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
 import { z } from 'zod';
-import { writeTable } from '../policy-tools/text-table.js';
 import { parseOptions } from './kit/options.js';
+import { tableText } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -44,7 +44,7 @@ const write = (version: string, label: string | null, tenants: readonly Tenant[]
   const counts = new Map<string, number>();
   for (const { status } of tenants) counts.set(status, (counts.get(status) ?? 0) + 1);
   const rows = tenants.map((one) => [one.status, one.clientId, short(one.fromVersion), noteOf(one)]);
-  if (rows.length > 0) console.log(writeTable([['STATUS', 'TENANT', 'FROM', 'NOTE'], ...rows]));
+  if (rows.length > 0) console.log(tableText(['STATUS', 'TENANT', 'FROM', 'NOTE'], rows));
   const summary = [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
   console.log(`${label === null ? '' : `${label}, `}version ${version}: ${summary || 'no tenant has a copy'}`);
 };

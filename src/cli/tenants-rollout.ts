@@ -1,8 +1,8 @@
 /** `guestlist tenants apply`, `rollback` and `rollouts`: the gateway does the work, and goes on with it when this is ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { writeTable } from '../policy-tools/text-table.js';
 import { parseOptions } from './kit/options.js';
+import { tableText, withProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { conflicts, writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';
@@ -64,7 +64,7 @@ const write = (last: Status, isJson: boolean): number => {
       one.cohort,
       [one.fault, writeConflicts(one.conflicts)].filter(Boolean).join(': '),
     ]);
-    if (rows.length > 0) console.log(writeTable([['STATE', 'TENANT', 'COHORT', 'WHY'], ...rows]));
+    if (rows.length > 0) console.log(tableText(['STATE', 'TENANT', 'COHORT', 'WHY'], rows));
     console.log(`${last.id} ${isInterrupted ? 'was interrupted; ' : ''}${progress(last)}`);
     if (isInterrupted || last.state === 'paused' || last.state.endsWith('stopped')) {
       const again = last.state.startsWith('roll') ? 'rollback' : 'apply --resume';
@@ -79,14 +79,15 @@ const pollMs = 500;
 /** Tells how far it is until it ends. */
 const follow = async (command: string, input: object, url: string | undefined, isJson: boolean): Promise<number> => {
   const { id } = z.object({ id: z.string() }).parse(await callGateway(command, input, url));
-  let told = '';
-  for (;;) {
-    const now = await askStatus(id, url);
-    if (isAtEnd(now)) return write(now, isJson);
-    if (progress(now) !== told) console.error(progress(now));
-    told = progress(now);
-    await wait(pollMs);
-  }
+  const last = await withProgress(async (say) => {
+    for (;;) {
+      const now = await askStatus(id, url);
+      if (isAtEnd(now)) return now;
+      say(progress(now));
+      await wait(pollMs);
+    }
+  });
+  return write(last, isJson);
 };
 
 const common = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
@@ -148,7 +149,7 @@ export const tenantsRollouts = async (args: readonly string[]): Promise<number> 
   if (values.json) console.log(JSON.stringify(rollouts, null, 2));
   else {
     const rows = rollouts.map((one) => [one.id, one.template, one.version.slice(0, 12), one.state]);
-    console.log(writeTable([['ID', 'TEMPLATE', 'VERSION', 'STATE'], ...rows]));
+    console.log(tableText(['ID', 'TEMPLATE', 'VERSION', 'STATE'], rows));
   }
   return 0;
 };

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { commands, findCommand, helpText } from '../../src/cli/commands.js';
+import { optionNames } from '../../src/cli/option-names.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 type Ran = { code: number; out: string; err: string };
@@ -124,6 +125,40 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.l
     expect(await complete('guestlist ten')).toEqual(['tenants', 'tenancy']);
     expect(await complete('guestlist policy ')).toEqual(['test', 'explain', 'plan', 'schema', '--help']);
     expect(await complete('guestlist help aud')).toEqual(['audit']);
+  });
+
+  test.runIf(existsSync('/bin/bash'))('bash completes the options of a command', async () => {
+    expect(await complete('guestlist serve --')).toEqual(['--only', '--accept-loss', '--help']);
+    expect(await complete('guestlist tenants apply delays --pa')).toEqual(['--pause']);
+    expect(await complete('guestlist keys delete flights backend --')).toEqual(['--yes', '--json', '--url', '--help']);
+    expect(await complete('guestlist plan --d')).toEqual(['--delete']);
+    expect(await complete('guestlist policy plan --fa')).toEqual(['--fail-on']);
+  });
+
+  /** What the code of the command says that it takes. */
+  const declared = async (called: string): Promise<readonly string[]> => {
+    const [name = '', ...words] = called.split(' ');
+    const error: unknown = await findCommand(name)
+      .run([...words, '--qqqqqqqqqq'])
+      .catch((cause: unknown) => cause);
+    const names = /The options are: (.*)\./.exec(error instanceof Error ? error.message : '')?.[1] ?? '';
+    return names.split(', ').map((option) => option.replace('--', ''));
+  };
+
+  test.each(Object.entries(optionNames))('completes the options of "%s" that its code takes', async (called, names) => {
+    const known = await declared(called);
+    expect(known).toEqual(expect.arrayContaining([...names]));
+    // Words of the same command share their flags, and the code refuses those of another word.
+    const shared = ['help', 'yes', ...(called.startsWith('audit') || called.includes('revoke') ? known : [])];
+    expect(known.filter((name) => !names.includes(name) && !shared.includes(name))).toEqual([]);
+  });
+
+  test('has options for every command', () => {
+    const called = commands.flatMap(({ name, subcommands }) =>
+      subcommands.length === 0 ? [name] : subcommands.map((word) => `${name} ${word}`),
+    );
+    const without = ['completion bash', 'completion zsh', 'completion fish'];
+    expect(Object.keys(optionNames).toSorted()).toEqual(called.filter((each) => !without.includes(each)).toSorted());
   });
 
   test('names every command for each shell, and refuses another shell', async () => {

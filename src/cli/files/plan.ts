@@ -1,4 +1,5 @@
 /** Compares the files with the service: what has to be created, changed and deleted, in the order that works. Pure. */
+import { paint, printable } from '../kit/terminal.js';
 import { compare, type Difference, shortValue } from './differences.js';
 import { canonicalEmbed, type StoredEmbed } from './embeds.js';
 import { type FileFault, hintOf } from './faults.js';
@@ -208,11 +209,11 @@ export const planFaults = (files: readonly DefinitionFile[], stored: Stored): re
 export const changing = (steps: readonly PlanStep[]): readonly PlanStep[] =>
   steps.filter(({ action }) => action !== 'unchanged');
 
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\uFFFD');
+const styles = { create: 'green', change: 'yellow', delete: 'red', unchanged: 'bold' } as const;
 
 /** A step in words: its fields are indented below it. */
 export const stepLines = ({ action, name, file, fields }: PlanStep): readonly string[] => [
-  printable(`${action}  ${name}${file === null ? '' : ` (${file})`}`),
+  paint(styles[action], action) + printable(`  ${name}${file === null ? '' : ` (${file})`}`),
   ...fields.map(({ path, before, after }) => printable(`  ${path}: ${shortValue(before)} → ${shortValue(after)}`)),
 ];
 

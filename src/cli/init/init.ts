@@ -9,6 +9,7 @@ import type { DatasourceConnection } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createEngine } from '../../engine/engine.js';
 import { parseOptions } from '../kit/options.js';
+import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
 import { type Choices, type Draft, draftDatamart } from './draft.js';
@@ -255,7 +256,10 @@ const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<
   await withSource(connection, async (source) => {
     const chosen = await chooseTables(asking, values, source);
     const origin = await askOrigin(asking, values, trialOrigin);
-    const tried = await tryDashboard(source.ask, chosen);
+    const tried = await withProgress((say) => {
+      say('trying the charts on your data');
+      return tryDashboard(source.ask, chosen);
+    });
     const restricted = tried.dashboard.filters.find(({ dataType }) => dataType === 'string') ?? null;
     const setup: Setup = {
       name: nameOf(connection),
@@ -267,7 +271,10 @@ const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<
       restricted,
       tenants: chosen.facts.tenants,
     };
-    await build(folder, { setup, draft: chosen.draft, dashboard: tried.dashboard }, readServiceToken);
+    await withProgress((say) => {
+      say('writing the folder and creating the dashboard');
+      return build(folder, { setup, draft: chosen.draft, dashboard: tried.dashboard }, readServiceToken);
+    });
     console.log(closingWords(setup, tried));
   });
 };

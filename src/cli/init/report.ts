@@ -1,7 +1,7 @@
 /** What `init` prints about the tables it found. */
 import { qualifiedName } from '../../domain/datamart/datamart.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
-import { writeTable } from '../../policy-tools/text-table.js';
+import { tableText } from '../kit/terminal.js';
 import type { Draft } from './draft.js';
 import type { Facts } from './facts.js';
 
@@ -18,7 +18,7 @@ export const tablesReport = (tables: readonly SourceTable[]): string => {
     rowsOf(table),
     shortList(table.columns.map(({ columnName }) => columnName)),
   ]);
-  return writeTable([['TABLE', 'ROWS', 'COLUMNS'], ...rows]);
+  return tableText(['TABLE', 'ROWS', 'COLUMNS'], rows);
 };
 
 const ownerOf = ({ isTenants, isOwned }: Facts['tables'][number]): string => {
@@ -30,5 +30,5 @@ export const draftReport = ({ leftOut, leftOutColumns }: Draft, facts: Facts): s
   const kept = facts.tables.map((one) => [qualifiedName(one.table), ownerOf(one)]);
   const out = leftOut.map(({ table, reason }) => [qualifiedName(table), `LEFT OUT: ${reason}`]);
   const columns = leftOutColumns.map(({ column, reason }) => [column, `column left out: ${reason}`]);
-  return writeTable([['TABLE', 'WHOSE ROWS'], ...kept, ...out, ...columns]);
+  return tableText(['TABLE', 'WHOSE ROWS'], [...kept, ...out, ...columns]);
 };
