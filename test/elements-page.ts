@@ -128,8 +128,12 @@ the token.
 ## Filters
 
 A date filter has presets, which the service computes in the time zone of the token (weeks start on
-Monday), and two inputs. A range whose start is after its end is never sent: the control says so. A
-list of values has a search on the service, and shows the chosen values first.
+Monday), and two inputs. A range whose start is after its end is never sent: the control says so.
+
+A list of values has a search on the service, and shows the chosen values first. It lists at most
+1,000 values that a search finds, and says if there are more. Up to that number, "Select all" adds
+everything that the search found. With \`isSingleChoice: true\` in the filter of the dashboard's file,
+the list takes one value.
 
 ## Filters in the URL
 

@@ -87,6 +87,10 @@ const dashboardFilter = z.strictObject({
   dataType,
   applyOnTables: list(columnRef.extend({ dataType: identifier })).min(1),
   defaultValue: filterValue.optional(),
+  isSingleChoice: z
+    .literal(true)
+    .optional()
+    .describe('The filter bar lets a guest choose one value at most. Only for text.'),
 }) satisfies z.ZodType<DashboardFilter, unknown>;
 
 const card = z.strictObject({

@@ -5,13 +5,14 @@
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
-import type {
-  CrossFilter,
-  GuestDashboard,
-  GuestMetric,
-  GuestOption,
-  GuestQuery,
-  MetricReply,
+import {
+  type CrossFilter,
+  type GuestDashboard,
+  type GuestMetric,
+  type GuestOption,
+  type GuestQuery,
+  greatestOptions,
+  type MetricReply,
 } from '../domain/guest/view.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
@@ -25,6 +26,7 @@ const filter = z
     name: z.string(),
     dataType: z.enum(['string', 'number', 'date', 'boolean']),
     defaultValue: guestFilterValue.nullable().describe('Applies until the guest chooses another value.'),
+    isSingleChoice: z.literal(true).optional().describe('The guest chooses one value at most.'),
     appliedValue: guestFilterValue
       .optional()
       .describe('Value that the token enforces. It is sent only if the token makes it visible (`isShowOnUrl`).'),
@@ -83,12 +85,16 @@ const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
   return visible.success ? visible.data : null;
 };
 
-const encodeFilter = ({ name, dataType, defaultValue, appliedValue }: GuestMetric['filters'][number]): Filter => ({
-  name,
-  dataType,
-  defaultValue: encodeDefault(defaultValue),
-  ...(appliedValue === undefined ? {} : { appliedValue: encodeDefault(appliedValue) ?? undefined }),
-});
+const encodeFilter = (filter: GuestMetric['filters'][number]): Filter => {
+  const { name, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
+  return {
+    name,
+    dataType,
+    defaultValue: encodeDefault(defaultValue),
+    ...(isSingleChoice === undefined ? {} : { isSingleChoice }),
+    ...(appliedValue === undefined ? {} : { appliedValue: encodeDefault(appliedValue) ?? undefined }),
+  };
+};
 
 /** Encodes a metric for guests. */
 export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof guestMetric> => ({
@@ -269,7 +275,7 @@ export const listGuestFilterOptions = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'List the values that a dashboard filter can take',
-  description: 'Returns only values that occur in rows that this guest may see.',
+  description: `Returns only values that occur in rows that this guest may see, at most ${greatestOptions}. \`hasMore\` says whether there are more.`,
   credentials: ['guestToken'],
   input: z.strictObject({
     dashboardId: identifier,
@@ -278,16 +284,21 @@ export const listGuestFilterOptions = operation({
   }),
   output: z.object({
     data: z.array(z.object({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) })),
+    hasMore: z
+      .boolean()
+      .optional()
+      .describe('Whether more values match. A search narrows them. Services before 0.3 leave it out.'),
     error: noError,
   }),
   encode: (options: readonly GuestOption[]) => ({
-    data: options.map(({ label, value }) => ({ label, value })),
+    data: options.slice(0, greatestOptions).map(({ label, value }) => ({ label, value })),
+    hasMore: options.length > greatestOptions,
     error: null,
   }),
   errors: queryErrors,
   bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' }],
   example: {
     input: { dashboardId: 'delays--LAX', filter: 'Destination state', search: 'c' },
-    output: { data: [{ label: 'CA', value: 'CA' }], error: null },
+    output: { data: [{ label: 'CA', value: 'CA' }], hasMore: false, error: null },
   },
 });

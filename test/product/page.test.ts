@@ -112,6 +112,20 @@ describe.skipIf(!hasChromium())('the demo page', () => {
       await single.getByText(await share("origin = 'LAX' AND a.state = 'NV'"), { exact: true }).waitFor();
     }));
 
+  test('chooses all states that a search finds, as many as the file has', () =>
+    visit('lax-analyst', async (page) => {
+      await drawn(page, 4);
+      const found = `SELECT count(DISTINCT a.state) FROM ${joined} WHERE origin = 'LAX' AND a.state LIKE '%N%'`;
+      const count = Number((await truth.rows(found))[0]?.[0]);
+      expect(count).toBeGreaterThan(3);
+      await page.getByRole('button', { name: /^Destination state/ }).click();
+      await page.getByRole('combobox', { name: 'Search Destination state' }).fill('n');
+      await page.getByRole('button', { name: `Select all ${count}`, exact: true }).click();
+      await page.getByText(`${count} chosen`).waitFor();
+      const value = await share("origin = 'LAX' AND a.state LIKE '%N%'");
+      await page.locator('guestlist-card .single').getByText(value, { exact: true }).waitFor();
+    }));
+
   test('shows the manager the routes, and the rows behind them', () =>
     visit('lax-manager', async (page) => {
       await drawn(page, 4);

@@ -324,11 +324,12 @@ describe('underlying and csv', () => {
 });
 
 describe('GET .../filters/{filter}/options?search=', () => {
-  test('{data: [{label, value}], error: null}: values in rows that this guest may see', async () => {
+  test('{data: [{label, value}], hasMore, error: null}: values in rows that this guest may see', async () => {
     const input = { dashboardId: 'acme-board', filter: 'Region' };
     const answer = await call(house, 'listGuestFilterOptions', input, { bearer: token });
     const option = (value: string) => ({ label: value, value });
-    expect([answer.status, answer.body]).toEqual([200, { data: ['north', 'south', 'west'].map(option), error: null }]);
+    const data = ['north', 'south', 'west'].map(option);
+    expect([answer.status, answer.body]).toEqual([200, { data, hasMore: false, error: null }]);
   });
 
   test('search: part of the value, ignoring case; wildcards have no special meaning', async () => {

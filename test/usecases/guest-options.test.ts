@@ -52,6 +52,19 @@ test('metrics with the same rows share one query', async () => {
   expect(asked).toHaveLength(1);
 });
 
+test('an answer says whether there are more values than it has', async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `v${String(index).padStart(5, '0')}`);
+  const guest = await world.mint({});
+  const answerOf = async (count: number) => {
+    const { asked, deps } = watched(async ({ limit }) => many(count).slice(0, limit ?? 0));
+    const options = await listGuestFilterOptions(deps)(guest, query, stays);
+    expect(asked.map(({ limit }) => limit)).toEqual([1001]);
+    return options.length;
+  };
+  expect(await answerOf(1000)).toBe(1000);
+  expect(await answerOf(100_000)).toBe(1001);
+});
+
 test('metrics with other restrictions get their own query, and no value is shown that no metric shows', async () => {
   const { asked, deps } = watched(world.deps.engine.options);
   const guest = await world.mint({ rlsSettings: [{ metricId: 'guarded', values: { shop: ['s2'] } }] });

@@ -347,6 +347,82 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter).toBeUndefined();
   });
 
+  /** Answers 100,000 options, of which a search finds those that contain its text. */
+  const offerMany = () => {
+    const all = Array.from({ length: 100_000 }, (_, index) => `Value ${String(index).padStart(5, '0')}`);
+    bench.service.control.override = ({ path }) => {
+      if (!path.includes('/options')) return undefined;
+      const search = new URL(path, 'http://service').searchParams.get('search') ?? '';
+      const found = all.filter((value) => value.includes(search));
+      const data = found.slice(0, 1000).map((value) => ({ label: value, value }));
+      return { body: { data, hasMore: found.length > 1000, error: null } };
+    };
+  };
+
+  it('keeps few rows of a long list in the page, by pointer and keyboard, and never claims to list all', async () => {
+    await showDashboard();
+    offerMany();
+    await page.getByRole('button', { name: /^State/ }).click();
+    const list = page.locator('guestlist-multi-select');
+    const options = list.getByRole('option');
+    await list.getByText('More than 1,000 found. Search to find others.').waitFor();
+    expect(await list.getByRole('button', { name: /Select all/ }).count()).toBe(0);
+    expect(await options.count()).toBeLessThanOrEqual(50);
+    const box = await list.getByRole('listbox').evaluate((element) => {
+      const { scrollHeight } = element as unknown as { scrollHeight: number };
+      Object.assign(element, { scrollTop: scrollHeight });
+      return scrollHeight;
+    });
+    expect(box).toBe(34_000);
+    const last = list.getByRole('option', { name: 'Value 00999' });
+    await last.click();
+    expect(await options.count()).toBeLessThanOrEqual(50);
+    await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter).toEqual({
+      State: ['Value 00999'],
+    });
+    await page.getByRole('combobox', { name: 'Search State' }).focus();
+    for (let press = 0; press < 5; press += 1) await page.keyboard.press('PageDown');
+    const active = list.locator('.option.active');
+    await until(() => active.innerText()).toBe('Value 00040');
+    await until(() => page.getByRole('combobox', { name: 'Search State' }).getAttribute('aria-activedescendant')).toBe(
+      'option-40',
+    );
+    expect(await active.isVisible()).toBe(true);
+    expect(await options.count()).toBeLessThanOrEqual(50);
+  });
+
+  it('chooses all that a search found, beside what was chosen, and says how many', async () => {
+    await showDashboard();
+    offerMany();
+    await page.getByRole('button', { name: /^State/ }).click();
+    const list = page.locator('guestlist-multi-select');
+    await list.getByRole('option', { name: 'Value 00003' }).click();
+    await page.getByRole('combobox', { name: 'Search State' }).fill('7777');
+    await list.getByRole('button', { name: 'Select all 19' }).click();
+    await list.getByText('20 chosen').waitFor();
+    await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter?.State?.length).toBe(20);
+    expect(await list.getByRole('button', { name: /Select all/ }).count()).toBe(0);
+  });
+
+  it('keeps one value where the filter takes one', async () => {
+    bench.service.control.override = ({ path }) => {
+      const delays = dashboards('LAX')['delays--LAX'];
+      const filters = delays?.filters.map((filter) => ({ ...filter, isSingleChoice: true }));
+      return path.endsWith('/delays--LAX') ? { body: { data: { ...delays, filters }, error: null } } : undefined;
+    };
+    await showDashboard();
+    await pick('CA');
+    await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter).toEqual({ State: ['CA'] });
+    await page.getByRole('button', { name: /^State/ }).click();
+    const list = page.locator('guestlist-multi-select');
+    await list.getByRole('option', { name: 'NV', exact: true }).click();
+    await until(() => list.getByRole('listbox').count()).toBe(0);
+    await until(() => Object(requests('shareDelayed/query').at(-1)?.body).dashboardFilter).toEqual({ State: ['NV'] });
+    await page.getByRole('button', { name: /^State/ }).click();
+    await list.getByRole('option', { selected: true }).waitFor();
+    expect(await list.getByRole('button', { name: /Select all/ }).count()).toBe(0);
+  });
+
   it('says that a list can’t be loaded, and loads it again', async () => {
     await showDashboard();
     bench.service.control.override = ({ path }) =>

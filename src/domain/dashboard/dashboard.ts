@@ -35,6 +35,8 @@ export type DashboardFilter = {
    */
   readonly applyOnTables: readonly (ColumnRef & { readonly dataType: string })[];
   readonly defaultValue?: FilterValue | undefined;
+  /** Whether the filter bar lets a guest choose one value at most. Only for text. */
+  readonly isSingleChoice?: true | undefined;
 };
 
 /** `METRIC`: shown on the board. `GALLERY`: offered for adding to the board. */

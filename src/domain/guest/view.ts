@@ -53,6 +53,8 @@ export type GuestFilter = {
   readonly name: string;
   readonly dataType: FilterDataType;
   readonly defaultValue: FilterValue | null;
+  /** Whether the guest chooses one value at most. */
+  readonly isSingleChoice?: true | undefined;
   /**
    * The value that the token enforces, if the token allows it to be shown. The guest's own value can only narrow it.
    */
@@ -106,6 +108,9 @@ export type DashboardPart =
   | { readonly metricId: string; readonly digest: string; readonly reply: MetricReply }
   | { readonly metricId: string; readonly digest: string }
   | { readonly metricId: string; readonly failure: unknown };
+
+/** How many options of a filter an answer has at most. A search narrows them. */
+export const greatestOptions = 1000;
 
 export type GuestOption = { readonly label: string; readonly value: Scalar };
 

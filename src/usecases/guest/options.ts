@@ -8,7 +8,7 @@ import type { FilterDataType, Scalar } from '../../domain/filter/filter.js';
 import { notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { visibleFilters } from '../../domain/guest/conditions.js';
-import type { GuestOption } from '../../domain/guest/view.js';
+import { type GuestOption, greatestOptions } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import type { OptionsQuestion, ReadEngine, Reads, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -21,8 +21,8 @@ type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock
 
 type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };
 
-/** Maximum number of options in an answer. A search narrows them. */
-const optionLimit = 100;
+/** One more than an answer has, so that the answer says whether a search finds more. */
+const optionLimit = greatestOptions + 1;
 
 /** A question, and the metrics that need its answer. */
 type Asked = { readonly question: OptionsQuestion; readonly metrics: readonly Metric[] };
@@ -114,7 +114,8 @@ const askAll = async (
 };
 
 /**
- * Returns the options of a dashboard filter, sorted, at most 100. Throws UNAUTHORIZED for an unknown or hidden filter.
+ * Returns the options of a dashboard filter, sorted, at most one more than `greatestOptions`. Throws UNAUTHORIZED for an
+ * unknown or hidden filter.
  */
 export const listGuestFilterOptions =
   (deps: Deps) =>

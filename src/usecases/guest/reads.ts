@@ -42,12 +42,17 @@ type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock
 type TaggingDeps = Deps & { readonly tag: Tag };
 
 const viewFilter = (
-  filter: { readonly dataType: FilterDataType; readonly defaultValue?: FilterValue | undefined },
+  filter: {
+    readonly dataType: FilterDataType;
+    readonly defaultValue?: FilterValue | undefined;
+    readonly isSingleChoice?: true | undefined;
+  },
   name: string,
 ): GuestFilter => ({
   name,
   dataType: filter.dataType,
   defaultValue: filter.defaultValue ?? null,
+  isSingleChoice: filter.isSingleChoice,
 });
 
 /** Grains of the dimensions that a drill can lead to, too. */

@@ -27,6 +27,9 @@ export const isEnded = (error: unknown): boolean =>
   error instanceof GuestError && (error.code === 'TOKEN_EXPIRED' || error.code === 'AUTHENTICATION_ERROR');
 
 export type FilterValues = Readonly<Record<string, FilterValue>>;
+/** The values of a filter that a search found. `hasMore`: it found more than these. */
+export type OptionList = { readonly options: readonly GuestOption[]; readonly hasMore: boolean };
+
 export type DrillStep = { readonly columnName: string; readonly value: Scalar | null };
 
 /** Every call throws `GuestError`, or the abort error if its signal was aborted. */
@@ -37,12 +40,7 @@ export type GuestClient = {
   readonly underlying: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly xlsx: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
-  readonly options: (
-    dashboardId: string,
-    filter: string,
-    search: string,
-    signal: AbortSignal,
-  ) => Promise<readonly GuestOption[]>;
+  readonly options: (dashboardId: string, filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
 };
 
 export type ClientSettings = {
@@ -220,8 +218,11 @@ const isRow = (value: unknown): value is MetricAnswer['rows'][number] => isRecor
 
 const dashboardIn = ({ data }: Record<string, unknown>) => (isDashboard(data) ? data : undefined);
 const metricIn = ({ data }: Record<string, unknown>) => (isMetric(data) ? data : undefined);
-const optionsIn = ({ data }: Record<string, unknown>) =>
-  Array.isArray(data) && data.every(isOption) ? data : undefined;
+/** Earlier services list at most 100 options, and do not say whether there are more. */
+const optionsIn = ({ data, hasMore }: Record<string, unknown>): OptionList | undefined => {
+  if (!Array.isArray(data) || !data.every(isOption)) return undefined;
+  return { options: data, hasMore: typeof hasMore === 'boolean' ? hasMore : data.length >= 100 };
+};
 
 const answerIn = ({
   data,

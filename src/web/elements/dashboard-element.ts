@@ -299,7 +299,7 @@ export class GuestlistDashboard extends EmbedElement {
 
   readonly #loadOptions = (filter: string, search: string, signal: AbortSignal) => {
     const { client, embedId } = this;
-    if (client === undefined || embedId === null) return Promise.resolve([]);
+    if (client === undefined || embedId === null) return Promise.resolve({ options: [], hasMore: false });
     return client.options(embedId, filter, search, signal);
   };
 

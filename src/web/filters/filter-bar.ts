@@ -5,8 +5,8 @@
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
-import type { GuestFilter, GuestOption } from '../../domain/guest/view.js';
-import type { FilterValues } from '../base/client.js';
+import type { GuestFilter } from '../../domain/guest/view.js';
+import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
@@ -17,6 +17,7 @@ import {
   inWords,
   latest,
   numberIn,
+  presetIn,
   rangeIn,
   stringsIn,
   valueFor,
@@ -24,11 +25,7 @@ import {
 import type { RangeTexts } from './range-input.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
-export type LoadFilterOptions = (
-  filter: string,
-  search: string,
-  signal: AbortSignal,
-) => Promise<readonly GuestOption[]>;
+export type LoadFilterOptions = (filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
 
 export class FilterBar extends LitElement {
   static override properties = {
@@ -177,6 +174,7 @@ export class FilterBar extends LitElement {
           .label=${filter.name}
           .format=${this.format}
           .values=${stringsIn(value)}
+          .isSingle=${filter.isSingleChoice === true}
           .load=${(search: string, signal: AbortSignal) => this.load(filter.name, search, signal)}
           @choose=${(event: CustomEvent<readonly string[]>) =>
             this.#tell(filter.name, event.detail.length === 0 ? undefined : event.detail)}
@@ -199,16 +197,17 @@ export class FilterBar extends LitElement {
   /** The service computes presets in the token's time zone, so their names are sent and not their days. */
   #period(name: string, value: FilterValue | undefined, isRange: boolean): TemplateResult {
     const text = typeof value === 'string' ? value : '';
-    const known = datePresets.find((preset) => preset.toLowerCase() === text.trim().toLowerCase());
+    const known = presetIn(text);
     const chosen = known ?? text;
     const names = known === undefined && text !== '' ? [text, ...datePresets] : datePresets;
     const change = (event: Event) => {
       if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
     };
-    return html`<select aria-label=${`${name} period`} @change=${change}>
-      ${isRange ? html`<option value="" disabled selected>Custom</option>` : null}
-      <option value="" .selected=${live(!isRange && chosen === '')}>Any time</option>
-      ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${each}</option>`)}
+    const { text: say } = this.format;
+    return html`<select aria-label=${this.format.text('{name} period', { name })} @change=${change}>
+      ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
+      <option value="" .selected=${live(!isRange && chosen === '')}>${this.format.text('Any time')}</option>
+      ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${say(each)}</option>`)}
     </select>`;
   }
 
@@ -232,6 +231,7 @@ export class FilterBar extends LitElement {
     return html`<guestlist-range
       .type=${type}
       .label=${label}
+      .format=${this.format}
       .low=${low}
       .high=${high}
       @range=${(event: CustomEvent<RangeTexts>) => set(event.detail)}

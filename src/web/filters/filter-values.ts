@@ -13,6 +13,7 @@ export const datePresets: readonly string[] = [
   'Yesterday',
   'Last 7 Days',
   'Last 30 Days',
+  'Last 90 Days',
   'This Week',
   'Last Week',
   'This Month',
@@ -24,7 +25,12 @@ export const datePresets: readonly string[] = [
   'Last Quarter',
   'This Year',
   'Last Year',
+  'Year to Date',
 ];
+
+/** The preset that a text names, in the spelling of the list. */
+export const presetIn = (text: string): string | undefined =>
+  datePresets.find((preset) => preset.toLowerCase() === text.trim().toLowerCase());
 
 /** The values that the guest may set: without those of locked filters, whose value the token enforces. */
 export const withoutLocked = (values: FilterValues, filters: readonly GuestFilter[]): FilterValues => {
@@ -60,6 +66,8 @@ export const inWords = (value: FilterValue | undefined, format: Format): string 
   if (from || to) return span(from ?? '', to ?? '', format);
   const { min, max } = rangeIn(value);
   if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format), format);
+  const preset = typeof value === 'string' ? presetIn(value) : undefined;
+  if (preset !== undefined) return format.text(preset);
   const [first, second, ...rest] = typeof value === 'number' ? [format.count(value)] : stringsIn(value);
   return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
 };

@@ -1,7 +1,11 @@
-/** A multiple choice with search. `load` returns only the options that this guest may see. */
+/**
+ * A choice of values with search. `load` returns only the options that this guest may see. Of a long list, only the rows
+ * near the visible ones are in the page.
+ */
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { GuestOption } from '../../domain/guest/view.js';
+import type { OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
@@ -55,19 +59,24 @@ const multiSelectStyles = css`
     outline-offset: -1px;
   }
   [role='listbox'] {
-    max-height: 264px;
+    max-height: 272px;
     overflow-y: auto;
+    overflow-anchor: none;
     scrollbar-width: thin;
   }
   .option {
     display: flex;
     align-items: center;
     gap: 9px;
-    min-height: 32px;
-    padding: 4px 8px;
+    height: 34px;
+    padding: 0 8px;
     border-radius: 6px;
     cursor: pointer;
-    overflow-wrap: anywhere;
+  }
+  .option span:last-child {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   .option.active,
   .option:hover {
@@ -87,12 +96,16 @@ const multiSelectStyles = css`
     background: var(--gl-accent);
     color: var(--gl-on-accent);
   }
+  .single .box {
+    border-radius: 50%;
+  }
   .box svg {
     width: 12px;
     height: 12px;
   }
   .actions {
     display: flex;
+    flex-wrap: wrap;
     align-items: center;
     justify-content: space-between;
     gap: 8px;
@@ -106,8 +119,14 @@ const multiSelectStyles = css`
   }
 `;
 
-/** The service lists at most this many options for one search. */
-const longestAnswer = 100;
+/** Height of a row of the list in pixels, as in the style. */
+const rowHeight = 34;
+
+/** How many rows are in the page, and how many of them are above the visible ones. */
+const [rowsInPage, rowsAbove] = [40, 14];
+
+/** A filter takes at most this many values. */
+const mostValues = 10_000;
 
 /** How long the guest must stop typing before a search is sent. */
 const typingPauseInMs = 150;
@@ -122,14 +141,16 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     });
   });
 
-export type LoadOptions = (search: string, signal: AbortSignal) => Promise<readonly GuestOption[]>;
+export type LoadOptions = (search: string, signal: AbortSignal) => Promise<OptionList>;
 
 export class MultiSelect extends LitElement {
   static override properties = {
     label: { attribute: false },
     format: { attribute: false },
     values: { attribute: false },
+    isSingle: { attribute: false },
     load: { attribute: false },
+    first: { state: true },
     isOpen: { state: true },
     options: { state: true },
     problem: { state: true },
@@ -139,7 +160,11 @@ export class MultiSelect extends LitElement {
   declare label: string;
   declare format: Format;
   declare values: readonly string[];
+  /** Whether at most one value can be chosen. */
+  declare isSingle: boolean;
   declare load: LoadOptions;
+  /** Index of the first row in the page. */
+  declare first: number;
   declare isOpen: boolean;
   declare options: readonly GuestOption[] | undefined;
   declare problem: string | undefined;
@@ -151,15 +176,17 @@ export class MultiSelect extends LitElement {
   readonly #labels = new Map<string, string>();
 
   /** The values that were chosen when the list opened. */
-  #first: readonly string[] = [];
+  #before: readonly string[] = [];
 
-  /** Whether the service may have more options than it listed. */
-  #isCut = false;
+  /** Options that the search found, and whether it found more than these. */
+  #found: OptionList = { options: [], hasMore: false };
 
   constructor() {
     super();
     this.label = '';
     this.values = [];
+    this.isSingle = false;
+    this.first = 0;
     this.isOpen = false;
     this.search = '';
     this.active = 0;
@@ -181,8 +208,27 @@ export class MultiSelect extends LitElement {
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('isOpen') && this.isOpen) this.renderRoot.querySelector('input')?.focus();
     if (changed.has('options') && this.isOpen) this.#panelInSight();
-    if (changed.has('active')) this.renderRoot.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
+    this.#makeRoom(changed.has('active') || changed.has('options'));
   }
+
+  /** Gives the list the height of all its rows, and shows the active one if it has moved. */
+  #makeRoom(hasMoved: boolean): void {
+    const list = this.renderRoot.querySelector<HTMLElement>('#list');
+    if (list === null) return;
+    const below = (this.options?.length ?? 0) - this.first - rowsInPage;
+    const [above, under] = [...list.querySelectorAll<HTMLElement>('.space')];
+    if (above !== undefined) above.style.height = `${this.first * rowHeight}px`;
+    if (under !== undefined) under.style.height = `${Math.max(0, below) * rowHeight}px`;
+    if (!hasMoved) return;
+    const top = this.active * rowHeight;
+    if (top < list.scrollTop) list.scrollTop = top;
+    if (top + rowHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + rowHeight - list.clientHeight;
+  }
+
+  readonly #scrolled = (event: Event): void => {
+    if (!(event.target instanceof HTMLElement)) return;
+    this.first = Math.max(0, Math.floor(event.target.scrollTop / rowHeight) - rowsAbove);
+  };
 
   override render() {
     return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
@@ -203,7 +249,8 @@ export class MultiSelect extends LitElement {
   }
 
   #panel() {
-    const options = this.options ?? [];
+    const rows = (this.options ?? []).slice(this.first, this.first + rowsInPage);
+    const isActiveInPage = this.active >= this.first && this.active < this.first + rows.length;
     return html`<div class="panel">
       <input
         type="search"
@@ -214,16 +261,25 @@ export class MultiSelect extends LitElement {
         aria-expanded="true"
         aria-controls="list"
         aria-autocomplete="list"
-        aria-activedescendant=${options.length > 0 ? `option-${this.active}` : ''}
+        aria-activedescendant=${isActiveInPage ? `option-${this.active}` : ''}
         .value=${this.search}
         @input=${this.#typed}
       />
-      <div id="list" role="listbox" aria-multiselectable="true" aria-label=${this.label}>
+      <div
+        id="list"
+        role="listbox"
+        class=${this.isSingle ? 'single' : ''}
+        aria-multiselectable=${this.isSingle ? 'false' : 'true'}
+        aria-label=${this.label}
+        @scroll=${this.#scrolled}
+      >
+        <div class="space" role="presentation"></div>
         ${repeat(
-          options,
+          rows,
           ({ value }) => String(value),
-          (option, index) => this.#option(option, index),
+          (option, index) => this.#option(option, this.first + index),
         )}
+        <div class="space" role="presentation"></div>
       </div>
       <div class="note" role="status">${this.#note()}</div>
       ${this.#actions()}
@@ -231,13 +287,36 @@ export class MultiSelect extends LitElement {
   }
 
   #actions() {
-    const retry = html`<button class="button" type="button" @click=${() => this.#again()}>Try again</button>`;
-    const clear = html`<span class="quiet">${this.values.length} chosen</span>
-      <button class="button" type="button" @click=${() => this.#clear()}>Clear</button>`;
-    if (this.problem === undefined && this.values.length === 0) return null;
+    const { text } = this.format;
+    const retry = html`<button class="button" type="button" @click=${() => this.#again()}>${text('Try again')}</button>`;
+    const all = html`<button class="button" type="button" @click=${() => this.#chooseAll()}>
+      ${text('Select all {n}', { n: this.#found.options.length })}
+    </button>`;
+    const clear = html`<span class="quiet">${text('{n} chosen', { n: this.values.length })}</span>
+      <button class="button" type="button" @click=${() => this.#clear()}>${text('Clear')}</button>`;
+    const isAll = this.#canChooseAll();
+    if (this.problem === undefined && this.values.length === 0 && !isAll) return null;
     return html`<div class="actions">
-      ${this.problem === undefined ? null : retry} ${this.values.length === 0 ? null : clear}
+      ${this.problem === undefined ? null : retry} ${isAll ? all : null} ${this.values.length === 0 ? null : clear}
     </div>`;
+  }
+
+  /** The chosen values, and all that the search found. */
+  #withAll(): readonly string[] {
+    return [...new Set([...this.values, ...this.#found.options.map(({ value }) => String(value))])];
+  }
+
+  /** Not if the search found more than is listed: nobody can choose what is not there. */
+  #canChooseAll(): boolean {
+    const { options, hasMore } = this.#found;
+    if (this.isSingle || this.options === undefined || hasMore || options.length < 2) return false;
+    const all = this.#withAll();
+    return all.length > this.values.length && all.length <= mostValues;
+  }
+
+  #chooseAll(): void {
+    this.renderRoot.querySelector('input')?.focus();
+    this.dispatchEvent(new CustomEvent<readonly string[]>('choose', { detail: this.#withAll() }));
   }
 
   #option({ label, value }: GuestOption, index: number) {
@@ -247,6 +326,9 @@ export class MultiSelect extends LitElement {
       role="option"
       class=${index === this.active ? 'option active' : 'option'}
       aria-selected=${isChosen ? 'true' : 'false'}
+      aria-setsize=${this.#found.hasMore ? -1 : (this.options?.length ?? 0)}
+      aria-posinset=${index + 1}
+      title=${label}
       @pointerdown=${(event: Event) => event.preventDefault()}
       @click=${() => this.#toggle(String(value))}
     >
@@ -258,7 +340,8 @@ export class MultiSelect extends LitElement {
     if (this.problem !== undefined) return this.problem;
     const { text } = this.format;
     if (this.options === undefined) return text('Loading…');
-    if (this.#isCut) return text('Not all are listed. Search to find others.');
+    const { options, hasMore } = this.#found;
+    if (hasMore) return text('More than {n} found. Search to find others.', { n: options.length });
     return this.options.length === 0 ? text('Nothing found') : '';
   }
 
@@ -271,7 +354,7 @@ export class MultiSelect extends LitElement {
 
   #open(): void {
     this.isOpen = true;
-    this.#first = this.values;
+    this.#before = this.values;
     // What was found by a search is no list of all. The order is that of the answer to come: nothing moves under the pointer.
     this.options = this.search === '' && this.options !== undefined ? this.#chosenFirst(this.options) : undefined;
     this.search = '';
@@ -306,6 +389,7 @@ export class MultiSelect extends LitElement {
   /** Reads the list for the text of the search after a pause. A later call supersedes the read and its pause. */
   #fetch(pauseInMs = 0): void {
     this.active = 0;
+    this.first = 0;
     this.problem = undefined;
     const { search } = this;
     this.#latest.run(
@@ -313,12 +397,13 @@ export class MultiSelect extends LitElement {
         if (pauseInMs > 0) await pause(pauseInMs, signal);
         return this.load(search, signal);
       },
-      (options) => {
-        for (const { label, value } of options) this.#labels.set(String(value), label);
-        this.#isCut = options.length >= longestAnswer;
-        this.options = this.#chosenFirst(options);
+      (found) => {
+        for (const { label, value } of found.options) this.#labels.set(String(value), label);
+        this.#found = found;
+        this.options = this.#chosenFirst(found.options);
       },
       () => {
+        this.#found = { options: [], hasMore: false };
         this.options = [];
         this.problem = this.format.text('The list can’t be loaded');
       },
@@ -331,8 +416,8 @@ export class MultiSelect extends LitElement {
    */
   #chosenFirst(options: readonly GuestOption[]): readonly GuestOption[] {
     const answered = new Set(options.map(({ value }) => String(value)));
-    const missing = this.search === '' ? this.#first.filter((value) => !answered.has(value)) : [];
-    const isChosen = ({ value }: GuestOption) => this.#first.includes(String(value));
+    const missing = this.search === '' ? this.#before.filter((value) => !answered.has(value)) : [];
+    const isChosen = ({ value }: GuestOption) => this.#before.includes(String(value));
     return [
       ...missing.map((value) => ({ label: this.#labels.get(value) ?? value, value })),
       ...options.filter(isChosen),
@@ -353,8 +438,10 @@ export class MultiSelect extends LitElement {
 
   #toggle(value: string): void {
     const isChosen = this.values.includes(value);
-    const values = isChosen ? this.values.filter((each) => each !== value) : [...this.values, value];
+    const others = this.isSingle ? [] : this.values.filter((each) => each !== value);
+    const values = isChosen ? others : [...others, value];
     this.dispatchEvent(new CustomEvent<readonly string[]>('choose', { detail: values }));
+    if (this.isSingle) this.#close(true);
   }
 
   readonly #keydown = (event: KeyboardEvent): void => {

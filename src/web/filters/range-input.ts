@@ -4,20 +4,32 @@
  */
 import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
 import { live } from 'lit/directives/live.js';
+import type { Format } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 
 /** The texts of both inputs; empty for an open end. */
 export type RangeTexts = { readonly low: string; readonly high: string };
 
-const words = {
-  date: { low: 'from', high: 'to', bad: 'Enter a whole date', reversed: 'The start is after the end' },
-  number: { low: 'at least', high: 'at most', bad: 'Enter a number', reversed: 'The minimum is above the maximum' },
+const wordsOf = {
+  date: ({ text }: Format, name: string) => ({
+    low: text('{name} from', { name }),
+    high: text('{name} to', { name }),
+    bad: text('Enter a whole date'),
+    reversed: text('The start is after the end'),
+  }),
+  number: ({ text }: Format, name: string) => ({
+    low: text('{name} at least', { name }),
+    high: text('{name} at most', { name }),
+    bad: text('Enter a number'),
+    reversed: text('The minimum is above the maximum'),
+  }),
 };
 
 export class RangeInput extends LitElement {
   static override properties = {
     type: { attribute: false },
     label: { attribute: false },
+    format: { attribute: false },
     low: { attribute: false },
     high: { attribute: false },
     draft: { state: true },
@@ -25,6 +37,7 @@ export class RangeInput extends LitElement {
   };
   declare type: 'date' | 'number';
   declare label: string;
+  declare format: Format;
   declare low: string;
   declare high: string;
   declare draft: RangeTexts;
@@ -89,7 +102,7 @@ export class RangeInput extends LitElement {
       id=${end}
       type=${this.type}
       step="any"
-      aria-label=${`${this.label} ${words[this.type][end]}`}
+      aria-label=${wordsOf[this.type](this.format, this.label)[end]}
       aria-invalid=${isBad ? 'true' : 'false'}
       aria-describedby=${isBad ? 'problem' : nothing}
       .value=${live(this.draft[end])}
@@ -99,7 +112,7 @@ export class RangeInput extends LitElement {
   readonly #changed = (): void => {
     const [low, high] = [...this.renderRoot.querySelectorAll('input')];
     if (low === undefined || high === undefined) return;
-    const { bad, reversed } = words[this.type];
+    const { bad, reversed } = wordsOf[this.type](this.format, this.label);
     // Of text that is no value, the browser gives '' and keeps showing the text.
     this.draft = { low: low.value, high: high.value };
     if (low.validity.badInput || high.validity.badInput) {

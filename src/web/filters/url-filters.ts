@@ -21,7 +21,7 @@ export const longestQuery = 4000;
 const fixedMark = 'guestlist-fixed';
 
 type Piece = { readonly raw: string; readonly name: string; readonly text: string };
-type Shown = Pick<GuestFilter, 'name' | 'dataType' | 'appliedValue'>;
+type Shown = Pick<GuestFilter, 'name' | 'dataType' | 'isSingleChoice' | 'appliedValue'>;
 
 /** The guest's values in a query. Skips values that do not fit their filter; never throws. */
 export const readUrlFilters = (search: string, filters: readonly Shown[], prefix: string): FilterValues => {
@@ -143,8 +143,9 @@ const textsOf = ({ dataType }: Shown, value: FilterValue | undefined): readonly 
 
 const spanOf = (from: string, to: string): string => (from === to ? from : `${from}..${to}`);
 
-const decode = ({ dataType }: Shown, texts: readonly string[]): FilterValue | undefined => {
+const decode = ({ dataType, isSingleChoice }: Shown, texts: readonly string[]): FilterValue | undefined => {
   const [text = '', ...more] = texts;
+  if (isSingleChoice && more.length > 0) return undefined;
   if (dataType === 'string') return texts.length > 0 && texts.every(isClean) ? texts : undefined;
   if (texts.length === 0 || more.length > 0) return undefined;
   if (dataType === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : undefined;
@@ -167,7 +168,7 @@ const numberOf = (text: string): number | string =>
   /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? numberIn(text) : Number.NaN;
 
 const preset =
-  /^(?:today|yesterday|(?:this|last) (?:week|month|quarter|year)|last (?:7|30) days|last (?:3|6|12) months)$/i;
+  /^(?:today|yesterday|(?:this|last) (?:week|month|quarter|year)|last (?:7|30|90) days|year to date|last (?:3|6|12) months)$/i;
 
 const datesOf = (text: string): FilterValue | undefined => {
   if (preset.test(text)) return text;
