@@ -13,6 +13,13 @@ import { parse } from 'yaml';
 import { ignoreFile } from '../../src/cli/init/files.js';
 import { customerId, northwindStatements, northwindTables } from '../fixtures/northwind-database.js';
 import { get, post, request } from '../product/guest.js';
+import {
+  clickHouseServer,
+  createOwnClickHouseDatabase,
+  isClickHouseThere,
+  type OwnClickHouseDatabase,
+  onClickHouse,
+} from '../suites/clickhouse.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
@@ -151,11 +158,54 @@ const shapeOf = (name: string, rows: readonly Readonly<Record<string, unknown>>[
   return name.includes(' by ') ? cells.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)) : cells;
 };
 
+type Serving = ReturnType<typeof begin>;
+
+const urlOf = ({ child, output }: Serving): Promise<string> =>
+  new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /Guestlist is up at (\S+)/.exec(output())?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('close', () => reject(new Error(output())));
+  });
+const stop = async (serving: Serving | undefined): Promise<void> => {
+  serving?.child.kill('SIGTERM');
+  if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
+};
+
+const loginAt = async (folder: string, url: string, claims: object) => {
+  const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
+  const session = jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 });
+  return request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, origin },
+  });
+};
+
+type AnswerRow = Readonly<Record<string, unknown>>;
+/** The rows of every metric of the first dashboard, by the metric's name. */
+const readMetrics = async (folder: string, url: string, claims: object) => {
+  const { status, body, headers } = await loginAt(folder, url, claims);
+  expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+  const id = body.embeds[0]?.id ?? '';
+  const dashboard = await get<{ data: { metrics: { metricId: string; name: string }[] } }>(
+    `${url}/api/v2/guest/dashboards/${id}`,
+    body.token,
+  );
+  const answers = dashboard.body.data.metrics.map(async ({ metricId, name }) => {
+    const path = `${url}/api/v2/guest/metrics/${metricId}/query`;
+    const answer = await post<{ data: AnswerRow[] }>(path, { dashboardId: id }, body.token);
+    expect([name, answer.status]).toEqual([name, 200]);
+    return [name, answer.body.data] as const;
+  });
+  return Promise.all(answers);
+};
+
 describe.each(kinds.filter(({ isThere }) => isThere))('on $kind', ({ kind, schema, open }) => {
   let source: Source;
   let folder: string;
   let told: string;
-  let serving: ReturnType<typeof begin>;
+  let serving: Serving;
   let url: string;
 
   beforeAll(async () => {
@@ -168,45 +218,17 @@ describe.each(kinds.filter(({ isThere }) => isThere))('on $kind', ({ kind, schem
     expect([code, output]).toEqual([0, expect.stringContaining('8 charts')]);
     told = output;
     serving = begin(folder, ['serve']);
-    url = await new Promise<string>((resolve, reject) => {
-      serving.child.stdout?.on('data', () => {
-        const found = /Guestlist is up at (\S+)/.exec(serving.output())?.[1];
-        if (found !== undefined) resolve(found);
-      });
-      serving.child.once('close', () => reject(new Error(serving.output())));
-    });
+    url = await urlOf(serving);
   });
   afterAll(async () => {
-    serving?.child.kill('SIGTERM');
-    if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
+    await stop(serving);
     await rm(folder, { recursive: true, force: true });
     await source.drop();
   });
 
-  const login = async (claims: object) => {
-    const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
-    const session = jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 });
-    return request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${session}`, origin },
-    });
-  };
-  const readAll = async (claims: object): Promise<Readonly<Record<string, unknown>>> => {
-    const { status, body, headers } = await login(claims);
-    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
-    const id = body.embeds[0]?.id ?? '';
-    const dashboard = await get<{ data: { metrics: { metricId: string; name: string }[] } }>(
-      `${url}/api/v2/guest/dashboards/${id}`,
-      body.token,
-    );
-    const answers = dashboard.body.data.metrics.map(async ({ metricId, name }) => {
-      const path = `${url}/api/v2/guest/metrics/${metricId}/query`;
-      const answer = await post<{ data: Readonly<Record<string, unknown>>[] }>(path, { dashboardId: id }, body.token);
-      expect([name, answer.status]).toEqual([name, 200]);
-      return [name, shapeOf(name, answer.body.data)] as const;
-    });
-    return Object.fromEntries(await Promise.all(answers));
-  };
+  const login = (claims: object) => loginAt(folder, url, claims);
+  const readAll = async (claims: object): Promise<Readonly<Record<string, unknown>>> =>
+    Object.fromEntries((await readMetrics(folder, url, claims)).map(([name, rows]) => [name, shapeOf(name, rows)]));
 
   test.each([customerId(0), customerId(7)])('every metric answers %s with its own rows only', async (tenant) => {
     expect(await readAll({ tenant_id: tenant })).toEqual(expected(tenant));
@@ -283,6 +305,50 @@ test('.gitignore gets the lines that it lacks, and nothing twice', () => {
     '*.log\r\nguestlist.env\r\ndata/\n',
     whole,
   ]);
+});
+
+/** ClickHouse has no foreign keys, and its keys are not unique: relationships are proposed by name alone. */
+describe.runIf(await isClickHouseThere())('on ClickHouse', () => {
+  let source: OwnClickHouseDatabase;
+  let folder: string;
+  beforeAll(async () => {
+    source = await createOwnClickHouseDatabase();
+    const tables = [
+      'customers (customer_id String, company_name String) ENGINE = MergeTree ORDER BY customer_id',
+      'orders (order_id Int32, customer_id String, order_date Date, freight Float64) ENGINE = MergeTree ORDER BY order_id',
+      'secrets (id Int32, value String) ENGINE = MergeTree ORDER BY id',
+    ];
+    for (const table of tables) await onClickHouse(`CREATE TABLE ${source.name}.${table}`);
+    await onClickHouse(`INSERT INTO ${source.name}.customers VALUES ('A', 'Anna'), ('B', 'Bob')`);
+    const made = "number, if(number < 60, 'A', 'B'), toDate('2024-01-01') + number, number / 4";
+    await onClickHouse(`INSERT INTO ${source.name}.orders SELECT ${made} FROM numbers(100)`);
+    folder = await mkdtemp(join(tmpdir(), 'guestlist-init-'));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+    await source.drop();
+  });
+
+  test('it sets up a dashboard in which each tenant sees its own rows, and leaves out tables without a tenant', async () => {
+    const { host, port, username, password } = clickHouseServer;
+    const url = `clickhouse://${username}:${password}@${host}:${port}/${source.name}`;
+    const { code, output } = await run(folder, 'init', '--yes', '--database', url, '--origin', origin);
+    expect([code, output]).toEqual([0, expect.stringMatching(/secrets +LEFT OUT: [\s\S]*[1-9] charts/)]);
+    expect(output).not.toContain(password);
+    const serving = begin(folder, ['serve']);
+    try {
+      const at = await urlOf(serving);
+      const counts = [];
+      for (const tenant of ['A', 'B', 'C']) {
+        const metrics = await readMetrics(folder, at, { tenant_id: tenant });
+        expect(metrics.length).toBeGreaterThan(1);
+        counts.push(metrics[0]?.[1].map((row) => Object.values(row)));
+      }
+      expect(counts).toEqual([[[60]], [[40]], [[0]]]);
+    } finally {
+      await stop(serving);
+    }
+  });
 });
 
 describe('what it cannot do', () => {

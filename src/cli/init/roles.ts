@@ -1,5 +1,5 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
-import { wordsOf } from '../../domain/datamart/column-names.js';
+import { isIdentifying, wordsOf } from '../../domain/datamart/column-names.js';
 import {
   type ColumnRef,
   type Datamart,
@@ -20,20 +20,9 @@ export type Roles = {
   readonly levels: readonly string[];
 };
 
-const identifying = new Set([
-  'id',
-  'uuid',
-  'guid',
-  'key',
-  'pk',
-  'fk',
-  'code',
-  'no',
-  'number',
-  'slug',
-  'ref',
-  'extension',
-]);
+/** Words at the end of names whose values are neither an amount nor a group, beside those of identifiers. */
+const referring = new Set(['ref', 'extension']);
+const isReference = (words: readonly string[]): boolean => isIdentifying(words) || referring.has(words.at(-1) ?? '');
 const summed = new Set(
   'amount total subtotal revenue sum quantity qty units count freight cost costs sales sold value fee fees tax paid hours minutes seconds duration size bytes points weight shipping refund profit income spend'.split(
     ' ',
@@ -92,15 +81,13 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
     }));
   const namesOf = (columns: typeof plain): readonly string[] => columns.map(({ columnName }) => columnName);
   const numbers = plain.filter(
-    ({ kind, words }) =>
-      ['integer', 'number'].includes(kind) && !identifying.has(words.at(-1) ?? '') && !has(words, numberless),
+    ({ kind, words }) => ['integer', 'number'].includes(kind) && !isReference(words) && !has(words, numberless),
   );
   return {
     dates: namesOf(plain.filter(({ kind }) => kind === 'date')).toSorted((a, b) => datePlace(a) - datePlace(b)),
     categories: namesOf(
       plain.filter(
-        ({ kind, words }) =>
-          ['text', 'enum', 'boolean'].includes(kind) && !has(words, personal) && !identifying.has(words.at(-1) ?? ''),
+        ({ kind, words }) => ['text', 'enum', 'boolean'].includes(kind) && !has(words, personal) && !isReference(words),
       ),
     ),
     amounts: namesOf(numbers.filter(({ words }) => has(words, summed) && !has(words, averaged))),

@@ -35,11 +35,13 @@ const identifying: ReadonlySet<string> = new Set([
   'fk',
 ]);
 
+/** Whether a name with these words ends like an identifier, such as `customer_id` and `id`. */
+export const isIdentifying = (words: readonly string[]): boolean => identifying.has(words.at(-1) ?? '');
+
 /** Returns what a column identifies: `customer` for `customer_id`. Null if the name does not end like an identifier. */
 export const identifiedBy = (columnName: string): string | null => {
   const words = wordsOf(columnName);
-  const last = words.at(-1);
-  return words.length > 1 && last !== undefined && identifying.has(last) ? words.slice(0, -1).join(' ') : null;
+  return words.length > 1 && isIdentifying(words) ? words.slice(0, -1).join(' ') : null;
 };
 
 /** Words for a customer of a SaaS product, the most likely first. */
