@@ -1,5 +1,5 @@
 /** `guestlist pull`, `plan` and `push`: a folder of YAML files and the service that they describe. */
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { configuredPolicies, readOperatorSettings } from '../main.js';
 import { assertNoFileFaults, FileFaults, hintOf } from './files/faults.js';
 import { type DefinitionFile, definitionsOf, readFolder, writeFolder } from './files/folder.js';
@@ -57,9 +57,7 @@ type Answer = { readonly json: unknown; readonly text: string; readonly notes?: 
 /** What was left out, and why. */
 const pullNotes = ({ embeds, policy }: Stored): readonly string[] => [
   ...(embeds === undefined ? ['embeds were left out: GUESTLIST_API_KEY is not set'] : []),
-  ...[...(embeds?.others ?? [])]
-    .filter(([, reason]) => reason.startsWith('several'))
-    .map(([name, reason]) => `the embeds "${name}" were left out: ${reason}`),
+  ...(embeds?.repeated ?? []).map((name) => `the embeds "${name}" were left out: several have this name`),
   ...(policy === undefined || policy.outside.length === 0
     ? []
     : [`the policy was left out: it has files in other folders (${policy.outside.join(', ')})`]),
@@ -72,7 +70,10 @@ const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Answer
     if (stored.workspaces.includes(name)) continue;
     throw new OperatorError(`There is no workspace "${name}"; ${hintOf(name, stored.workspaces, 'there are')}`);
   }
-  const pulled = await writeFolder(folder, files, definitionsOf(stored));
+  // A policy beside the folder is a file of the same project already.
+  const isBeside = stored.policy !== undefined && dirname(stored.policy.path) === dirname(resolve(folder));
+  const policy = isBeside && !files.some(({ kind }) => kind === 'policy') ? undefined : stored.policy;
+  const pulled = await writeFolder(folder, files, definitionsOf({ ...stored, policy }));
   const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
   return {
     json: pulled,
@@ -86,10 +87,10 @@ const makePlan = async (ends: Ends, { folder, isDeleting }: Options): Promise<re
   const files: readonly DefinitionFile[] = await readFolder(folder);
   if (files.length === 0)
     throw new WrongCall(`${folder} has no ${kinds.map((kind) => `${formats[kind].folder}/*.yaml`).join(', ')}`);
-  const named = new Set(
-    files.flatMap((file) => (file.kind === 'dashboard' || file.kind === 'embed' ? [file.value.workspaceName] : [])),
-  );
-  const stored = await readStored(ends, (name) => named.has(name));
+  const named = new Set(files.flatMap((file) => (file.kind === 'dashboard' ? [file.value.workspaceName] : [])));
+  // An embed of the same name may be in any workspace.
+  const hasEmbeds = files.some(({ kind }) => kind === 'embed');
+  const stored = await readStored(ends, (name) => hasEmbeds || named.has(name));
   const policies = files.flatMap((file) => (file.kind === 'policy' ? [file.value.file] : []));
   assertNoFileFaults([
     ...planFaults(files, stored),

@@ -4,8 +4,8 @@ import type { listEmbeds } from '../../contract/embeds.js';
 import { type EmbedFile, embedFile, fileIdsOf, type StoredDashboard } from './formats.js';
 
 export type StoredEmbed = { readonly embedId: string; readonly value: EmbedFile };
-/** `others`: the names that no file can describe, each with the reason. */
-export type StoredEmbeds = { readonly own: readonly StoredEmbed[]; readonly others: ReadonlyMap<string, string> };
+/** `repeated`: names that several embeds have, so that no file can describe them. */
+export type StoredEmbeds = { readonly own: readonly StoredEmbed[]; readonly repeated: readonly string[] };
 
 type Listed = z.output<(typeof listEmbeds)['output']>['data'][number];
 
@@ -28,17 +28,13 @@ const storedEmbed = (listed: Listed, dashboards: readonly StoredDashboard[]): St
   return parsed.success ? { embedId, value: parsed.data } : undefined;
 };
 
-/** `dashboards` are those of the organization. */
+/** `dashboards` are those of the organization: the embeds of clients' copies, which may share a name, are left out. */
 export const storedEmbeds = (listed: readonly Listed[], dashboards: readonly StoredDashboard[]): StoredEmbeds => {
-  const others = new Map<string, string>();
-  const own = listed.flatMap((each) => {
-    const found = storedEmbed(each, dashboards);
-    const isAlone = listed.filter(({ name }) => name === each.name).length === 1;
-    if (!isAlone) others.set(each.name, 'several embeds of the data app have this name');
-    else if (found === undefined) others.set(each.name, 'the data app has an embed of this name for another dashboard');
-    return isAlone && found !== undefined ? [found] : [];
-  });
-  return { own, others };
+  const found = listed.flatMap((each) => storedEmbed(each, dashboards) ?? []);
+  const isAlone = ({ value }: StoredEmbed): boolean =>
+    found.filter((other) => other.value.name === value.name).length === 1;
+  const repeated = found.filter((each) => !isAlone(each)).map(({ value }) => value.name);
+  return { own: found.filter(isAlone), repeated: [...new Set(repeated)] };
 };
 
 /** Returns the embed in its canonical form. `known`: the service's, which keeps the settings that a file leaves out. */

@@ -80,7 +80,9 @@ const planDeletions = (files: readonly DefinitionFile[], stored: Stored): readon
   const names = new Set(files.map(nameOf));
   const isExcess = (definition: Definition): boolean => !names.has(nameOf(definition));
   const rest = { file: null, action: 'delete', fields: [] } as const;
-  const dashboards = stored.dashboards.flatMap((before): readonly PlanStep[] => {
+  const workspaces = files.flatMap((file) => (file.kind === 'dashboard' ? [file.value.workspaceName] : []));
+  const inNamed = stored.dashboards.filter(({ value }) => workspaces.includes(value.workspaceName));
+  const dashboards = inNamed.flatMap((before): readonly PlanStep[] => {
     const definition = { kind: 'dashboard', value: before.value } as const;
     return isExcess(definition) ? [{ ...rest, kind: 'dashboard', name: nameOf(definition), before }] : [];
   });
@@ -187,8 +189,9 @@ const embedFaults = (file: OfEmbed, files: readonly DefinitionFile[], stored: St
   if (stored.embeds === undefined) {
     return [faultAt(file, 'name', 'an embed belongs to a data app: set GUESTLIST_API_KEY to an API key of it')];
   }
-  const other = stored.embeds.others.get(file.value.name);
-  if (other !== undefined) return [faultAt(file, 'name', `${other}; take another name`)];
+  if (stored.embeds.repeated.includes(file.value.name)) {
+    return [faultAt(file, 'name', 'several embeds of the data app have this name; take another name')];
+  }
   const before: Readonly<Record<string, unknown>> | undefined = findEmbed(file.value.name, stored)?.value;
   const value: Readonly<Record<string, unknown>> = file.value;
   const moved = before === undefined ? [] : embedTarget.filter((field) => before[field] !== value[field]);
