@@ -124,6 +124,22 @@ describe.skipIf(!hasChromium())('a token with a shown and a hidden restriction',
     for (const text of texts) expect(text).not.toContain(hiddenDay);
   });
 
+  test('has its filters behind one button on a phone, which counts those that are set', () =>
+    show('', { viewport: { width: 390, height: 800 } }, async (page) => {
+      expect(await page.getByLabel('Date period').isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Filters (1)' }).click();
+      const sheet = page.getByRole('dialog', { name: 'Filters' });
+      await sheet.getByLabel('Date period').selectOption('Last 90 Days');
+      await sheet.getByRole('button', { name: 'Done' }).click();
+      await sheet.waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: 'Filters (2)' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('Date')).toBe('Last 90 Days');
+      await page.getByRole('button', { name: 'Filters (2)' }).click();
+      await sheet.getByRole('button', { name: 'Clear filters' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    }));
+
   test.each([
     ['light', 1280, 'en-US', 'ltr'],
     ['dark', 390, 'en-US', 'ltr'],
@@ -134,6 +150,11 @@ describe.skipIf(!hasChromium())('a token with a shown and a hidden restriction',
         `document.body.style.background = '${colorScheme === 'dark' ? '#151b26' : '#fff'}'; document.documentElement.dir = '${dir}'; ${shown}.setAttribute('language', '${locale}'); ${shown}.setAttribute('theme', '${colorScheme}')`,
       );
       const locked = page.locator('guestlist-filter-bar .locked');
+      if (width < 600) {
+        if (screenshots) await page.screenshot({ path: `${screenshots}/closed-${colorScheme}-${locale}.png` });
+        await page.getByRole('button', { name: locale === 'ar' ? 'عوامل التصفية (1)' : 'Filters (1)' }).click();
+        await page.getByRole('dialog').waitFor();
+      }
       await locked.getByText(locale === 'ar' ? 'محدد حسب صلاحياتك' : 'Set by your access').waitFor();
       expect(await violationsIn(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);

@@ -4,7 +4,7 @@ import type { FilterValue } from '../../src/domain/filter/filter.js';
 import { readFilterValue } from '../../src/domain/filter/value.js';
 import type { GuestFilter } from '../../src/domain/guest/view.js';
 import { numberIn } from '../../src/web/filters/filter-values.js';
-import { longestQuery, readUrlFilters, writeUrlFilters } from '../../src/web/filters/url-filters.js';
+import { longestQuery, readUrlFilters, unfitUrlFilters, writeUrlFilters } from '../../src/web/filters/url-filters.js';
 
 const filter = (name: string, dataType: GuestFilter['dataType'], appliedValue?: FilterValue): GuestFilter => ({
   name,
@@ -242,6 +242,14 @@ describe('values that the token enforces', () => {
     expect(readUrlFilters(search, enforced, '')).toEqual({ Date: 'Today' });
     expect(writeUrlFilters(search, enforced, { State: ['CA'], Date: 'Today' }, '')).toBe(search);
     expect(readUrlFilters('?State=CA&Late=false', enforced, '')).toEqual({});
+  });
+
+  it('are left out of a link with another value, which is told', () => {
+    const unfit = (search: string) => unfitUrlFilters(search, enforced, '');
+    expect(unfit('?State=CA&State=NV&Late=true')).toEqual([]);
+    expect(unfit('?State=CA&Late=false&Date=soon')).toEqual(['State', 'Late', 'Date']);
+    expect(unfit('?State=CA&guestlist-fixed=State')).toEqual([]);
+    expect(unfitUrlFilters(`?State=${'x'.repeat(longestQuery)}`, filters, '')).toEqual(['State']);
   });
 
   it('are not carried by a link to a guest whose token enforces another value, or none', () => {

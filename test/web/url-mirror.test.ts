@@ -125,16 +125,25 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(last).toMatchObject({ dashboardFilter: { State: ['CA'] } });
   });
 
-  it('ignores invalid values and unknown filter names', async () => {
+  it('ignores invalid values and unknown filter names, and says which values it left out', async () => {
     await open('/bare?Distance=9..1&Date=soon&Late=1&__proto__=x&constructor=y&state=CA&q=%E0%A4%A&State=a%00b');
     await show();
     expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
     expect(await address()).toBe('?__proto__=x&constructor=y&state=CA&q=%E0%A4%A');
+    const note = page.locator('guestlist-filter-bar .note');
+    const said = 'The page’s address has values that do not fit, and they were left out: ';
+    await until(() => textOf(note)).toBe(`${said}State, Date, Distance, and Late`);
+    await page.getByLabel('Late').selectOption('true');
+    await until(() => textOf(note)).toBe('');
+    await page.evaluate('history.pushState(null, "", "?Late=2"); history.pushState(null, "", "?tab=3")');
+    await page.evaluate('history.back()');
+    await until(() => textOf(note)).toBe(`${said}Late`);
   });
 
   it('shows the token’s values as locked, and lets neither the guest, the page nor the URL change them', async () => {
     bench.service.control.override = enforcing(['CA', 'NV']);
     await open('/bare?tab=1&State=NV');
+    const note = () => textOf(page.locator('guestlist-filter-bar .note'));
     await show({ options: '{"filters":{"State":["CA"]}}' });
     await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
     expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
@@ -143,6 +152,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await textOf(page.locator('guestlist-card .note'))).toBe('State: CA, NV');
     expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
     expect(await page.locator('guestlist-multi-select').count()).toBe(0);
+    await until(note).toMatch(/left out: State$/);
     const set = (values: object) => setFilters(page, values);
     expect(await set({ State: ['CA'] })).toBe('The filter State is locked: the token sets its value.');
     expect(await set({ Late: true })).toBeUndefined();

@@ -26,6 +26,10 @@ const dashboardStyles = css`
   .head:empty {
     display: none;
   }
+  /* The place of a filter bar whose script has not come. */
+  guestlist-filter-bar {
+    min-height: 58px;
+  }
   .chips {
     display: flex;
     flex-wrap: wrap;
@@ -72,6 +76,11 @@ const dashboardStyles = css`
     }
     guestlist-card[narrow] {
       grid-column: span 1;
+    }
+  }
+  @media (max-width: 600px) {
+    guestlist-filter-bar {
+      min-height: 34px;
     }
   }
   @container (max-width: 600px) {
@@ -125,6 +134,7 @@ export class GuestlistDashboard extends EmbedElement {
     urlPrefix: { type: String, attribute: 'url-prefix', reflect: true },
     dashboard: { state: true },
     filters: { state: true },
+    unfit: { state: true },
     marks: { state: true },
   };
   declare dashboardId: string | null;
@@ -135,6 +145,8 @@ export class GuestlistDashboard extends EmbedElement {
   declare dashboard: GuestDashboard | undefined;
   /** The guest's filter values by filter name. Kept when the token changes, reset when the dashboard changes. */
   declare filters: FilterValues;
+  /** Filters whose value in the URL was left out, until the guest changes a filter. */
+  declare unfit: readonly string[];
   /** Marks that the guest chose as filters of the other cards. */
   declare marks: readonly Mark[];
 
@@ -148,6 +160,7 @@ export class GuestlistDashboard extends EmbedElement {
     super();
     this.urlFilters = true;
     this.filters = {};
+    this.unfit = [];
     this.marks = [];
   }
 
@@ -248,6 +261,7 @@ export class GuestlistDashboard extends EmbedElement {
               ? html`<guestlist-filter-bar
                 .filters=${dashboard.filters}
                 .values=${this.filters}
+                .unfit=${this.unfit}
                 .format=${this.view.format}
                 .load=${this.#loadOptions}
                 @filter=${this.#changed}
@@ -319,6 +333,7 @@ export class GuestlistDashboard extends EmbedElement {
   readonly #changed = ({ detail: { name, value } }: CustomEvent<FilterChange>): void => {
     const { [name]: _, ...others } = this.filters;
     this.filters = value === undefined ? others : { ...others, [name]: value };
+    this.unfit = [];
     this.#tellFilters();
   };
 
@@ -360,6 +375,7 @@ export class GuestlistDashboard extends EmbedElement {
   #readUrl({ filters }: GuestDashboard): void {
     if (this.urlFilters && !this.#isUrlRead) {
       this.filters = { ...this.filters, ...this.#url.read(filters, this.urlPrefix ?? '') };
+      this.unfit = this.#url.unfit(filters, this.urlPrefix ?? '');
     }
     this.#isUrlRead = true;
   }
@@ -374,6 +390,7 @@ export class GuestlistDashboard extends EmbedElement {
   readonly #travelled = (): void => {
     if (!this.urlFilters) return;
     const before = this.filters;
+    this.unfit = this.#url.unfit(this.dashboard?.filters ?? [], this.urlPrefix ?? '');
     this.filters = this.#url.follow(before);
     this.#mirror();
     if (this.filters !== before) this.#tellFilters();

@@ -4,7 +4,6 @@
  */
 
 import { ChartView } from '../charts/chart-view.js';
-import { FilterBar } from '../filters/filter-bar.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
 import { defineAll } from './define.js';
@@ -12,7 +11,6 @@ import { loadControls } from './load-controls.js';
 import { GuestlistMetric } from './metric-element.js';
 
 defineAll({
-  'guestlist-filter-bar': FilterBar,
   'guestlist-chart': ChartView,
   'guestlist-card': MetricCard,
   'guestlist-metric': GuestlistMetric,

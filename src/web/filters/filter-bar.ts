@@ -27,8 +27,13 @@ import type { RangeTexts } from './range-input.js';
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
 export type LoadFilterOptions = (filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
 
+/** Whether the page is as narrow as a phone. */
+const phone = '(max-width: 600px)';
+
 export class FilterBar extends LitElement {
   static override properties = {
+    unfit: { attribute: false },
+    isPhone: { state: true },
     filters: { attribute: false },
     values: { attribute: false },
     format: { attribute: false },
@@ -38,6 +43,11 @@ export class FilterBar extends LitElement {
   declare values: FilterValues;
   declare format: Format;
   declare load: LoadFilterOptions;
+  /** Filters whose value in the URL was left out. */
+  declare unfit: readonly string[];
+  declare isPhone: boolean;
+
+  readonly #phone = matchMedia(phone);
 
   static override styles = [
     baseStyles,
@@ -102,12 +112,37 @@ export class FilterBar extends LitElement {
         background: var(--gl-surface);
         font-size: 13px;
       }
-      /* The place of a control whose script has not come. */
-      guestlist-multi-select:not(:defined),
-      guestlist-range:not(:defined) {
-        display: block;
-        min-width: 160px;
-        height: 58px;
+      .note {
+        max-width: 60ch;
+        font-size: 12px;
+      }
+      .note:not(:empty) {
+        padding-top: 4px;
+      }
+      dialog {
+        width: 100%;
+        max-width: none;
+        min-height: min(70vh, 480px);
+        max-height: 90vh;
+        margin: auto 0 0;
+        padding: 12px 16px 24px;
+        border: 0;
+        border-radius: 16px 16px 0 0;
+        background: var(--gl-raised);
+        color: var(--gl-text);
+      }
+      dialog::backdrop {
+        background: rgb(10 16 28 / 48%);
+      }
+      .top {
+        display: flex;
+        align-items: center;
+        justify-content: space-between;
+        margin-bottom: 12px;
+      }
+      h2 {
+        margin: 0;
+        font-size: 16px;
       }
       @container (max-width: 560px) {
         guestlist-multi-select,
@@ -131,14 +166,31 @@ export class FilterBar extends LitElement {
     super();
     this.filters = [];
     this.values = {};
+    this.unfit = [];
+    this.isPhone = this.#phone.matches;
   }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#phone.addEventListener('change', this.#resized);
+    this.#resized();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#phone.removeEventListener('change', this.#resized);
+  }
+
+  readonly #resized = (): void => {
+    this.isPhone = this.#phone.matches;
+  };
 
   override render() {
     if (this.filters.length === 0) return null;
     const isAnySet = this.filters.some(
       ({ name, appliedValue }) => appliedValue === undefined && valueFor(this.values, name) !== undefined,
     );
-    return html`<div class="bar" role="group" aria-label=${this.format.text('Filters')}>
+    const bar = html`<div class="bar" role="group" aria-label=${this.format.text('Filters')}>
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
@@ -146,6 +198,31 @@ export class FilterBar extends LitElement {
           : null
       }
     </div>`;
+    const list = new Intl.ListFormat(this.format.language).format(this.unfit);
+    const note =
+      this.unfit.length === 0
+        ? ''
+        : this.format.text('The page’s address has values that do not fit, and they were left out: {list}', { list });
+    return html`${this.isPhone ? this.#sheet(bar) : bar}<div class="note" role="status">${note}</div>`;
+  }
+
+  /** On a phone, one button opens the filters in a dialog. */
+  #sheet(bar: TemplateResult): TemplateResult {
+    const { text } = this.format;
+    const n = this.filters.filter(
+      ({ name, appliedValue }) => appliedValue !== undefined || valueFor(this.values, name) !== undefined,
+    ).length;
+    const dialog = () => this.renderRoot.querySelector('dialog');
+    return html`<button class="button" type="button" aria-haspopup="dialog" @click=${() => dialog()?.showModal()}>
+        ${n === 0 ? text('Filters') : text('Filters ({n})', { n })}
+      </button>
+      <dialog aria-labelledby="title">
+        <div class="top">
+          <h2 id="title">${text('Filters')}</h2>
+          <button class="button" type="button" @click=${() => dialog()?.close()}>${text('Done')}</button>
+        </div>
+        ${bar}
+      </dialog>`;
   }
 
   #filter(filter: GuestFilter): TemplateResult {

@@ -37,6 +37,23 @@ export const readUrlFilters = (search: string, filters: readonly Shown[], prefix
   );
 };
 
+/**
+ * The names of the filters whose value in the query is left out: it does not fit the filter, or the filter is locked to
+ * another value.
+ */
+export const unfitUrlFilters = (search: string, filters: readonly Shown[], prefix: string): readonly string[] => {
+  const pieces = piecesOf(search);
+  const fixed = new Set(textsNamed(pieces, prefix + fixedMark));
+  const unfit = mirrored(filters).filter((filter) => {
+    const texts = pieces.filter(({ name }) => name === prefix + filter.name).map(({ text }) => text);
+    if (texts.length === 0 || fixed.has(filter.name)) return false;
+    if (filter.appliedValue === undefined)
+      return decode(filter, textsNamed(pieces, prefix + filter.name)) === undefined;
+    return JSON.stringify(encode(filter, filter.appliedValue)) !== JSON.stringify(texts);
+  });
+  return unfit.map(({ name }) => name);
+};
+
 /** The query with each filter's value: the token's, otherwise the guest's. Empty, or starts with `?`. */
 export const writeUrlFilters = (
   search: string,

@@ -1,11 +1,13 @@
 /** Writes one dashboard's filters to the page's URL. Replaces the current history entry and keeps the hash. */
 import type { GuestFilter } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
-import { ownUrlFilters, readUrlFilters, writeUrlFilters } from './url-filters.js';
+import { ownUrlFilters, readUrlFilters, unfitUrlFilters, writeUrlFilters } from './url-filters.js';
 
 export type UrlMirror = {
   /** The guest's values in the URL. */
   readonly read: (filters: readonly GuestFilter[], prefix: string) => FilterValues;
+  /** The names of filters whose value in the URL does not fit. */
+  readonly unfit: (filters: readonly GuestFilter[], prefix: string) => readonly string[];
   /** Writes the values to the URL, instead of those of the last call. */
   readonly write: (filters: readonly GuestFilter[], values: FilterValues, prefix: string) => void;
   /** The values after the user went back or forward. Values that the URL could not hold are kept from `values`. */
@@ -48,6 +50,7 @@ export const createUrlMirror = (): UrlMirror => {
   };
   return {
     read: (filters, prefix) => readUrlFilters(location.search, filters, prefix),
+    unfit: (filters, prefix) => unfitUrlFilters(location.search, filters, prefix),
     write,
     clear,
     dropApplied: () => {

@@ -174,4 +174,8 @@ export const texts: Texts = {
   'The start is after the end': 'البداية بعد النهاية',
   'Enter a number': 'أدخل رقمًا',
   'The minimum is above the maximum': 'الحد الأدنى أكبر من الحد الأقصى',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'يحتوي عنوان الصفحة على قيم غير مناسبة تم تجاهلها: {list}',
+  'Filters ({n})': 'عوامل التصفية ({n})',
+  Done: 'تم',
 };

@@ -195,4 +195,8 @@ export const texts: Texts = {
   'The start is after the end': 'Der Anfang liegt nach dem Ende',
   'Enter a number': 'Geben Sie eine Zahl ein',
   'The minimum is above the maximum': 'Das Minimum liegt über dem Maximum',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'Die Adresse der Seite enthält unpassende Werte, die ausgelassen wurden: {list}',
+  'Filters ({n})': 'Filter ({n})',
+  Done: 'Fertig',
 };

@@ -201,4 +201,8 @@ export const texts: Texts = {
   'The start is after the end': 'El inicio es posterior al final',
   'Enter a number': 'Introduzca un número',
   'The minimum is above the maximum': 'El mínimo supera al máximo',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'La dirección de la página tiene valores no válidos que se omitieron: {list}',
+  'Filters ({n})': 'Filtros ({n})',
+  Done: 'Listo',
 };

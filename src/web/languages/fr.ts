@@ -209,4 +209,8 @@ export const texts: Texts = {
   'The start is after the end': 'Le début est après la fin',
   'Enter a number': 'Saisissez un nombre',
   'The minimum is above the maximum': 'Le minimum dépasse le maximum',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'L’adresse de la page contient des valeurs non valables, qui ont été omises : {list}',
+  'Filters ({n})': 'Filtres ({n})',
+  Done: 'Terminé',
 };

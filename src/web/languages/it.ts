@@ -205,4 +205,8 @@ export const texts: Texts = {
   'The start is after the end': 'L’inizio è dopo la fine',
   'Enter a number': 'Inserire un numero',
   'The minimum is above the maximum': 'Il minimo supera il massimo',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'L’indirizzo della pagina contiene valori non validi, che sono stati omessi: {list}',
+  'Filters ({n})': 'Filtri ({n})',
+  Done: 'Fine',
 };

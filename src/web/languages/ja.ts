@@ -174,4 +174,8 @@ export const texts: Texts = {
   'The start is after the end': '開始が終了より後です',
   'Enter a number': '数値を入力してください',
   'The minimum is above the maximum': '最小値が最大値を超えています',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'ページのアドレスに合わない値があり、除外しました：{list}',
+  'Filters ({n})': 'フィルター（{n}）',
+  Done: '完了',
 };

@@ -208,4 +208,8 @@ export const texts: Texts = {
   'The start is after the end': 'Het begin ligt na het einde',
   'Enter a number': 'Voer een getal in',
   'The minimum is above the maximum': 'Het minimum is hoger dan het maximum',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'Het adres van de pagina heeft waarden die niet passen en zijn weggelaten: {list}',
+  'Filters ({n})': 'Filters ({n})',
+  Done: 'Gereed',
 };

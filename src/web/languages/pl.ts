@@ -234,4 +234,8 @@ export const texts: Texts = {
   'The start is after the end': 'Początek jest po końcu',
   'Enter a number': 'Wpisz liczbę',
   'The minimum is above the maximum': 'Minimum jest większe niż maksimum',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'Adres strony zawiera niepasujące wartości, które pominięto: {list}',
+  'Filters ({n})': 'Filtry ({n})',
+  Done: 'Gotowe',
 };

@@ -209,4 +209,8 @@ export const texts: Texts = {
   'The start is after the end': 'O início é depois do fim',
   'Enter a number': 'Introduza um número',
   'The minimum is above the maximum': 'O mínimo é maior do que o máximo',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'O endereço da página tem valores inválidos, que foram omitidos: {list}',
+  'Filters ({n})': 'Filtros ({n})',
+  Done: 'Concluído',
 };

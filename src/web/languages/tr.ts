@@ -174,4 +174,8 @@ export const texts: Texts = {
   'The start is after the end': 'Başlangıç, bitişten sonra',
   'Enter a number': 'Bir sayı girin',
   'The minimum is above the maximum': 'En küçük değer en büyükten büyük',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    'Sayfanın adresinde uymayan değerler vardı ve atlandı: {list}',
+  'Filters ({n})': 'Filtreler ({n})',
+  Done: 'Tamam',
 };

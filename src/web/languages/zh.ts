@@ -174,4 +174,8 @@ export const texts: Texts = {
   'The start is after the end': '开始晚于结束',
   'Enter a number': '请输入数字',
   'The minimum is above the maximum': '最小值大于最大值',
+  'The page’s address has values that do not fit, and they were left out: {list}':
+    '页面地址中有不适用的值，已忽略：{list}',
+  'Filters ({n})': '筛选条件（{n}）',
+  Done: '完成',
 };
