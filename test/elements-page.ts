@@ -148,8 +148,8 @@ the list takes one value.
   filter bar has it with a lock and without a control, \`setFilters\` refuses the filter, and
   \`getFilters\` leaves it out. The URL has it with the mark \`guestlist-fixed=<name>\`, and is never
   read back. Other enforced values are hidden: they are in no answer and not in the URL.
-- A value in the URL only narrows what the token allows. A value that does not fit its filter is left
-  out, and the filter bar says so.
+- A value in the URL only narrows what the token allows. A value that does not fit its filter is
+  left out, and the filter bar says so.
 - A filter that would make the query longer than 4,000 characters is left out.
 - \`url-filters="off"\` (property \`urlFilters\`) turns this off. \`url-prefix="a."\` puts a prefix before
   each name, for pages with two dashboards or with parameters of the same name.
