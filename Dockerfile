@@ -6,7 +6,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY build.mjs tsconfig.json tsconfig.build.json ./
+COPY build.mjs web-bundle.mjs tsconfig.json tsconfig.build.json ./
 COPY src src
 # The pages that the service shows at /docs.
 COPY README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md ./

@@ -1,7 +1,7 @@
 /** Dockerfile, compose.yaml and the chart agree with the product and with each other, and hold no secret. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -47,6 +47,19 @@ describe('Dockerfile', () => {
       .flatMap((copy) => copy.sources);
     for (const path of copied) expect(() => statSync(join(root, path)), path).not.toThrow();
     expect([...new Set(copied)].toSorted()).toEqual(sent.toSorted());
+  });
+
+  test('the stage that builds has every file that the build imports', () => {
+    const build = stages.find((stage) => stage.some(({ text }) => text.includes('node build.mjs'))) ?? [];
+    const copied = copiesOf(build).flatMap((copy) => copy.sources);
+    const missing = new Set<string>();
+    const follow = (file: string): void => {
+      if (!copied.some((path) => file === path || file.startsWith(`${path}/`))) missing.add(file);
+      for (const [, path = ''] of read(file).matchAll(/(?:from |import\()'(\.[^']+)'/g))
+        follow(join(dirname(file), path));
+    };
+    follow('build.mjs');
+    expect([...missing]).toEqual([]);
   });
 
   test('the image holds every file of the published package', () => {
