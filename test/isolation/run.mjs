@@ -1,6 +1,7 @@
-// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden]`: runs the
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden|guests]`: runs the
 // random oracles with many cases, from a random seed unless one is given. `tenants`: rows of other tenants; `hidden`:
-// rows that a token hides.
+// rows that a token hides; `guests`: all that a guest
+// receives, marks, files and drawings included.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,11 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-const files = { tenants: 'test/isolation/isolation.test.ts', hidden: 'test/isolation/hidden.test.ts' };
+const files = {
+  tenants: 'test/isolation/isolation.test.ts',
+  hidden: 'test/isolation/hidden.test.ts',
+  guests: 'test/isolation/guests.test.ts',
+};
 if (values.only !== undefined && !(values.only in files)) {
   console.error(`--only takes one of: ${Object.keys(files).join(', ')}`);
   process.exit(2);

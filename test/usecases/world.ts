@@ -33,7 +33,7 @@ import {
 import { testSealer } from '../suites/sealer.js';
 
 /** Two clients, `a` with five sales and `b` with one, in shops of three states. */
-const statements = [
+export const statements = [
   'CREATE TABLE clients (id VARCHAR, name VARCHAR)',
   "INSERT INTO clients VALUES ('a', 'A'), ('b', 'B')",
   'CREATE TABLE sales (id BIGINT, client VARCHAR, shop VARCHAR)',
