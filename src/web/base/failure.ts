@@ -10,6 +10,8 @@ export const failureText = (error: unknown, text: Text): string => {
       return text('The analytics service can’t be reached.');
     case 'UNREADABLE_ANSWER':
       return text('The service’s answer can’t be read.');
+    case 'PART_MISSING':
+      return text('A part of the page could not be loaded.');
     case 'UNEXPECTED':
       return text('Something went wrong on this page.');
     default:

@@ -9,6 +9,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
+import { loadPart } from '../base/load-part.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles, readChartTheme } from '../base/theme.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
@@ -199,7 +200,7 @@ export class ChartView extends LitElement {
   #problem({ text, isRetriable }: NonNullable<ChartView['problem']>): TemplateResult {
     if (!isRetriable) return emptyState(text);
     const { format } = this;
-    return errorState(format.text, format.text('This chart can’t be shown'), text, () => this.#load());
+    return errorState(format.text, format.text('This chart can’t be shown'), text, () => this.#load(), true);
   }
 
   #load(): void {
@@ -210,7 +211,7 @@ export class ChartView extends LitElement {
     this.#dispose();
     if (renderer.kind !== 'chart') return;
     this.#loads.run(
-      renderer.load,
+      () => loadPart(renderer.load),
       (family) => {
         this.family = family;
       },

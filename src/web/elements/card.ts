@@ -6,6 +6,7 @@ import type { GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
 import { chartIcon, rowsIcon, tableIcon } from '../base/icons.js';
+import { loadPart } from '../base/load-part.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
@@ -20,6 +21,7 @@ import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
 import { filteredBy, isSameMark, type Mark, type MarkedPeriod, markOf, periodOf } from './marks.js';
 import type { Menu, MenuItem, MenuPlace } from './menu.js';
+import { isOnScreen, unwatchNear, watchNear } from './near.js';
 import { type CardSource, Reading } from './reading.js';
 import type { LoadRows, RowsDialog } from './rows-dialog.js';
 
@@ -158,6 +160,7 @@ export class MetricCard extends LitElement {
     onMark: { attribute: false },
     isTable: { state: true },
     isSettled: { state: true },
+    isNear: { state: true },
   };
   declare metric: GuestMetric;
   declare source: CardSource;
@@ -175,6 +178,8 @@ export class MetricCard extends LitElement {
   declare isTable: boolean;
   /** False until the script of the chart has come. */
   declare isSettled: boolean;
+  /** False until the card may ask: cards that the reader sees come first. */
+  declare isNear: boolean;
 
   /** Where the pointer last was, for the menu of a mark. */
   #pointed: MenuPlace | undefined;
@@ -187,6 +192,8 @@ export class MetricCard extends LitElement {
     isShownElsewhere: (error, client, metricId) => this.onFailure(error, client, metricId),
   });
 
+  /** Whether the current question is still to be asked. */
+  #isUnasked = false;
   /** The notes of the answer that is shown. `notes` may already be those of the next question. */
   #answeredNotes: readonly string[] = [];
 
@@ -194,6 +201,7 @@ export class MetricCard extends LitElement {
     super();
     this.isTable = false;
     this.isSettled = false;
+    this.isNear = false;
     this.notes = [];
     this.ignored = [];
   }
@@ -205,25 +213,47 @@ export class MetricCard extends LitElement {
 
   /** Whether the card waits for its data or its chart. */
   get isBusy(): boolean {
-    return !this.hasUpdated || this.#reading.state.isLoading || this.#isAwaitingChart;
+    return !this.hasUpdated || this.#isWaiting || this.#isAwaitingChart;
+  }
+
+  /** On paper all cards are seen. */
+  get #isWanted(): boolean {
+    return this.isNear || this.view.isPrinted;
+  }
+
+  get #isWaiting(): boolean {
+    return this.#isWanted && (this.#isUnasked || this.#reading.state.isLoading);
   }
 
   static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
+    watchNear(this);
     if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    unwatchNear(this);
     this.#reading.cancel();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('place')) this.#settle();
-    if (changed.has('metric') || changed.has('source')) this.#reading.read(this.metric, this.source);
-    if (!this.#reading.state.isLoading) this.#answeredNotes = this.notes;
+    if (changed.has('metric') || changed.has('source')) this.#isUnasked = true;
+    if (this.#isUnasked && this.#isWanted) this.#read();
+    if (!this.#isUnasked && !this.#reading.state.isLoading) this.#answeredNotes = this.notes;
+  }
+
+  /** The cards on the screen ask first: the service answers in the order of the request. */
+  #read(): void {
+    const read = (): void => {
+      this.#isUnasked = false;
+      this.#reading.read(this.metric, this.source);
+    };
+    if (isOnScreen(this)) read();
+    else queueMicrotask(read);
   }
 
   override render() {
@@ -231,7 +261,7 @@ export class MetricCard extends LitElement {
     const { answer, drill, isLoading } = this.#reading.state;
     this.toggleAttribute('printing', this.view.isPrinted);
     this.toggleAttribute('long', this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able'));
-    return html`<section aria-labelledby="title" aria-busy=${isLoading || this.#isAwaitingChart ? 'true' : 'false'}>
+    return html`<section aria-labelledby="title" aria-busy=${this.#isWaiting || this.#isAwaitingChart ? 'true' : 'false'}>
       <header>
         <h3 id="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
@@ -259,7 +289,14 @@ export class MetricCard extends LitElement {
     const { name, chart } = this.metric;
     const { text } = this.view.format;
     if (error !== undefined) {
-      return errorState(text, text('This chart can’t be shown'), failureText(error, text), () => this.#reading.load());
+      const again = () => this.#reading.load();
+      return errorState(
+        text,
+        text('This chart can’t be shown'),
+        failureText(error, text),
+        again,
+        error.code === 'PART_MISSING',
+      );
     }
     if (answer === undefined) return loadingState(text('Loading {name}', { name }));
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
@@ -471,6 +508,10 @@ export class MetricCard extends LitElement {
 
   /** Draws the card as a picture. Throws if it shows no data, or if the token permits no download. */
   async exportImage(type: ImageType): Promise<Blob> {
+    this.isNear = true;
+    await this.updateComplete;
+    while (this.#isUnasked) await new Promise(requestAnimationFrame);
+    await this.#reading.settled;
     const { answer, drill } = this.#reading.state;
     const body = this.renderRoot.querySelector<HTMLElement>('.body');
     if (!this.view.canDownload) throw new Error('This token permits no downloads.');
@@ -478,7 +519,7 @@ export class MetricCard extends LitElement {
     const notes = [...this.#answeredNotes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
     const language = this.view.format.language;
     const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
-    const { pictureOf } = await import('./card-picture.js');
+    const { pictureOf } = await loadPart(() => import('./card-picture.js'));
     return pictureOf({ ...shown, madeAt: this.answeredAt ?? new Date(), language, card: this, body }, type);
   }
 
@@ -488,7 +529,7 @@ export class MetricCard extends LitElement {
     const question = this.#reading.question(this.source);
     const { signal } = new AbortController();
     const file = kind === 'csv' || kind === 'xlsx' ? client[kind](metricId, question, signal) : this.exportImage(kind);
-    Promise.all([file, import('./save.js')]).then(
+    Promise.all([file, loadPart(() => import('./save.js'))]).then(
       ([blob, { save }]) => save(blob, `${name}.${kind}`),
       (error: unknown) => this.#reading.fail(error, client, metricId),
     );

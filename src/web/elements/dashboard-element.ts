@@ -3,6 +3,7 @@ import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
+import { loadPart } from '../base/load-part.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
@@ -227,7 +228,7 @@ export class GuestlistDashboard extends EmbedElement {
   async #givenMarks(dashboard: GuestDashboard): Promise<readonly Mark[] | undefined> {
     const { crossFilter } = this.options;
     if (this.dashboard !== undefined || crossFilter === undefined) return undefined;
-    const { givenMarks } = await import('./given-marks.js');
+    const { givenMarks } = await loadPart(() => import('./given-marks.js'));
     return givenMarks(crossFilter, dashboard, this.view.format);
   }
 

@@ -7,14 +7,15 @@ import { type GuestClient, GuestError, isRecord, OutageError } from '../base/cli
 import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
-import { errorState, loadingState } from '../base/states.js';
+import { loadPart } from '../base/load-part.js';
+import { errorState, loadingState, reloadButton } from '../base/states.js';
 import { parseColours, type ThemeName } from '../base/theme.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
+import { controls } from './load-controls.js';
 import { PageTheme } from './page-theme.js';
-import { isolateForPrint, untilIdle } from './print.js';
 import { Speech } from './speech.js';
 
 export const embedStyles = css`
@@ -199,6 +200,7 @@ export abstract class EmbedElement extends LitElement {
     super.connectedCallback();
     window.addEventListener('beforeprint', this.#beforePrint);
     window.addEventListener('afterprint', this.#afterPrint);
+    controls.elements.add(this);
     if (this.hasUpdated) this.#connection.resume(this.#settings);
   }
 
@@ -206,6 +208,7 @@ export abstract class EmbedElement extends LitElement {
     super.disconnectedCallback();
     window.removeEventListener('beforeprint', this.#beforePrint);
     window.removeEventListener('afterprint', this.#afterPrint);
+    controls.elements.delete(this);
     this.#latest.cancel();
     this.#connection.leave();
   }
@@ -234,6 +237,7 @@ export abstract class EmbedElement extends LitElement {
       ${this.isExpired ? this.#expired() : null}
       <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
       ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
+      ${controls.isMissing ? html`<p role="alert">${text('A part of the page could not be loaded.')} ${reloadButton(text)}</p>` : null}
     </div>`;
   }
 
@@ -281,6 +285,7 @@ export abstract class EmbedElement extends LitElement {
 
   /** Prints this element alone, on A4. Resolves when the browser's dialog is closed. */
   async print(): Promise<void> {
+    const { isolateForPrint, untilIdle } = await loadPart(() => import('./print.js'));
     const undo = isolateForPrint(this);
     this.printing = true;
     try {

@@ -53,6 +53,8 @@ export class Reading {
   readonly #events: Events;
   readonly #latest = createLatest();
   #state = start;
+  /** Resolves when the last question has its answer, failed, or was replaced. */
+  settled: Promise<void> | undefined;
   #target: { readonly metric: GuestMetric; readonly source: CardSource } | undefined;
   #asked: { readonly client: GuestClient; readonly key: string } | undefined;
 
@@ -80,7 +82,7 @@ export class Reading {
     const points = pointsOf(this.#target.metric);
     this.#asked = { client, key: keyOf(metricId, this.#target.source, this.#state) };
     this.#set({ isLoading: true, error: undefined });
-    this.#latest.run(
+    this.settled = this.#latest.run(
       (signal) => client.query(metricId, { ...question, ...points }, signal),
       (answer) => this.#set({ answer, isLoading: false, answeredAt: new Date() }),
       (error) => this.fail(error, client, metricId),

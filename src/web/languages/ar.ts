@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(بلا قيمة)',
   'Q{quarter} {year}': 'الربع {quarter} {year}',
   'Try again': 'إعادة المحاولة',
+  'Reload the page': 'إعادة تحميل الصفحة',
   'Loading {name}': 'جارٍ تحميل {name}',
   'This chart can’t be shown': 'تعذّر عرض هذا المخطط',
   'A part of the page could not be loaded.': 'تعذّر تحميل جزء من الصفحة.',

@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(ohne Wert)',
   'Q{quarter} {year}': 'Q{quarter} {year}',
   'Try again': 'Erneut versuchen',
+  'Reload the page': 'Seite neu laden',
   'Loading {name}': '{name} wird geladen',
   'This chart can’t be shown': 'Dieses Diagramm kann nicht angezeigt werden',
   'A part of the page could not be loaded.': 'Ein Teil der Seite konnte nicht geladen werden.',

@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(sin valor)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Reintentar',
+  'Reload the page': 'Recargar la página',
   'Loading {name}': 'Cargando {name}',
   'This chart can’t be shown': 'No se puede mostrar este gráfico',
   'A part of the page could not be loaded.': 'No se ha podido cargar una parte de la página.',

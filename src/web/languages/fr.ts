@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(aucune valeur)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Réessayer',
+  'Reload the page': 'Recharger la page',
   'Loading {name}': 'Chargement de {name}',
   'This chart can’t be shown': 'Ce graphique ne peut pas être affiché',
   'A part of the page could not be loaded.': 'Une partie de la page n’a pas pu être chargée.',

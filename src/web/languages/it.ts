@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(nessun valore)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Riprova',
+  'Reload the page': 'Ricarica la pagina',
   'Loading {name}': 'Caricamento di {name}',
   'This chart can’t be shown': 'Impossibile mostrare questo grafico',
   'A part of the page could not be loaded.': 'Non è stato possibile caricare una parte della pagina.',

@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '（値なし）',
   'Q{quarter} {year}': '{year}第{quarter}四半期',
   'Try again': '再試行',
+  'Reload the page': 'ページを再読み込み',
   'Loading {name}': '{name}を読み込み中',
   'This chart can’t be shown': 'このグラフを表示できません',
   'A part of the page could not be loaded.': 'ページの一部を読み込めませんでした。',

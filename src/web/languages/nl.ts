@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(geen waarde)',
   'Q{quarter} {year}': 'K{quarter} {year}',
   'Try again': 'Opnieuw proberen',
+  'Reload the page': 'Pagina opnieuw laden',
   'Loading {name}': '{name} wordt geladen',
   'This chart can’t be shown': 'Deze grafiek kan niet worden getoond',
   'A part of the page could not be loaded.': 'Een deel van de pagina kon niet worden geladen.',

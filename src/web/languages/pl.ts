@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(brak)',
   'Q{quarter} {year}': '{quarter}. kw. {year}',
   'Try again': 'Spróbuj ponownie',
+  'Reload the page': 'Wczytaj stronę ponownie',
   'Loading {name}': 'Ładowanie: {name}',
   'This chart can’t be shown': 'Nie można wyświetlić tego wykresu',
   'A part of the page could not be loaded.': 'Nie udało się wczytać części strony.',

@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(sem valor)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Tentar novamente',
+  'Reload the page': 'Recarregar a página',
   'Loading {name}': 'A carregar {name}',
   'This chart can’t be shown': 'Não é possível mostrar este gráfico',
   'A part of the page could not be loaded.': 'Não foi possível carregar uma parte da página.',

@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '(değer yok)',
   'Q{quarter} {year}': '{year} {quarter}. çeyrek',
   'Try again': 'Yeniden dene',
+  'Reload the page': 'Sayfayı yeniden yükle',
   'Loading {name}': '{name} yükleniyor',
   'This chart can’t be shown': 'Bu grafik gösterilemiyor',
   'A part of the page could not be loaded.': 'Sayfanın bir bölümü yüklenemedi.',

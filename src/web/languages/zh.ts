@@ -11,6 +11,7 @@ export const texts: Texts = {
   '(none)': '（无）',
   'Q{quarter} {year}': '{year}第{quarter}季度',
   'Try again': '重试',
+  'Reload the page': '重新加载页面',
   'Loading {name}': '正在加载{name}',
   'This chart can’t be shown': '无法显示此图表',
   'A part of the page could not be loaded.': '页面的一部分无法加载。',
