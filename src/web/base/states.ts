@@ -58,10 +58,6 @@ export const loadingState = (label: string): TemplateResult =>
 export const emptyState = (text: string, action?: TemplateResult): TemplateResult =>
   html`<div class="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
 
-/** For a page whose script is older than the service. */
-export const reloadButton = (text: Text): TemplateResult =>
-  html`<button class="button" type="button" @click=${() => location.reload()}>${text('Reload the page')}</button>`;
-
 /** `message` is the service's message for end users. It is inserted as text, never as HTML. */
 export const errorState = (
   text: Text,
@@ -74,6 +70,6 @@ export const errorState = (
     <p><strong>${title}</strong></p>
     <p class="quiet">${message}</p>
     ${retry === undefined ? null : html`<button class="button" type="button" @click=${retry}>${text('Try again')}</button>`}
-    ${isOutdated ? reloadButton(text) : null}
+    ${isOutdated ? html`<button class="button" type="button" @click=${() => location.reload()}>${text('Reload the page')}</button>` : null}
   </div>
 `;

@@ -10,6 +10,7 @@ const declarations = (palette: Palette): string =>
     .join(' ');
 
 /** For the outer elements: the design tokens of each theme. `unsafeCSS` takes only constants of this package. */
+// Nothing of the page's text is inherited, even if the page styles every element. The page may still hide the element.
 export const themeStyles = css`
   :host {
     ${unsafeCSS(declarations(light))}
@@ -21,7 +22,6 @@ export const themeStyles = css`
   :host(:state(dark)) {
     ${unsafeCSS(declarations(dark))}
   }
-  /* Nothing of the page's text is inherited, even if the page styles every element. The page may still hide the element. */
   .root {
     all: initial;
     visibility: inherit;

@@ -25,13 +25,14 @@ import { isOnScreen, unwatchNear, watchNear } from './near.js';
 import { type CardSource, Reading } from './reading.js';
 import type { LoadRows, RowsDialog } from './rows-dialog.js';
 
+// Positioned out of the flow, so that the content never makes the card taller.
+// On paper a table has all of its rows.
 const cardStyles = css`
   :host {
     container-type: inline-size;
     position: relative;
     min-width: 0;
   }
-  /* Positioned out of the flow, so that the content never makes the card taller. */
   section {
     position: absolute;
     inset: 0;
@@ -99,7 +100,6 @@ const cardStyles = css`
   :host([printing]) header {
     break-after: avoid;
   }
-  /* On paper a table has all of its rows. */
   :host([printing][long]) section {
     position: static;
   }

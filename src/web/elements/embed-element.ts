@@ -8,16 +8,17 @@ import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
-import { errorState, loadingState, reloadButton } from '../base/states.js';
+import { errorState, loadingState } from '../base/states.js';
 import { parseColours, type ThemeName } from '../base/theme.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
-import { controls } from './load-controls.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
 
+// A4 without its margins.
+// Takes no place, so that nothing moves when an outage begins or ends.
 export const embedStyles = css`
   .root {
     container-type: inline-size;
@@ -52,7 +53,6 @@ export const embedStyles = css`
     margin: 0;
   }
   :host([printing]) {
-    /* A4 without its margins. */
     width: 186mm;
     max-width: 100%;
     print-color-adjust: exact;
@@ -64,7 +64,6 @@ export const embedStyles = css`
   .expired strong {
     font-weight: 600;
   }
-  /* Takes no place, so that nothing moves when an outage begins or ends. */
   .outdated {
     position: sticky;
     z-index: 4;
@@ -200,7 +199,6 @@ export abstract class EmbedElement extends LitElement {
     super.connectedCallback();
     window.addEventListener('beforeprint', this.#beforePrint);
     window.addEventListener('afterprint', this.#afterPrint);
-    controls.elements.add(this);
     if (this.hasUpdated) this.#connection.resume(this.#settings);
   }
 
@@ -208,7 +206,6 @@ export abstract class EmbedElement extends LitElement {
     super.disconnectedCallback();
     window.removeEventListener('beforeprint', this.#beforePrint);
     window.removeEventListener('afterprint', this.#afterPrint);
-    controls.elements.delete(this);
     this.#latest.cancel();
     this.#connection.leave();
   }
@@ -237,7 +234,6 @@ export abstract class EmbedElement extends LitElement {
       ${this.isExpired ? this.#expired() : null}
       <div class="content" ?inert=${this.isExpired}>${this.#main()}</div>
       ${this.isAway && this.isShown && !this.isExpired ? this.#outdated() : null}
-      ${controls.isMissing ? html`<p role="alert">${text('A part of the page could not be loaded.')} ${reloadButton(text)}</p>` : null}
     </div>`;
   }
 

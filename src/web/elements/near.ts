@@ -5,8 +5,6 @@
 
 type Card = Element & { isNear: boolean; readonly isBusy: boolean };
 
-/** A card is near up to a screen away, also inside of parts of the page that scroll by themselves. */
-const margin = '100% 0px';
 const pauseMs = 250;
 
 const cards = new Set<Card>();
@@ -31,11 +29,14 @@ export const isOnScreen = (card: Element): boolean => {
   return top < innerHeight && bottom > 0;
 };
 
-/** Sets `isNear` of the card as soon as the card may ask. */
+/**
+ * A card is near up to a screen away, also inside of parts of the page that scroll by themselves. Browsers that do not know
+ * `scrollMargin` begin with the cards on the screen.
+ *
+ * Sets `isNear` of the card as soon as the card may ask.
+ */
 export const watchNear = (card: Card): void => {
-  // With both margins, the second would count from the first. Earlier browsers know only the first.
-  const name = 'scrollMargin' in IntersectionObserver.prototype ? 'scrollMargin' : 'rootMargin';
-  observer ??= new IntersectionObserver(seen, { [name]: margin });
+  observer ??= new IntersectionObserver(seen, { scrollMargin: '100% 0px' } as IntersectionObserverInit);
   cards.add(card);
   observer.observe(card);
 };
