@@ -222,7 +222,7 @@ export class MetricCard extends LitElement {
   }
 
   get #isWaiting(): boolean {
-    return this.#isWanted && (this.#isUnasked || this.#reading.state.isLoading);
+    return this.#isUnasked || this.#reading.state.isLoading;
   }
 
   static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];

@@ -13,7 +13,7 @@ let isWaiting = false;
 
 /** A card that is not displayed is woken when it is. */
 const wakeOthers = (): void => {
-  isWaiting = [...cards].some(({ isBusy }) => isBusy);
+  isWaiting = [...cards].some(({ isNear, isBusy }) => isNear && isBusy);
   if (isWaiting) setTimeout(wakeOthers, pauseMs);
   else for (const card of cards) card.isNear ||= card.clientWidth > 0;
 };
