@@ -104,7 +104,8 @@ beforeAll(async () => {
       const left = [...statements, ...more, ...without(client, states)];
       paths.set(keyOf(client, states), await folder.build(`left-${client}-${index}`, left));
       const values = { State: [...(states ?? [])] };
-      const params = states === null ? {} : { dashboardAppFilters: [{ dashboardId: 'board', values, isShowOnUrl: true }] };
+      const params =
+        states === null ? {} : { dashboardAppFilters: [{ dashboardId: 'board', values, isShowOnUrl: true }] };
       const permissions = { isEnableDownloadMetrics: true, isEnableUnderlyingData: true };
       guests.set(keyOf(client, states), await world.mint(params, { clientId: client, permissions }));
     }
@@ -119,7 +120,10 @@ afterAll(async () => {
 /** The use cases over one database. */
 const depsAt = (path: string) => {
   const datasource = { ...datasourceAt(path), id: path };
-  const there = <Question extends Pick<MetricQuestion, 'datasource'>>(question: Question): Question => ({ ...question, datasource });
+  const there = <Question extends Pick<MetricQuestion, 'datasource'>>(question: Question): Question => ({
+    ...question,
+    datasource,
+  });
   const reads: ReadEngine = {
     until: (signal) => {
       const { query, underlying, options, stream } = engine.until(signal);
