@@ -139,13 +139,14 @@ const rows = {
       const before = await first.textContent();
       await header.focus();
       const sorted = await page.evaluate(async (was) => {
-        const root = window.cardOf(0).shadowRoot;
+        const card = window.cardOf(0).shadowRoot;
+        const root = card.querySelector('guestlist-table')?.shadowRoot ?? card;
         const started = performance.now();
         root.activeElement.click();
         for (;;) {
           await new Promise(requestAnimationFrame);
           const now = root.querySelector('tbody tr td')?.textContent;
-          const isBusy = root.querySelector('section').getAttribute('aria-busy') === 'true';
+          const isBusy = card.querySelector('section').getAttribute('aria-busy') === 'true';
           if (now !== was && !isBusy) return performance.now() - started;
           if (performance.now() - started > 20_000) throw new Error('the table was not sorted');
         }

@@ -23,14 +23,14 @@ afterAll(async () => {
 });
 
 test('the tests of the shipped policy hold', async () => {
-  const { code, output } = await runToEnd(['policy', 'test', '--cover'], {});
+  const { code, output } = await runToEnd(['policy', 'test', '--cover'], demo);
   expect([code, output]).toEqual([0, expect.stringMatching(/\d+ tests, all hold\s/)]);
   // No gateway is configured there.
   expect(output).toContain('were not checked');
 });
 
 test('beside a running gateway, names that its service lacks are found', async () => {
-  const env = { GUESTLIST_DATA_DIR: product.dataDir };
+  const env = { ...demo, GUESTLIST_DATA_DIR: product.dataDir };
   const shipped = await runToEnd(['policy', 'test', '--url', product.url], env);
   expect([shipped.code, shipped.output]).toEqual([0, expect.stringMatching(/\d+ tests, all hold\s*$/)]);
   const file = join(folder, 'misspelt.yaml');

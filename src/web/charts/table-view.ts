@@ -1,5 +1,6 @@
 /** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
-import { css, html, svg, type TemplateResult } from 'lit';
+import { css, html, nothing, svg, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import type { CellRule, Tone } from '../../domain/dashboard/chart.js';
 import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { GuestChart } from '../../domain/guest/view.js';
@@ -42,6 +43,20 @@ export const tableStyles = css`
   }
   td.date {
     white-space: nowrap;
+  }
+  /* Rows of the same height, so that the place of each is known before it is drawn. */
+  .windowed td {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .gap td {
+    padding: 0;
+    border: 0;
+  }
+  /* Gives the columns their width and takes no height. */
+  .widest tr {
+    visibility: collapse;
   }
   th.number,
   td.number {
@@ -132,31 +147,74 @@ export type TableView = {
   readonly onSort?: (name: string) => void;
   /** Called with a value of the first column that the guest chose. */
   readonly onMark?: ((value: Cell) => void) | undefined;
+  readonly onScroll?: () => void;
 };
+
+/** The rows of a long table that are part of the page: from `first` up to, and without, `last`. */
+export type RowWindow = { readonly first: number; readonly last: number; readonly rowHeight: number };
+
+type Row = MetricAnswer['rows'][number];
 
 /** What all rows of a table share. */
 type Cells = TableView & { readonly extents: ReadonlyMap<string, Extent> };
 
-export const tableView = (view: TableView): TemplateResult => {
+/** The table with all rows, or with those of a window. */
+export const tableView = (view: TableView, window?: RowWindow): TemplateResult => {
   const cells = { ...view, extents: extentsOf(view) };
+  const { rows } = view.answer;
   return html`
-  <div class="scroll" tabindex="0" role="region" aria-label=${view.label}>
-    <table>
+  <div class=${window === undefined ? 'scroll' : 'scroll windowed'} tabindex="0" role="region" aria-label=${view.label} @scroll=${view.onScroll}>
+    <table aria-rowcount=${window === undefined ? nothing : rows.length + 1}>
       <thead>
         <tr>
           ${view.columns.map((column) => headCell(view, column))}
         </tr>
       </thead>
-      <tbody>
-        ${view.answer.rows.map(
-          (row) => html`<tr>
-            ${view.columns.map((column, index) => bodyCell(cells, column, row[column.name] ?? null, index))}
-          </tr>`,
-        )}
-      </tbody>
+      ${window === undefined ? html`<tbody>${rows.map((row) => bodyRow(cells, row))}</tbody>` : windowed(cells, window)}
     </table>
   </div>
 `;
+};
+
+const bodyRow = (cells: Cells, row: Row, at?: number): TemplateResult =>
+  html`<tr aria-rowindex=${at === undefined ? nothing : at + 2}>
+    ${cells.columns.map((column, index) => bodyCell(cells, column, row[column.name] ?? null, index))}
+  </tr>`;
+
+/** Gaps stand for the rows that are not drawn. A row keeps its element while it is drawn, and so the focus in it. */
+const windowed = (cells: Cells, { first, last, rowHeight }: RowWindow): TemplateResult => {
+  const { rows } = cells.answer;
+  const start = Math.min(first, Math.max(0, rows.length - (last - first)));
+  const drawn = rows.slice(start, last).map((row, index) => ({ row, at: start + index }));
+  const gap = (count: number) =>
+    count === 0
+      ? null
+      : html`<tbody class="gap" aria-hidden="true"><tr><td colspan=${cells.columns.length} height=${Math.round(count * rowHeight)}></td></tr></tbody>`;
+  const byPlace = ({ at }: (typeof drawn)[number]) => at;
+  return html`${gap(start)}
+    <tbody>${repeat(drawn, byPlace, ({ row, at }) => bodyRow(cells, row, at))}</tbody>
+    ${gap(Math.max(0, rows.length - last))}
+    <tbody class="widest" aria-hidden="true">${widestOf(cells).map((row) => bodyRow({ ...cells, onMark: undefined }, row))}</tbody>`;
+};
+
+const widest = new WeakMap<MetricAnswer, readonly Row[]>();
+
+/** Two rows, of the longest values and of the largest numbers: with them, columns keep their width while rows change. */
+const widestOf = ({ answer, columns }: Cells): readonly Row[] => {
+  const known = widest.get(answer);
+  if (known !== undefined) return known;
+  const longest: Record<string, Cell> = {};
+  const largest: Record<string, Cell> = {};
+  for (const { name } of columns) {
+    for (const row of answer.rows) {
+      const value = row[name] ?? null;
+      if (String(value).length > String(longest[name] ?? '').length) longest[name] = value;
+      if (Math.abs(numberOf(value) ?? 0) > Math.abs(numberOf(largest[name]) ?? 0)) largest[name] = value;
+    }
+  }
+  const found = [longest, largest];
+  widest.set(answer, found);
+  return found;
 };
 
 /** The ends of a column's bars. Zero is one of them, or lies between them. */

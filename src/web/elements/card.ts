@@ -11,11 +11,9 @@ import { emptyState, errorState, loadingState, stateStyles } from '../base/state
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
 import type { ImageType } from '../charts/pictures/content.js';
-import { pivotOf } from '../charts/pivot.js';
-import { pivotStyles, pivotView } from '../charts/pivot-view.js';
 import { rendererOf } from '../charts/registry.js';
 import { singleValue, singleValueStyles } from '../charts/single-value.js';
-import { tableStyles, tableView } from '../charts/table-view.js';
+import type { TableContent } from '../charts/table-element.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
@@ -103,16 +101,10 @@ const cardStyles = css`
   :host([printing][long]) section {
     position: static;
   }
-  :host([printing][long]) :is(.scroll, .body) {
+  :host([printing][long]) .body {
     display: block;
     height: auto;
     overflow: visible;
-  }
-  :host([printing][long]) tr {
-    break-inside: avoid;
-  }
-  :host([printing][long]) :is(th, td) {
-    position: static;
   }
   .more {
     margin: 8px 0 0;
@@ -225,11 +217,12 @@ export class MetricCard extends LitElement {
     return this.#isUnasked || this.#reading.state.isLoading;
   }
 
-  static override styles = [baseStyles, stateStyles, tableStyles, pivotStyles, singleValueStyles, cardStyles];
+  static override styles = [baseStyles, stateStyles, singleValueStyles, cardStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
     watchNear(this);
+    if (!this.#hasTables) void customElements.whenDefined('guestlist-table').then(() => this.requestUpdate());
     if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
   }
 
@@ -308,8 +301,14 @@ export class MetricCard extends LitElement {
 
   get #isAwaitingChart(): boolean {
     const { answer, error } = this.#reading.state;
-    const isDrawn = error === undefined && answer !== undefined && answer.rows.length > 0 && !this.isTable;
-    return isDrawn && rendererOf(this.metric.chart.type).kind === 'chart' && !this.isSettled;
+    if (error !== undefined || answer === undefined || answer.rows.length === 0) return false;
+    const { kind } = rendererOf(this.metric.chart.type);
+    if (this.isTable || kind === 'table' || kind === 'pivotTable') return !this.#hasTables;
+    return kind === 'chart' && !this.isSettled;
+  }
+
+  get #hasTables(): boolean {
+    return customElements.get('guestlist-table') !== undefined;
   }
 
   /** The metric, without its unit where the unit cannot apply to all measures. */
@@ -346,30 +345,33 @@ export class MetricCard extends LitElement {
     const { dimensions, measures } = columnsOf(answer, chart);
     const hasMarks = this.#hasMarks && dimensions.length > 0;
     const missing = this.#missing(answer);
-    return html`${tableView({
+    const table = {
       answer,
       columns: [...dimensions, ...measures],
       measures: measures.map((column) => column.name),
       chart,
       format,
-      grainOf: (column) => grainOf(chart, column),
+      grainOf: (column: string) => grainOf(chart, column),
       label: [format.text('{name}, table', { name }), missing].filter(Boolean).join(', '),
       sort: this.#reading.state.sort,
-      onSort: (column) => this.#reading.sortBy(column),
+      onSort: (column: string) => this.#reading.sortBy(column),
       onMark: hasMarks ? this.#chooseMark : undefined,
-    })}
+    };
+    return html`${this.#tableElement({ kind: 'table', table })}
     ${missing === null ? null : html`<p class="more quiet">${missing}</p>`}`;
   }
 
   #pivot(answer: MetricAnswer): TemplateResult {
     const { name, chart } = this.#shown;
     const { format } = this.view;
-    const pivot = pivotOf(answer, chart, format);
-    const missing = this.#missing(answer);
-    const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
-    const label = [format.text('{name}, pivot table', { name }), ...notes].join(', ');
-    return html`${pivotView(pivot, label)}
-    ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
+    return this.#tableElement({
+      kind: 'pivot',
+      pivot: { answer, chart, format, name, missing: this.#missing(answer) },
+    });
+  }
+
+  #tableElement(content: TableContent): TemplateResult {
+    return html`<guestlist-table .content=${content} .isPrinted=${this.view.isPrinted}></guestlist-table>`;
   }
 
   /** Says how many of the rows are shown, if not all. */

@@ -1,7 +1,8 @@
 /**
- * Entry point of a chunk: the filter bar, lists, menus and dialogs, which the first picture of a dashboard does without. The chunk has
- * its own copy of what it shares with the script, so no code may compare classes of the two.
+ * Entry point of a chunk: the filter bar, lists, menus, dialogs and tables, which the first charts of a dashboard do
+ * without. The chunk has its own copy of what it shares with the script, so no code may compare classes of the two.
  */
+import { TableElement } from '../charts/table-element.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
 import { RangeInput } from '../filters/range-input.js';
@@ -16,5 +17,6 @@ defineAll({
   'guestlist-range': RangeInput,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
+  'guestlist-table': TableElement,
   'guestlist-download-menu': DownloadMenu,
 });

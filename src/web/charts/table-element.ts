@@ -1,0 +1,129 @@
+/** A table or pivot table. Of many rows, only those in view are part of the page, except on paper. */
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import type { GuestChart } from '../../domain/guest/view.js';
+import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { Format } from '../base/format.js';
+import { baseStyles } from '../base/theme.js';
+import { pivotOf } from './pivot.js';
+import { pivotStyles, pivotView } from './pivot-view.js';
+import { type RowWindow, type TableView, tableStyles, tableView } from './table-view.js';
+
+export type PivotContent = {
+  readonly answer: MetricAnswer;
+  readonly chart: GuestChart;
+  readonly format: Format;
+  readonly name: string;
+  /** Says how many of the rows are shown, if not all. */
+  readonly missing: string | null;
+};
+
+export type TableContent =
+  | { readonly kind: 'table'; readonly table: TableView }
+  | { readonly kind: 'pivot'; readonly pivot: PivotContent };
+
+/** Tables of at most so many rows are drawn whole. */
+const mostWhole = 100;
+/** Rows drawn above and below those in view. */
+const margin = 10;
+
+export class TableElement extends LitElement {
+  static override properties = {
+    content: { attribute: false },
+    isPrinted: { type: Boolean, reflect: true, attribute: 'printed' },
+    drawn: { state: true },
+  };
+  declare content: TableContent | undefined;
+  declare isPrinted: boolean;
+  declare drawn: RowWindow;
+
+  readonly #resized = new ResizeObserver(() => this.#look());
+
+  constructor() {
+    super();
+    this.isPrinted = false;
+    this.drawn = { first: 0, last: 4 * margin, rowHeight: 34 };
+  }
+
+  static override styles = [
+    baseStyles,
+    tableStyles,
+    pivotStyles,
+    css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+      }
+      .scroll {
+        flex: 1;
+        min-height: 0;
+      }
+      .more {
+        margin: 8px 0 0;
+        font-size: 12px;
+      }
+      /* On paper a table has all of its rows, and its head on each page. */
+      :host([printed]),
+      :host([printed]) .scroll {
+        display: block;
+        height: auto;
+        overflow: visible;
+      }
+      :host([printed]) :is(thead, tr) {
+        break-inside: avoid;
+      }
+      :host([printed]) :is(th, td) {
+        position: static;
+      }
+    `,
+  ];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#resized.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#resized.disconnect();
+  }
+
+  override render(): TemplateResult | null {
+    const { content } = this;
+    if (content === undefined) return null;
+    if (content.kind === 'pivot') return this.#pivot(content.pivot);
+    return tableView({ ...content.table, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn);
+  }
+
+  protected override updated(): void {
+    this.#look();
+  }
+
+  get #isWhole(): boolean {
+    const { content } = this;
+    return this.isPrinted || content?.kind !== 'table' || content.table.answer.rows.length <= mostWhole;
+  }
+
+  #pivot({ answer, chart, format, name, missing }: PivotContent): TemplateResult {
+    const pivot = pivotOf(answer, chart, format);
+    const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
+    const label = [format.text('{name}, pivot table', { name }), ...notes].join(', ');
+    return html`${pivotView(pivot, label)}
+    ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
+  }
+
+  /** Finds the rows in view, in steps, so that not each pixel of scrolling draws the table again. */
+  readonly #look = (): void => {
+    const scroll = this.renderRoot.querySelector('.scroll');
+    if (this.#isWhole || scroll === null) return;
+    const measured = scroll.querySelector('tr[aria-rowindex]')?.getBoundingClientRect().height ?? 0;
+    const rowHeight = measured > 0 ? measured : this.drawn.rowHeight;
+    const top = Math.floor(scroll.scrollTop / rowHeight / margin) * margin;
+    const seen = Math.ceil(scroll.clientHeight / rowHeight) + margin;
+    const next = { first: Math.max(0, top - margin), last: top + seen + margin, rowHeight };
+    const { first, last } = this.drawn;
+    if (next.first !== first || next.last !== last || Math.abs(rowHeight - this.drawn.rowHeight) > 0.5) {
+      this.drawn = next;
+    }
+  };
+}
