@@ -22,7 +22,7 @@ export type TableContent =
   | { readonly kind: 'pivot'; readonly pivot: PivotContent };
 
 /** Tables of at most so many rows are drawn whole. */
-const mostWhole = 100;
+const mostWhole = 200;
 /** Rows drawn above and below those in view. */
 const margin = 10;
 
