@@ -1,4 +1,4 @@
-/** Loads parts of the elements that are files of their own. After an upgrade of the service, the files of before are gone. */
+/** Loads parts of the elements that are files of their own. An upgrade of the service removes those of the previous release. */
 import { GuestError } from './client.js';
 
 const pauseMs = 1000;

@@ -10,7 +10,6 @@ const declarations = (palette: Palette): string =>
     .join(' ');
 
 /** For the outer elements: the design tokens of each theme. `unsafeCSS` takes only constants of this package. */
-// Nothing of the page's text is inherited, even if the page styles every element. The page may still hide the element.
 export const themeStyles = css`
   :host {
     ${unsafeCSS(declarations(light))}
@@ -22,6 +21,7 @@ export const themeStyles = css`
   :host(:state(dark)) {
     ${unsafeCSS(declarations(dark))}
   }
+  /* Nothing of the page's text is inherited, even if the page styles every element. The page may still hide the element. */
   .root {
     all: initial;
     visibility: inherit;

@@ -23,14 +23,13 @@ import { isOnScreen, unwatchNear, watchNear } from './near.js';
 import { type CardSource, Reading } from './reading.js';
 import type { LoadRows, RowsDialog } from './rows-dialog.js';
 
-// Positioned out of the flow, so that the content never makes the card taller.
-// On paper a table has all of its rows.
 const cardStyles = css`
   :host {
     container-type: inline-size;
     position: relative;
     min-width: 0;
   }
+  /* Positioned out of the flow, so that the content never makes the card taller. */
   section {
     position: absolute;
     inset: 0;
@@ -98,6 +97,7 @@ const cardStyles = css`
   :host([printing]) header {
     break-after: avoid;
   }
+  /* On paper a table has all of its rows. */
   :host([printing][long]) section {
     position: static;
   }

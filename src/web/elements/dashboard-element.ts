@@ -15,7 +15,6 @@ import { cardsOf, type PlacedCard } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 
-// On paper: two cards side by side. A card that is not a table fits on a page, and is not divided.
 const dashboardStyles = css`
   .head {
     display: flex;
@@ -94,6 +93,7 @@ const dashboardStyles = css`
       min-height: calc(2 * var(--gl-row-height));
     }
   }
+  /* On paper: two cards side by side. A card that is not a table fits on a page, and is not divided. */
   :host([printing]) .grid {
     display: block;
     margin-inline: calc(var(--gl-gap) / -2);

@@ -17,8 +17,6 @@ import { Connection, type ConnectionSettings } from './connection.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
 
-// A4 without its margins.
-// Takes no place, so that nothing moves when an outage begins or ends.
 export const embedStyles = css`
   .root {
     container-type: inline-size;
@@ -53,6 +51,7 @@ export const embedStyles = css`
     margin: 0;
   }
   :host([printing]) {
+    /* A4 without its margins. */
     width: 186mm;
     max-width: 100%;
     print-color-adjust: exact;
@@ -64,6 +63,7 @@ export const embedStyles = css`
   .expired strong {
     font-weight: 600;
   }
+  /* Takes no place, so that nothing moves when an outage begins or ends. */
   .outdated {
     position: sticky;
     z-index: 4;
