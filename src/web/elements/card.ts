@@ -170,6 +170,9 @@ export class MetricCard extends LitElement {
   declare isTable: boolean;
   /** False until the script of the chart has come. */
   declare isSettled: boolean;
+  /** Why the script of the tables did not come. */
+  declare tablesFailure: unknown;
+  #isLoadingTables = false;
   /** False until the card may ask: cards that the reader sees come first. */
   declare isNear: boolean;
 
@@ -222,7 +225,6 @@ export class MetricCard extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     watchNear(this);
-    if (!this.#hasTables) void customElements.whenDefined('guestlist-table').then(() => this.requestUpdate());
     if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
   }
 
@@ -239,6 +241,11 @@ export class MetricCard extends LitElement {
     if (!this.#isUnasked && !this.#reading.state.isLoading) this.#answeredNotes = this.notes;
   }
 
+  protected override updated(): void {
+    const isAsked = this.#isLoadingTables || this.tablesFailure !== undefined;
+    if (this.#isTabular && !this.#hasTables && !isAsked) this.#loadTables();
+  }
+
   /** The cards on the screen ask first: the service answers in the order of the request. */
   #read(): void {
     const read = (): void => {
@@ -253,7 +260,7 @@ export class MetricCard extends LitElement {
     const { name } = this.metric;
     const { answer, drill, isLoading } = this.#reading.state;
     this.toggleAttribute('printing', this.view.isPrinted);
-    this.toggleAttribute('long', this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able'));
+    this.toggleAttribute('long', this.#isTabular);
     return html`<section aria-labelledby="title" aria-busy=${this.#isWaiting || this.#isAwaitingChart ? 'true' : 'false'}>
       <header>
         <h3 id="title" title=${name}>${name}</h3>
@@ -295,6 +302,10 @@ export class MetricCard extends LitElement {
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
     const { kind } = rendererOf(chart.type);
     if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.#answeredNotes);
+    if (this.#isTabular && this.tablesFailure !== undefined && !this.#hasTables) {
+      const again = () => this.#loadTables();
+      return errorState(text, text('This chart can’t be shown'), failureText(this.tablesFailure, text), again, true);
+    }
     if (this.isTable || kind === 'table') return this.#table(answer);
     return kind === 'pivotTable' ? this.#pivot(answer) : this.#chart(answer);
   }
@@ -303,12 +314,30 @@ export class MetricCard extends LitElement {
     const { answer, error } = this.#reading.state;
     if (error !== undefined || answer === undefined || answer.rows.length === 0) return false;
     const { kind } = rendererOf(this.metric.chart.type);
-    if (this.isTable || kind === 'table' || kind === 'pivotTable') return !this.#hasTables;
+    if (this.#isTabular) return !this.#hasTables && this.tablesFailure === undefined;
     return kind === 'chart' && !this.isSettled;
+  }
+
+  get #isTabular(): boolean {
+    return this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able');
   }
 
   get #hasTables(): boolean {
     return customElements.get('guestlist-table') !== undefined;
+  }
+
+  /** Tables come with the controls. They may be loading already: then this waits for the same script. */
+  #loadTables(): void {
+    this.#isLoadingTables = true;
+    this.tablesFailure = undefined;
+    loadPart(() => import('./controls.js'))
+      .catch((error: unknown) => {
+        this.tablesFailure = error;
+      })
+      .finally(() => {
+        this.#isLoadingTables = false;
+        this.requestUpdate();
+      });
   }
 
   /** The metric, without its unit where the unit cannot apply to all measures. */
