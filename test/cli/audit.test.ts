@@ -71,7 +71,7 @@ it('ends with 1 for a file that a kept head contradicts: one written anew, or cu
 });
 
 it.each([
-  [[], /say "audit verify" or "audit export"/],
+  [[], /The commands are verify, export/],
   [['verify', '--file', join(folder, 'none')], /cannot be read/],
   [['verify', '--file', write('empty.jsonl', [])], /holds no entry/],
   [['verify', '--head', '1:abc'], /--head takes SEQ:HASH/],

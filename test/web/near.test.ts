@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium())('a tall dashboard', { timeout: 120_000 }, () => 
   it('prints all cards', async () => {
     hold.open();
     await page.evaluate(
-      "window.print = () => { window.printed = document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card').length + ' ' + [...document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card')].filter((card) => card.renderRoot.textContent.includes('7')).length; }",
+      "window.print = () => { window.printed = document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card').length + ' ' + [...document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card')].filter((card) => card.renderRoot.querySelector('guestlist-table')?.renderRoot.querySelector('tbody')?.textContent.includes('7')).length; }",
     );
     await page.evaluate("document.querySelector('guestlist-dashboard').print()");
     expect(await page.evaluate('window.printed')).toBe(`${count} ${count}`);
