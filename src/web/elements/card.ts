@@ -465,9 +465,11 @@ export class MetricCard extends LitElement {
     this.#pointed = undefined;
   };
 
+  /** What has the focus in this card, also inside of its chart or table. */
   #focused(): HTMLElement | null {
-    const root = this.renderRoot;
-    return root instanceof ShadowRoot && root.activeElement instanceof HTMLElement ? root.activeElement : null;
+    let found: Element | null = null;
+    for (let root = this.shadowRoot; root?.activeElement; root = found.shadowRoot) found = root.activeElement;
+    return found instanceof HTMLElement ? found : null;
   }
 
   /** At the pointer, or below what has the focus. */
