@@ -9,7 +9,7 @@ import { policyFaults, WriteFault } from './files/policies.js';
 import { pushStep } from './files/push.js';
 import { type Ends, readStored, type Stored } from './files/service.js';
 import { parseOptions } from './kit/options.js';
-import { printable, withProgress } from './kit/terminal.js';
+import { tableText, withProgress } from './kit/terminal.js';
 import { isThisMachine, OperatorError } from './operator.js';
 import { assertGatewayReads, assertPolicyTaken } from './policy-in-force.js';
 import { connectToService } from './service-client.js';
@@ -74,10 +74,10 @@ const pull = async (ends: Ends, { folder, workspaces }: Options): Promise<Answer
   const isBeside = stored.policy !== undefined && dirname(stored.policy.path) === dirname(resolve(folder));
   const policy = isBeside && !files.some(({ kind }) => kind === 'policy') ? undefined : stored.policy;
   const pulled = await writeFolder(folder, files, definitionsOf({ ...stored, policy }));
-  const lines = pulled.map(({ action, file, name }) => `${action.padEnd(9)}  ${file}  ${name}`);
+  const rows = pulled.map(({ action, file, name }) => [action, file, name]);
   return {
     json: pulled,
-    text: printable(lines.join('\n')) || 'The service has none.',
+    text: tableText(['ACTION', 'FILE', 'NAME'], rows, 'The service has none.'),
     notes: pullNotes(stored),
   };
 };

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { mapBounded } from '../platform/bounded.js';
 import { parseOptions } from './kit/options.js';
+import { createProgress } from './kit/terminal.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -53,19 +54,22 @@ const failuresShown = 20;
 const createTally = (total: number | null, isJson: boolean) => {
   const counts = { complete: 0, partial: 0, failed: 0, skipped: 0 };
   const bad: string[] = [];
+  const progress = createProgress();
   let done = 0;
   return {
     add: (tenants: readonly Tenant[]): void => {
+      progress.end();
       for (const tenant of tenants) {
         done += 1;
         counts[tenant.outcome] += 1;
         if (!isGood(tenant)) bad.push(tenant.clientId);
         console.log(isJson ? JSON.stringify(tenant) : linesOf(tenant).join('\n'));
       }
-      if (total !== null && total > batchSize) console.error(`${done} of ${total}`);
+      progress.say(total === null ? `${done} tenants` : `${done} of ${total} tenants`);
     },
     /** Answers the exit code. */
     end: (): number => {
+      progress.end();
       const more = bad.length > failuresShown ? `, and ${bad.length - failuresShown} more` : '';
       if (bad.length > 0) console.error(`not complete: ${bad.slice(0, failuresShown).join(', ')}${more}`);
       const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);

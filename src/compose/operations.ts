@@ -93,7 +93,7 @@ import {
   renderGuestMetricPdf,
   renderGuestMetricPng,
 } from '../usecases/guest/renders.js';
-import { createGuestView, deleteGuestView, listGuestViews } from '../usecases/guest/views.js';
+import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../usecases/guest/views.js';
 import {
   createWorkspace,
   deleteWorkspace,
@@ -200,6 +200,7 @@ const table = {
   saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
   createGuestView: serve(guestBoards.createGuestView, createGuestView),
   listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
+  updateGuestView: serve(guestBoards.updateGuestView, updateGuestView),
   deleteGuestView: serve(guestBoards.deleteGuestView, deleteGuestView),
   publishMetric: serve(guestMetrics.publishMetric, publishMetric),
 } as const satisfies { readonly [Name in DeclaredName]: { readonly operation: { readonly name: Name } } };

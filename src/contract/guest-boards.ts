@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import type { LayoutCard } from '../domain/dashboard/dashboard.js';
 import { guestLimits } from '../domain/guest/metric.js';
-import type { SavedView } from '../domain/guest/saved-view.js';
-import { guestFilterValue, guestFilterValues, identifier, list, named } from './fields.js';
+import type { ListedView } from '../domain/guest/saved-view.js';
+import { guestFilterValues, identifier, list, named } from './fields.js';
 import { gridCard } from './guest-metrics.js';
+import { encodeView, exampleView, guestView } from './guest-view.js';
 import { noError, operation } from './operation.js';
 
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -45,56 +46,41 @@ export const saveGuestLayout = operation({
   },
 });
 
-const view = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    dashboardFilter: z.record(z.string(), guestFilterValue),
-    metricFilter: z.record(z.string(), z.record(z.string(), guestFilterValue)),
-    filterNames: z.record(z.string(), z.string()),
-  })
-  .meta({ id: 'GuestView' });
-
-const knownValues = z.record(z.string(), guestFilterValue);
-
-const encodeView = ({ id, name, dashboardFilter, metricFilter, filterNames }: SavedView): z.input<typeof view> => ({
-  id,
-  name,
-  dashboardFilter: knownValues.parse(dashboardFilter),
-  metricFilter: z.record(z.string(), knownValues).parse(metricFilter),
-  filterNames: { ...filterNames },
-});
-
-const exampleView = {
-  id: '1b671a64-40d5-491e-99b0-da01ff1f3341',
-  name: 'West coast',
-  dashboardFilter: { 'Destination state': ['CA', 'OR', 'WA'] },
-  metricFilter: {},
-  filterNames: {},
-};
-
 const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.choicesLength;
+
+const choices = {
+  dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
+  metricFilter: named(guestFilterValues).optional().describe('Values by metric id, then by the name of a filter.'),
+  filterNames: named(identifier)
+    .optional()
+    .describe('New names of dashboard filters. Needs `isAllowDashboardFilterNameChange`.'),
+};
+const flags = {
+  isShared: z.boolean().optional().describe('Whether all users of the client see it. Needs `isEnableManageMetrics`.'),
+  isDefault: z
+    .boolean()
+    .optional()
+    .describe('Whether the dashboard opens with it: for this user or, if it is shared, for users without a default.'),
+};
 
 export const createGuestView = operation({
   name: 'createGuestView',
   section: 'guest',
   resource: 'Guest writes',
   summary: 'Save filter choices as a view',
-  description: 'The view belongs to this user and dashboard, and its name is unique among them.',
+  description:
+    'The view belongs to this user and dashboard, and its name is unique among them. Other users see it only if it is shared.',
   credentials: ['guestToken'],
   input: z
     .strictObject({
       dashboardId: identifier,
       name: identifier,
-      dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
-      metricFilter: named(guestFilterValues).optional().describe('Values by metric id, then by the name of a filter.'),
-      filterNames: named(identifier)
-        .optional()
-        .describe('New names of dashboard filters. Needs `isAllowDashboardFilterNameChange`.'),
+      ...choices,
+      ...flags,
     })
     .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
-  output: z.object({ data: view, error: noError }),
-  encode: (saved: SavedView) => ({ data: encodeView(saved), error: null }),
+  output: z.object({ data: guestView, error: noError }),
+  encode: (saved: ListedView) => ({ data: encodeView(saved), error: null }),
   errors: { ...errors, VIEW_ALREADY_EXISTS: 400 },
   bindings: [{ method: 'POST', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'body' }],
   example: {
@@ -111,15 +97,36 @@ export const listGuestViews = operation({
   name: 'listGuestViews',
   section: 'guest',
   resource: 'Guest writes',
-  summary: 'List the user’s views of a dashboard',
-  description: `Oldest first; at most ${guestLimits.views}.`,
+  summary: 'List the user’s views of a dashboard, and those shared by others',
+  description: `Oldest first; at most ${guestLimits.views} of each user.`,
   credentials: ['guestToken'],
   input: z.strictObject({ dashboardId: identifier }),
-  output: z.object({ data: z.array(view), error: noError }),
-  encode: (views: readonly SavedView[]) => ({ data: views.map(encodeView), error: null }),
+  output: z.object({ data: z.array(guestView), error: noError }),
+  encode: (views: readonly ListedView[]) => ({ data: views.map(encodeView), error: null }),
   errors,
   bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'path' }],
   example: { input: { dashboardId: 'delays--LAX' }, output: { data: [exampleView], error: null } },
+});
+
+export const updateGuestView = operation({
+  name: 'updateGuestView',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Change a view',
+  description:
+    'What is left out keeps its value. A view of another user can only be shared no longer, or be the default. A view that becomes shared or unshared is no longer a default, unless `isDefault` says so.',
+  credentials: ['guestToken'],
+  input: z
+    .strictObject({ dashboardId: identifier, viewId: identifier, name: identifier.optional(), ...choices, ...flags })
+    .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
+  output: z.object({ data: guestView, error: noError }),
+  encode: (changed: ListedView) => ({ data: encodeView(changed), error: null }),
+  errors: { ...errors, VIEW_ALREADY_EXISTS: 400, VIEW_NOT_FOUND: 400 },
+  bindings: [{ method: 'PUT', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', viewId: exampleView.id, isDefault: true },
+    output: { data: { ...exampleView, isDefault: true }, error: null },
+  },
 });
 
 export const deleteGuestView = operation({

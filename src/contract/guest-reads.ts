@@ -17,6 +17,7 @@ import {
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
+import { encodeView, guestView } from './guest-view.js';
 import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
@@ -73,6 +74,7 @@ const dashboard = z
     permissions: z.record(guestPermissions.keyof(), z.boolean()),
     accessPermissions: guestAccess,
     theme: z.record(z.string(), z.unknown()).nullable(),
+    defaultView: guestView.nullable().describe('The saved view that the dashboard opens with.'),
   })
   .meta({ id: 'GuestDashboard' });
 
@@ -114,6 +116,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   permissions: { ...view.permissions },
   accessPermissions: encodeAccess(view.accessPermissions),
   theme: view.theme === null ? null : { ...view.theme },
+  defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
 });
 
 export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -168,6 +171,7 @@ export const getGuestDashboard = operation({
         permissions: { ...noPermissions, isEnableUnderlyingData: true, isShowDashboardName: true },
         accessPermissions: noAccess,
         theme: null,
+        defaultView: null,
       },
       error: null,
     },

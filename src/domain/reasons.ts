@@ -298,6 +298,7 @@ export const ownReasons = [
   'value-too-long',
   'value-with-nul',
   'view-choices',
+  'view-of-another-user',
   'waited-too-long',
   'webhook-id-reused',
   'where-of-the-host',

@@ -1,38 +1,122 @@
-import type { Kysely } from 'kysely';
-import type { GuestViewStore } from '../domain/store/dashboards.js';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Viewer } from '../domain/dashboard/metric.js';
+import type { SavedView } from '../domain/guest/saved-view.js';
+import type { GuestViewStore, ViewChange } from '../domain/store/dashboards.js';
 import { jsonb } from './document.js';
-import { viewerColumns, viewerIs, wasInserted } from './query.js';
+import { inTransaction, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
+const clientIs = (dashboardId: string, viewer: Viewer) => (eb: ExpressionBuilder<Tables, 'guest_views'>) => {
+  const columns = viewerColumns(dashboardId, viewer);
+  return eb.and([
+    eb('dashboard_id', '=', columns.dashboard_id),
+    eb('data_app_id', '=', columns.data_app_id),
+    eb('client_id', '=', columns.client_id),
+  ]);
+};
+
+/** The viewer's own views, and those shared with the users of the viewer's client. */
+const isListed = (dashboardId: string, viewer: Viewer) => (eb: ExpressionBuilder<Tables, 'guest_views'>) =>
+  eb.or([viewerIs(dashboardId, viewer)(eb), eb.and([clientIs(dashboardId, viewer)(eb), eb('is_shared', '=', true)])]);
+
+/** Makes place for another default view of the viewer, or of the client. */
+const clearDefault = async (db: Kysely<Tables>, dashboardId: string, viewer: Viewer, isShared: boolean) => {
+  await db
+    .updateTable('guest_views')
+    .set({ is_default: false })
+    .where(isShared ? clientIs(dashboardId, viewer) : viewerIs(dashboardId, viewer))
+    .where('is_shared', '=', isShared)
+    .where('is_default', '=', true)
+    .execute();
+};
+
+const changed = ({ name, choices, isShared, isDefault }: ViewChange) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(choices === undefined ? {} : { choices: jsonb(choices) }),
+  ...(isShared === undefined ? {} : { is_shared: isShared }),
+  ...(isDefault === undefined ? {} : { is_default: isDefault }),
+});
+
+const change = async (
+  db: Kysely<Tables>,
+  dashboardId: string,
+  viewer: Viewer,
+  viewId: string,
+  wanted: ViewChange,
+): Promise<boolean> => {
+  const before = await db
+    .selectFrom('guest_views')
+    .select(['is_shared', 'is_default'])
+    .where(isListed(dashboardId, viewer))
+    .where('id', '=', viewId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (before === undefined) return false;
+  const isShared = wanted.isShared ?? before.is_shared;
+  const isDefault = wanted.isDefault ?? (isShared === before.is_shared && before.is_default);
+  if (isDefault) await clearDefault(db, dashboardId, viewer, isShared);
+  await db
+    .updateTable('guest_views')
+    .set({ ...changed(wanted), is_default: isDefault })
+    .where('id', '=', viewId)
+    .execute();
+  return true;
+};
+
+const insert = async (
+  db: Kysely<Tables>,
+  dashboardId: string,
+  viewer: Viewer,
+  { id, name, isShared, isDefault, ...choices }: SavedView,
+  createdAt: Date,
+): Promise<boolean> => {
+  const columns = viewerColumns(dashboardId, viewer);
+  const isInserted = wasInserted(
+    await db
+      .insertInto('guest_views')
+      .values({
+        id,
+        name,
+        ...columns,
+        choices: jsonb(choices),
+        created_at: createdAt,
+        is_shared: isShared,
+        is_default: false,
+      })
+      .onConflict((oc) => oc.doNothing())
+      .executeTakeFirst(),
+  );
+  return isInserted && (!isDefault || change(db, dashboardId, viewer, id, { isDefault }));
+};
+
 export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
-  insert: async (dashboardId, viewer, { id, name, ...choices }, createdAt) =>
-    wasInserted(
-      await db
-        .insertInto('guest_views')
-        .values({
-          id,
-          name,
-          ...viewerColumns(dashboardId, viewer),
-          choices: jsonb(choices),
-          created_at: createdAt,
-        })
-        .onConflict((oc) => oc.doNothing())
-        .executeTakeFirst(),
-    ),
+  insert: (dashboardId, viewer, view, createdAt) =>
+    inTransaction(db, (transaction) => insert(transaction, dashboardId, viewer, view, createdAt)),
   list: async (dashboardId, viewer) => {
     const rows = await db
       .selectFrom('guest_views')
-      .select(['id', 'name', 'choices'])
-      .where(viewerIs(dashboardId, viewer))
+      .select(['id', 'name', 'choices', 'is_shared', 'is_default', 'user_identifier'])
+      .where(isListed(dashboardId, viewer))
       .orderBy('created_at')
       .orderBy('name')
+      .orderBy('id')
       .execute();
-    return rows.map(({ id, name, choices }) => ({ id, name, ...choices }));
+    const { user_identifier: own } = viewerColumns(dashboardId, viewer);
+    return rows.map(({ id, name, choices, is_shared, is_default, user_identifier }) => ({
+      id,
+      name,
+      ...choices,
+      isShared: is_shared,
+      isDefault: is_default,
+      isOwn: user_identifier === own,
+    }));
   },
+  change: (dashboardId, viewer, viewId, wanted) =>
+    inTransaction(db, (transaction) => change(transaction, dashboardId, viewer, viewId, wanted)),
   delete: async (dashboardId, viewer, viewId) => {
     const result = await db
       .deleteFrom('guest_views')
-      .where(viewerIs(dashboardId, viewer))
+      .where(isListed(dashboardId, viewer))
       .where('id', '=', viewId)
       .executeTakeFirst();
     return result.numDeletedRows === 1n;

@@ -108,7 +108,14 @@ export type Tables = {
     created_at: Date;
   };
   readonly guest_layouts: ViewerColumns & { layout: Jsonb<GuestLayout> };
-  readonly guest_views: ViewerColumns & { id: string; name: string; choices: Jsonb<ViewChoices>; created_at: Date };
+  readonly guest_views: ViewerColumns & {
+    id: string;
+    name: string;
+    choices: Jsonb<ViewChoices>;
+    created_at: Date;
+    is_shared: boolean;
+    is_default: boolean;
+  };
   readonly dashboard_metrics: {
     dashboard_id: string;
     metric_id: string;

@@ -59,9 +59,10 @@ test('after a pull there is nothing to change; a second pull leaves each file an
   await writeFile(join(folder, 'datamarts/notes.txt'), 'mine');
   expect(await run('pull')).toBe(
     [
-      'written    datamarts/flights.yaml  datamart flights',
-      'written    dashboards/delays.yaml  dashboard flights/delays',
-      'written    dashboards/routes.yaml  dashboard flights/routes',
+      'ACTION   FILE                    NAME',
+      'written  datamarts/flights.yaml  datamart flights',
+      'written  dashboards/delays.yaml  dashboard flights/delays',
+      'written  dashboards/routes.yaml  dashboard flights/routes',
     ].join('\n'),
   );
   expect(await run('plan')).toBe('Nothing to change.');
@@ -217,7 +218,7 @@ test('embeds are created by name, pulled, planned and changed; copies of clients
   expect(await run('plan')).toBe('Nothing to change.');
   expect(await run('push')).toBe('Nothing to change.');
   await rm(join(folder, 'embeds'), { recursive: true });
-  expect(await run('pull')).toContain('written    embeds/one.yaml  embed one');
+  expect(await run('pull')).toContain('written  embeds/one.yaml  embed one');
   expect(await run('pull')).not.toContain('--');
   expect(parse(await readFile(join(folder, 'embeds/one.yaml'), 'utf8'))).toMatchObject({ metricId: 'flights-a-day' });
   expect(await run('plan')).toBe('Nothing to change.');
@@ -267,7 +268,7 @@ test('the policy is pulled, planned and pushed to where the gateway reads it; a 
   const { running, policy, stop } = await startConfigured();
   try {
     const before = await readFile(policy, 'utf8');
-    expect(await runAt(running, 'pull')).toBe('written    policies/policy.yaml  policy policy.yaml');
+    expect(await runAt(running, 'pull')).toContain('written  policies/policy.yaml  policy policy.yaml');
     expect(await readFile(join(folder, 'policies/policy.yaml'), 'utf8')).toBe(
       `# yaml-language-server: $schema=../.schemas/policy.json\n${before}`,
     );

@@ -11,7 +11,7 @@ import { viewSemanticTables } from '../../src/domain/datamart/semantic-layer.js'
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
-import type { SavedView } from '../../src/domain/guest/saved-view.js';
+import type { ListedView } from '../../src/domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest/view.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -168,6 +168,7 @@ const guestDashboard: GuestDashboard = {
   },
   accessPermissions: effectiveAccess({}, null, undefined),
   theme: null,
+  defaultView: null,
 };
 
 export const reply: MetricReply = {
@@ -213,7 +214,16 @@ const keyHandlers = {
 };
 
 const dataApp = { id: 'a', name: 'flights', createdAt: when, updatedAt: when };
-const view: SavedView = { id: 'v1', name: 'Mine', dashboardFilter: {}, metricFilter: {}, filterNames: {} };
+const view: ListedView = {
+  id: 'v1',
+  name: 'Mine',
+  dashboardFilter: {},
+  metricFilter: {},
+  filterNames: {},
+  isShared: false,
+  isDefault: false,
+  isOwn: true,
+};
 
 const exported = {
   dashboardId: 'd',
@@ -334,6 +344,7 @@ export const sampleHandlers: Handlers = {
   saveGuestLayout: async (_, { layout }) => layout,
   createGuestView: async (_, { name }) => ({ ...view, name }),
   listGuestViews: async () => [view],
+  updateGuestView: async (_, { viewId }) => ({ ...view, id: viewId }),
   deleteGuestView: async (_, { viewId }) => ({ id: viewId }),
   publishMetric: async (_, { metricId }) => ({ metricId }),
   listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],

@@ -45,7 +45,7 @@ test('guestlist tenants list and provision say what there is, and what was made'
   expect([made.code, made.output]).toEqual([0, expect.stringMatching(/complete +ACME\ncomplete +NEW\n/)]);
 });
 
-test('guestlist tenants provision takes any number of tenants, tells how far it is, and sums up what failed', async () => {
+test('guestlist tenants provision takes any number of tenants, tells each one, and sums up what failed', async () => {
   vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', gatewayToken);
   const { url, upstream } = await startGateway({ policy: policyOf({ onSignUp: ['delays'] }) });
   upstream.state.intercept = ({ body }) =>
@@ -57,7 +57,6 @@ test('guestlist tenants provision takes any number of tenants, tells how far it 
   const { code, output } = await run('provision', 'T0', 'T1', '--file', file, '--new', '--url', url);
   await rm(folder, { recursive: true });
   expect(code).toBe(1);
-  expect(output).toMatch(/\n(50|20) of 120\n(.|\n)*\n120 of 120\n/);
   expect(output.split('\n').filter((line) => line.startsWith('complete'))).toHaveLength(118);
   expect(output).toMatch(/not complete: (T7, T11|T11, T7)\n118 complete, 0 partial, 2 failed, 0 skipped$/);
 });

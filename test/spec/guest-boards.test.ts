@@ -142,6 +142,9 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
       dashboardFilter: { Region: ['north'], Sold: 'Last 30 Days' },
       metricFilter: { [revenue]: { Amount: { min: 10 } } },
       filterNames: {},
+      isShared: false,
+      isDefault: false,
+      isOwn: true,
     });
     expect(await views(ann)).toEqual([data]);
     for (const bearer of [bob, acme]) expect(await views(bearer)).toEqual([]);
@@ -222,6 +225,71 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     expect(message).toContain('there is no such metric');
   });
 
+  test('a shared view is seen by all users of the client and by nobody else; isEnableManageMetrics shares it', async () => {
+    const manager = await guest(house, 'acme', { userIdentifier: 'mona' });
+    const user = { userIdentifier: 'otto' };
+    const reader = await guest(house, 'acme', user, { isEnableManageMetrics: false });
+    const board = await embedOf(house, 'board');
+    const place = { dashboardId: board };
+    const { data: shared } = await save(
+      manager,
+      'For all',
+      { dashboardFilter: { Region: 'north' }, isShared: true },
+      board,
+    );
+    const named = { ...place, viewId: shared.id };
+    expect(await views(reader, board)).toEqual([{ ...shared, isOwn: false }]);
+    for (const other of [globex, await guest(house, 'globex', { userIdentifier: 'mona' })]) {
+      expect((await views(other, board)).map(({ name }) => name)).not.toContain('For all');
+      await refused('updateGuestView VIEW_NOT_FOUND', house, { ...named, isDefault: true }, { bearer: other });
+      await refused('deleteGuestView VIEW_NOT_FOUND', house, named, { bearer: other });
+    }
+    const { data: own } = await save(reader, 'Own', {}, board);
+    await refused('createGuestView UNAUTHORIZED', house, { ...place, name: 'x', isShared: true }, { bearer: reader });
+    const share = { ...place, viewId: own.id, isShared: true };
+    await refused('updateGuestView UNAUTHORIZED', house, share, { bearer: reader });
+    await refused('updateGuestView UNAUTHORIZED', house, { ...named, isDefault: true }, { bearer: reader });
+    await refused('deleteGuestView UNAUTHORIZED', house, named, { bearer: reader });
+    await refused('updateGuestView VIEW_NOT_FOUND', house, { ...share, name: 'Mine' }, { bearer: manager });
+    await ok(house, 'updateGuestView', { ...named, isShared: false }, { bearer: manager });
+    expect(await views(reader, board)).toEqual([own]);
+    await ok(house, 'deleteGuestView', named, { bearer: manager });
+  });
+
+  test('the dashboard opens with the own default, else with the shared one; a change keeps what it leaves out', async () => {
+    const manager = await guest(house, 'acme', { userIdentifier: 'mia' });
+    const reader = await guest(house, 'acme', { userIdentifier: 'omar' });
+    const board = await embedOf(house, 'board');
+    const opens = async (bearer: string) => (await boardOf(house, bearer, board)).defaultView?.name ?? null;
+    const change = async (viewId: string, parts: Input, bearer = manager) =>
+      (await ok(house, 'updateGuestView', { dashboardId: board, viewId, ...parts }, { bearer })).data;
+    const filter = { dashboardFilter: { Region: ['north'] } };
+    const { data: first } = await save(manager, 'First', { ...filter, isShared: true, isDefault: true }, board);
+    expect([await opens(reader), await opens(manager), await opens(globex)]).toEqual(['First', 'First', null]);
+    const { data: own } = await save(reader, 'Own', { isDefault: true }, board);
+    expect([await opens(reader), await opens(manager)]).toEqual(['Own', 'First']);
+    const { data: second } = await save(manager, 'Second', { isShared: true, isDefault: true }, board);
+    expect((await views(manager, board)).map(({ name, isDefault }) => [name, isDefault])).toEqual([
+      ['First', false],
+      ['Second', true],
+    ]);
+    expect(await change(first.id, { name: 'Renamed' })).toEqual({ ...first, name: 'Renamed', isDefault: false });
+    const named = { dashboardId: board, viewId: first.id };
+    await refused('updateGuestView VIEW_ALREADY_EXISTS', house, { ...named, name: 'Second' }, { bearer: manager });
+    await refused('updateGuestView INVALID_REQUEST_BODY', house, { ...named, name: 'Other' }, { bearer: reader });
+    const both = { ...named, isShared: false, isDefault: true };
+    await refused('updateGuestView INVALID_REQUEST_BODY', house, both, { bearer: reader });
+    await change(own.id, { isDefault: false }, reader);
+    expect(await opens(reader)).toBe('Second');
+    expect(await change(second.id, { isShared: false })).toMatchObject({ isDefault: false, isShared: false });
+    expect(await opens(reader)).toBeNull();
+    const hiding = await guest(house, 'acme', { hideDashboardFilters: ['Region'] });
+    await change(first.id, { isDefault: true });
+    expect((await boardOf(house, hiding, board)).defaultView).toMatchObject({ name: 'Renamed', dashboardFilter: {} });
+    for (const { id } of [first, second])
+      await ok(house, 'deleteGuestView', { ...named, viewId: id }, { bearer: manager });
+  });
+
   test('their number and size are limited', async () => {
     const user = { userIdentifier: 'eve' };
     const bearer = await guest(house, 'acme', user);
@@ -238,6 +306,8 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
           dashboardFilter: {},
           metricFilter: {},
           filterNames: {},
+          isShared: false,
+          isDefault: false,
         };
         await store.guestViews.insert(board?.id ?? '', viewer, view, noon);
       }

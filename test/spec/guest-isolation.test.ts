@@ -46,6 +46,7 @@ const previewsNew: Write = ({ dashboardId }) => ({ dashboardId, definition: reve
 const arranges: Write = (place) => ({ dashboardId: place.dashboardId, layout: [card(place)] });
 const saves: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder' });
 const lists: Write = ({ dashboardId }) => ({ dashboardId });
+const changes: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId, isDefault: true });
 const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
 
 /** Writes that name a metric, and writes that name only a dashboard. */
@@ -62,6 +63,7 @@ const onDashboards: readonly [Pair, Write][] = [
   ['previewGuestMetric UNAUTHORIZED', previewsNew],
   ['createGuestView UNAUTHORIZED', saves],
   ['listGuestViews UNAUTHORIZED', lists],
+  ['updateGuestView UNAUTHORIZED', changes],
   ['deleteGuestView UNAUTHORIZED', drops],
 ];
 
@@ -191,6 +193,7 @@ test.each<[string, Input, readonly [Pair, Write][]]>([
     [
       ['createGuestView UNAUTHORIZED', saves],
       ['listGuestViews UNAUTHORIZED', lists],
+      ['updateGuestView UNAUTHORIZED', changes],
       ['deleteGuestView UNAUTHORIZED', drops],
     ],
   ],
@@ -220,6 +223,7 @@ test.each<[Pair, Write]>([
   ['saveGuestLayout TOKEN_EXPIRED', arranges],
   ['createGuestView TOKEN_EXPIRED', saves],
   ['listGuestViews TOKEN_EXPIRED', lists],
+  ['updateGuestView TOKEN_EXPIRED', changes],
   ['deleteGuestView TOKEN_EXPIRED', drops],
 ])('%s, before any other check', async (pair, write) => {
   const bearer = await mint(house, 'acme', ann, { permissions: everything, expiryTime: 1 });
@@ -238,6 +242,7 @@ test.each<[Pair, Write]>([
   ['saveGuestLayout AUTHENTICATION_ERROR', arranges],
   ['createGuestView AUTHENTICATION_ERROR', saves],
   ['listGuestViews AUTHENTICATION_ERROR', lists],
+  ['updateGuestView AUTHENTICATION_ERROR', changes],
   ['deleteGuestView AUTHENTICATION_ERROR', drops],
 ])('%s without a guest token, also with a key of the host', async (pair, write) => {
   for (const bearer of [null, 'wrong', house.apiKey, house.serviceToken])

@@ -35,8 +35,12 @@ const viewSample = (fields: Partial<SavedView> = {}): SavedView => ({
   dashboardFilter: { State: ['CA'] },
   metricFilter: { m: { delay: { min: 1 } } },
   filterNames: { State: 'Where' },
+  isShared: false,
+  isDefault: false,
   ...fields,
 });
+
+const noChoices = { dashboardFilter: {}, metricFilter: {}, filterNames: {} };
 
 const insertBoard = async (store: Store) => {
   const organization = await insertOrganization(store);
@@ -165,7 +169,7 @@ const viewTests = (store: () => Store): void => {
     const { board, ann, others } = await insertBoard(store());
     const view = viewSample();
     expect(await store().guestViews.insert(board.id, ann, view, moment)).toBe(true);
-    expect(await store().guestViews.list(board.id, ann)).toEqual([view]);
+    expect(await store().guestViews.list(board.id, ann)).toEqual([{ ...view, isOwn: true }]);
     for (const other of others) {
       expect(await store().guestViews.list(board.id, other)).toEqual([]);
       expect(await store().guestViews.delete(board.id, other, view.id)).toBe(false);
@@ -174,6 +178,30 @@ const viewTests = (store: () => Store): void => {
     expect(await store().guestViews.delete(randomUUID(), ann, view.id)).toBe(false);
     expect(await store().guestViews.delete(board.id, ann, view.id)).toBe(true);
     expect(await store().guestViews.list(board.id, ann)).toEqual([]);
+  });
+
+  it('returns a shared view to the users of its client only, who can change and delete it', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const view = viewSample({ isShared: true, isDefault: true });
+    const { guestViews } = store();
+    await guestViews.insert(board.id, ann, view, moment);
+    const isOfClient = (other: Viewer) => other.dataAppId === ann.dataAppId && other.clientId === ann.clientId;
+    expect(new Set(others.map(isOfClient))).toEqual(new Set([true, false]));
+    for (const other of others) {
+      const listed = isOfClient(other) ? [{ ...view, isOwn: false }] : [];
+      expect(await guestViews.list(board.id, other)).toEqual(listed);
+      expect(await guestViews.change(board.id, other, view.id, { isDefault: true })).toBe(isOfClient(other));
+      const own = viewSample({ name: 'Own', isDefault: true });
+      await guestViews.insert(board.id, other, own, moment);
+      expect(await guestViews.list(board.id, other)).toEqual([...listed, { ...own, isOwn: true }]);
+      await guestViews.delete(board.id, other, own.id);
+      if (!isOfClient(other)) expect(await guestViews.delete(board.id, other, view.id)).toBe(false);
+    }
+    const next = viewSample({ name: 'Next', isShared: true, isDefault: true });
+    await guestViews.insert(board.id, ann, next, moment);
+    expect(await guestViews.change(board.id, ann, view.id, { name: 'Changed', choices: noChoices })).toBe(true);
+    const changed = { ...view, ...noChoices, name: 'Changed', isDefault: false, isOwn: true };
+    expect(await guestViews.list(board.id, ann)).toEqual([changed, { ...next, isOwn: true }]);
   });
 
   it('of simultaneous ones of one name, makes exactly one', async () => {

@@ -129,6 +129,7 @@ export const dashboards = (airport: string): Readonly<Record<string, GuestDashbo
     permissions,
     accessPermissions: effectiveAccess({}, null, undefined),
     theme: null,
+    defaultView: null,
   };
   const routes: GuestDashboard = {
     ...delays,

@@ -83,7 +83,7 @@ export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Me
  * The permission that each write of a guest requires. spec-gap: the interface names the permissions, but not what they
  * permit. Archiving and deleting need the same permission (`isEnableArchiveMetrics` corresponds to the embed's
  * `isAllowMetricDeletion`). Restoring an archived metric needs `isEnableManageMetrics`. Listing views needs the
- * permission to save them.
+ * permission to save them; to share one, or to change a shared one, needs `isEnableManageMetrics` too.
  */
 export const guestWrites = {
   createGuestMetric: 'isDisableMetricCreation',
@@ -94,7 +94,10 @@ export const guestWrites = {
   saveGuestLayout: 'isEnableCustomizeLayout',
   listGuestViews: 'isEnableCreateDashboardView',
   createGuestView: 'isEnableCreateDashboardView',
+  updateGuestView: 'isEnableCreateDashboardView',
   deleteGuestView: 'isEnableCreateDashboardView',
+  /** In addition to the permission of the write itself. */
+  shareGuestView: 'isEnableManageMetrics',
 } as const satisfies Readonly<Record<string, GuestPermission>>;
 export type GuestWrite = keyof typeof guestWrites;
 

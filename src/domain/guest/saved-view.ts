@@ -19,7 +19,23 @@ export type ViewChoices = {
   readonly filterNames: Readonly<Record<string, string>>;
 };
 
-export type SavedView = ViewChoices & { readonly id: string; readonly name: string };
+export type SavedView = ViewChoices & {
+  readonly id: string;
+  readonly name: string;
+  /** Whether all users of the client see the view. */
+  readonly isShared: boolean;
+  /** Whether the dashboard opens with the view: for its viewer, or, if it is shared, for users without a default. */
+  readonly isDefault: boolean;
+};
+
+/** A view as one guest sees it. `isOwn`: whether this guest saved it. */
+export type ListedView = SavedView & { readonly isOwn: boolean };
+
+/** The view that a dashboard opens with: the guest's own default, else the shared one. */
+export const defaultAmong = (views: readonly ListedView[]): ListedView | undefined => {
+  const defaults = views.filter(({ isDefault }) => isDefault);
+  return defaults.find(({ isShared }) => !isShared) ?? defaults[0];
+};
 
 /** A filter that the guest sees, with all its names. The first name is the one that is stored. */
 type Visible = { readonly names: readonly string[]; readonly dataType: FilterDataType };

@@ -5,6 +5,7 @@ import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
 import type { EffectiveAccess } from './end-user-filters.js';
 import type { GuestPermission } from './grant.js';
+import type { ListedView } from './saved-view.js';
 
 /** A dashboard as one guest sees it, without anything that is hidden from the token. */
 export type GuestDashboard = {
@@ -17,6 +18,8 @@ export type GuestDashboard = {
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: EffectiveAccess;
   readonly theme: Readonly<Record<string, unknown>> | null;
+  /** The view that the dashboard opens with. */
+  readonly defaultView: ListedView | null;
 };
 
 export type GuestMetric = {

@@ -3,7 +3,7 @@ import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from '../da
 import type { Embed } from '../dashboard/embed.js';
 import type { GridCard, GuestMadeMetric, Metric, MetricDefinition, Owner, Viewer } from '../dashboard/metric.js';
 import type { GuestLayout } from '../guest/layout.js';
-import type { SavedView } from '../guest/saved-view.js';
+import type { ListedView, SavedView, ViewChoices } from '../guest/saved-view.js';
 import type { Page } from './page.js';
 
 /** External ids of the copies of a dashboard, and ids of its embeds. */
@@ -167,10 +167,27 @@ export type GuestLayoutStore = {
   readonly save: (dashboardId: string, viewer: Viewer, layout: GuestLayout) => Promise<void>;
 };
 
+export type ViewChange = {
+  readonly name?: string | undefined;
+  readonly choices?: ViewChoices | undefined;
+  readonly isShared?: boolean | undefined;
+  readonly isDefault?: boolean | undefined;
+};
+
 export type GuestViewStore = {
-  /** Returns false if the viewer already has a view of that name on this dashboard. */
+  /**
+   * Returns false if the viewer already has a view of that name on this dashboard. A default view replaces the
+   * viewer's default, a shared one that of the client.
+   */
   readonly insert: (dashboardId: string, viewer: Viewer, view: SavedView, createdAt: Date) => Promise<boolean>;
-  /** Returns the viewer's views, oldest first. */
-  readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly SavedView[]>;
+  /** Returns the viewer's views and those that are shared with the client's users, oldest first. */
+  readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly ListedView[]>;
+  /**
+   * Changes a view of the list, a default as `insert` does. A view that becomes shared or unshared is no longer a
+   * default, unless the change says so. The caller has locked the dashboard, and checks the name and whether the viewer
+   * may change the view.
+   */
+  readonly change: (dashboardId: string, viewer: Viewer, viewId: string, change: ViewChange) => Promise<boolean>;
+  /** Deletes a view of the list. */
   readonly delete: (dashboardId: string, viewer: Viewer, viewId: string) => Promise<boolean>;
 };

@@ -37,6 +37,7 @@ import {
   ownFiltersOf,
   questionFor,
 } from './scope.js';
+import { openingView } from './views.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 type TaggingDeps = Deps & { readonly tag: Tag };
@@ -140,6 +141,7 @@ export const getGuestDashboard =
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
       accessPermissions: await accessOf(content, grant, opened),
       theme: themeOf(await content.workspaces.findById(dashboard.workspaceId)),
+      defaultView: await openingView(store, grant, opened, metrics),
     };
   };
 

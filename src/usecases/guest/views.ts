@@ -1,10 +1,17 @@
-/** Views: filter choices that a guest saves under a name. Other users do not see them. */
+/** Views: filter choices that a guest saves under a name. Users of the same client see those that are shared. */
 import type { Metric } from '../../domain/dashboard/metric.js';
-import { assertWrites } from '../../domain/guest/access.js';
+import { assertWrites, isPermitted } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { guestLimits } from '../../domain/guest/metric.js';
-import { type SavedView, type ViewChoices, viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
+import {
+  defaultAmong,
+  type ListedView,
+  type SavedView,
+  type ViewChoices,
+  viewFaults,
+  visibleChoices,
+} from '../../domain/guest/saved-view.js';
 import type { Clock, Ids } from '../../domain/ports.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -14,9 +21,14 @@ import { lockDashboard, openDashboard } from './scope.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 
-export type CreateGuestView = { readonly dashboardId: string; readonly name: string } & {
-  readonly [Kind in keyof ViewChoices]?: ViewChoices[Kind] | undefined;
-};
+type Choices = { readonly [Kind in keyof ViewChoices]?: ViewChoices[Kind] | undefined };
+type Flags = { readonly isShared?: boolean | undefined; readonly isDefault?: boolean | undefined };
+
+export type CreateGuestView = { readonly dashboardId: string; readonly name: string } & Choices & Flags;
+export type UpdateGuestView = { readonly dashboardId: string; readonly viewId: string } & {
+  readonly name?: string | undefined;
+} & Choices &
+  Flags;
 
 const invalid = (message: string, reason: Reason): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
@@ -38,7 +50,7 @@ const readChoices = async (
   { store, clock }: Deps,
   grant: GuestGrant,
   opened: Opened,
-  { dashboardFilter = {}, metricFilter = {}, filterNames = {} }: CreateGuestView,
+  { dashboardFilter = {}, metricFilter = {}, filterNames = {} }: Choices,
 ): Promise<ViewChoices> => {
   const choices = { dashboardFilter, metricFilter, filterNames };
   assertRenames(grant, choices);
@@ -49,6 +61,9 @@ const readChoices = async (
   return visibleChoices(grant, opened.dashboard, metrics, choices);
 };
 
+const nameTaken = (name: string): Refusal =>
+  new Refusal('VIEW_ALREADY_EXISTS', `There is a view named ${JSON.stringify(name)} already.`);
+
 const insert = async (
   { clock }: Deps,
   store: Store,
@@ -57,32 +72,115 @@ const insert = async (
   view: SavedView,
 ): Promise<void> => {
   await lockDashboard(store, grant, dashboardId);
-  const { length } = await store.guestViews.list(dashboardId, grant);
+  const { length } = (await store.guestViews.list(dashboardId, grant)).filter(({ isOwn }) => isOwn);
   if (length >= guestLimits.views) {
     throw invalid(`There are ${length} views, and may be ${guestLimits.views}: delete one first.`, 'too-many-views');
   }
   if (await store.guestViews.insert(dashboardId, grant, view, clock.now())) return;
-  throw new Refusal('VIEW_ALREADY_EXISTS', `There is a view named ${JSON.stringify(view.name)} already.`);
+  throw nameTaken(view.name);
+};
+
+const assertShares = (grant: GuestGrant, { embed }: Opened): void => {
+  if (isPermitted(grant, embed, 'shareGuestView')) return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    'This token does not carry isEnableManageMetrics: it cannot share a view, nor change one that is shared.',
+    { reason: 'permission-missing' },
+  );
 };
 
 /** Saves a view. Throws UNAUTHORIZED, INVALID_REQUEST_BODY or VIEW_ALREADY_EXISTS. */
 export const createGuestView =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, command: CreateGuestView): Promise<SavedView> => {
+  async ({ grant }: GuestCaller, command: CreateGuestView): Promise<ListedView> => {
     const opened = await openDashboard(deps.store, grant, command.dashboardId);
+    const { name, isShared = false, isDefault = false } = command;
     assertWrites(grant, opened.embed, 'createGuestView');
-    const view = { id: deps.ids.uuid(), name: command.name, ...(await readChoices(deps, grant, opened, command)) };
+    if (isShared) assertShares(grant, opened);
+    const choices = await readChoices(deps, grant, opened, command);
+    const view = { id: deps.ids.uuid(), name, isShared, isDefault, ...choices };
     await deps.store.transaction((store) => insert(deps, store, grant, opened.dashboard.id, view));
-    return view;
+    return { ...view, isOwn: true };
+  };
+
+const viewMissing = (viewId: string): Refusal =>
+  new Refusal('VIEW_NOT_FOUND', `This dashboard has no view ${JSON.stringify(viewId)} of this user.`);
+
+const findView = (views: readonly ListedView[], viewId: string): ListedView => {
+  const view = views.find(({ id }) => id === viewId);
+  if (view === undefined) throw viewMissing(viewId);
+  return view;
+};
+
+/** Another user's view is only shared or not, and a default or not. */
+const assertChanges = (
+  grant: GuestGrant,
+  opened: Opened,
+  view: ListedView,
+  { name, dashboardFilter, metricFilter, filterNames, isShared, isDefault }: UpdateGuestView,
+): void => {
+  if (view.isShared || isShared === true) assertShares(grant, opened);
+  if (view.isOwn) return;
+  if ([name, dashboardFilter, metricFilter, filterNames].some((given) => given !== undefined)) {
+    throw invalid(
+      'Another user saved this view: only isShared and isDefault can change. Save a view of your own.',
+      'view-of-another-user',
+    );
+  }
+  if (isShared === false && isDefault === true) {
+    throw invalid('isDefault: another user’s view can be a default only while it is shared.', 'view-of-another-user');
+  }
+};
+
+const change = async (deps: Deps, grant: GuestGrant, opened: Opened, command: UpdateGuestView): Promise<ListedView> => {
+  const { store } = deps;
+  const { id } = opened.dashboard;
+  await lockDashboard(store, grant, id);
+  const views = await store.guestViews.list(id, grant);
+  const view = findView(views, command.viewId);
+  assertChanges(grant, opened, view, command);
+  const { name, isShared, isDefault, dashboardFilter, metricFilter, filterNames } = command;
+  if (name !== undefined && views.some((other) => other.isOwn && other.id !== view.id && other.name === name)) {
+    throw nameTaken(name);
+  }
+  const given = { dashboardFilter, metricFilter, filterNames };
+  const isChosen = Object.values(given).some((choice) => choice !== undefined);
+  const read = isChosen ? await readChoices(deps, grant, opened, given) : undefined;
+  const choices = read && mergedChoices(view, given, read);
+  if (!(await store.guestViews.change(id, grant, view.id, { name, choices, isShared, isDefault }))) {
+    throw viewMissing(view.id);
+  }
+  return findView(await store.guestViews.list(id, grant), view.id);
+};
+
+/** The stored choices with those that the caller gave. Choices that this token does not see are kept. */
+const mergedChoices = (stored: ViewChoices, given: Choices, read: ViewChoices): ViewChoices => ({
+  dashboardFilter: given.dashboardFilter === undefined ? stored.dashboardFilter : read.dashboardFilter,
+  metricFilter: given.metricFilter === undefined ? stored.metricFilter : read.metricFilter,
+  filterNames: given.filterNames === undefined ? stored.filterNames : read.filterNames,
+});
+
+/**
+ * Changes what the caller names. Throws UNAUTHORIZED, INVALID_REQUEST_BODY, VIEW_ALREADY_EXISTS or VIEW_NOT_FOUND, also
+ * for a view that another user does not share.
+ */
+export const updateGuestView =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, command: UpdateGuestView): Promise<ListedView> => {
+    const opened = await openDashboard(deps.store, grant, command.dashboardId);
+    assertWrites(grant, opened.embed, 'updateGuestView');
+    const changed = await deps.store.transaction((store) => change({ ...deps, store }, grant, opened, command));
+    const metrics = await openMetrics(deps.store, grant, opened);
+    return { ...changed, ...visibleChoices(grant, opened.dashboard, metrics, changed) };
   };
 
 /**
- * Returns the user's views, without anything that this token does not see. Another token of the same user may have
- * saved it.
+ * Returns the user's views and those shared with the client's users, without anything that this token does not see.
+ * Another token may have saved it.
  */
 export const listGuestViews =
   ({ store }: Pick<Deps, 'store'>) =>
-  async ({ grant }: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<readonly SavedView[]> => {
+  async ({ grant }: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<readonly ListedView[]> => {
     const opened = await openDashboard(store, grant, dashboardId);
     assertWrites(grant, opened.embed, 'listGuestViews');
     const metrics = await openMetrics(store, grant, opened);
@@ -90,16 +188,30 @@ export const listGuestViews =
     return views.map((view) => ({ ...view, ...visibleChoices(grant, opened.dashboard, metrics, view) }));
   };
 
+/** Returns the view that the dashboard opens with, without anything that this token does not see. */
+export const openingView = async (
+  store: Store,
+  grant: GuestGrant,
+  { dashboard }: Opened,
+  metrics: readonly Metric[],
+): Promise<ListedView | null> => {
+  const view = defaultAmong(await store.guestViews.list(dashboard.id, grant));
+  return view === undefined ? null : { ...view, ...visibleChoices(grant, dashboard, metrics, view) };
+};
+
 type DeleteView = { readonly dashboardId: string; readonly viewId: string };
 
-/** Throws VIEW_NOT_FOUND, also for a view of another user. */
+/** Throws VIEW_NOT_FOUND, also for a view that another user does not share. */
 export const deleteGuestView =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { dashboardId, viewId }: DeleteView): Promise<{ readonly id: string }> => {
-    const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
-    assertWrites(grant, embed, 'deleteGuestView');
-    if (!(await store.guestViews.delete(dashboard.id, grant, viewId))) {
-      throw new Refusal('VIEW_NOT_FOUND', `This dashboard has no view ${JSON.stringify(viewId)} of this user.`);
-    }
+    const opened = await openDashboard(store, grant, dashboardId);
+    const { id } = opened.dashboard;
+    assertWrites(grant, opened.embed, 'deleteGuestView');
+    await store.transaction(async (inner) => {
+      await lockDashboard(inner, grant, id);
+      if (findView(await inner.guestViews.list(id, grant), viewId).isShared) assertShares(grant, opened);
+      if (!(await inner.guestViews.delete(id, grant, viewId))) throw viewMissing(viewId);
+    });
     return { id: viewId };
   };

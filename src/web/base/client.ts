@@ -41,7 +41,11 @@ export type GuestClient = {
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly xlsx: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly options: (dashboardId: string, filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
+  /** Another operation of the guest, by its path below `/guest/`. Returns the answer's `data`. */
+  readonly call: (path: string, request: CallRequest, signal: AbortSignal) => Promise<unknown>;
 };
+
+export type CallRequest = { readonly method: string; readonly body?: unknown };
 
 export type ClientSettings = {
   /** Base URL of the service, with or without a trailing slash. */
@@ -78,6 +82,7 @@ export const createGuestClient = (settings: ClientSettings): GuestClient => {
     csv: patient((each, ...args) => each.csv(...args)),
     xlsx: patient((each, ...args) => each.xlsx(...args)),
     options: patient((each, ...args) => each.options(...args)),
+    call: patient((each, ...args) => each.call(...args)),
   };
 };
 
@@ -108,6 +113,11 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
     options: async (dashboardId, filter, search, signal) => {
       const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
       return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);
+    },
+    call: async (path, { method, body }, signal) => {
+      const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const { data } = await decode(await send(settings, path, init), (answer) => answer);
+      return data;
     },
   };
 };

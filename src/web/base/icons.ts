@@ -23,3 +23,8 @@ export const closeIcon = icon('M4 4l8 8M12 4l-8 8');
 export const downIcon = icon('M4.5 6.5L8 10l3.5-3.5');
 export const checkIcon = icon('M3.5 8.5l3 3 6-7');
 export const lockIcon = icon('M4 7.5h8v5.5H4zM5.5 7.5V5.5a2.5 2.5 0 0 1 5 0v2');
+export const bookmarkIcon = icon('M4.5 2.5h7v11L8 11l-3.5 2.5z');
+export const homeIcon = icon('M2.5 7.5L8 3l5.5 4.5M4 6.5v6.5h8V6.5');
+export const peopleIcon = icon(
+  'M6 7.5a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5zM2 13c0-2 1.8-3.5 4-3.5s4 1.5 4 3.5M10.5 3.2a2.25 2.25 0 0 1 0 4.1M11.5 9.7c1.5.4 2.5 1.7 2.5 3.3',
+);

@@ -6,6 +6,7 @@ import { TableElement } from '../charts/table-element.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
 import { RangeInput } from '../filters/range-input.js';
+import { ViewsPanel } from '../filters/views-panel.js';
 import { defineAll } from './define.js';
 import { DownloadMenu } from './download-menu.js';
 import { Menu } from './menu.js';
@@ -15,6 +16,7 @@ defineAll({
   'guestlist-filter-bar': FilterBar,
   'guestlist-multi-select': MultiSelect,
   'guestlist-range': RangeInput,
+  'guestlist-views': ViewsPanel,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
   'guestlist-table': TableElement,

@@ -1,6 +1,7 @@
 /** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { loadPart } from '../base/load-part.js';
@@ -9,6 +10,7 @@ import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
 import { filterNotes, withoutLocked } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
+import type { CallViews } from '../filters/views-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard } from './layout.js';
@@ -212,9 +214,11 @@ export class GuestlistDashboard extends EmbedElement {
     const dashboard = await client.dashboard(id, signal);
     const given = await this.#givenMarks(dashboard);
     return () => {
+      const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
-      this.#given = undefined;
       this.#readUrl(dashboard);
+      if (isFirst) this.#openView(dashboard);
+      this.#given = undefined;
       this.filters = withoutLocked(this.filters, dashboard.filters);
       this.marks = openMarks(given ?? this.marks, dashboard);
       this.#source = this.#sourceOf(client, id, dashboard);
@@ -265,7 +269,11 @@ export class GuestlistDashboard extends EmbedElement {
                 .unfit=${this.unfit}
                 .format=${this.view.format}
                 .load=${this.#loadOptions}
+                .callViews=${dashboard.permissions.isEnableCreateDashboardView ? this.#callViews : undefined}
+                .canShareViews=${dashboard.permissions.isEnableManageMetrics}
+                .openedView=${dashboard.defaultView ?? null}
                 @filter=${this.#changed}
+                @view=${this.#viewChosen}
               ></guestlist-filter-bar>`
               : null
         }
@@ -316,6 +324,20 @@ export class GuestlistDashboard extends EmbedElement {
     const { client, embedId } = this;
     if (client === undefined || embedId === null) return Promise.resolve({ options: [], hasMore: false });
     return client.options(embedId, filter, search, signal);
+  };
+
+  readonly #callViews: CallViews = ({ method, body, viewId }, signal) => {
+    const { client, embedId } = this;
+    if (client === undefined || embedId === null) return Promise.resolve([]);
+    const path = `dashboards/${encodeURIComponent(embedId)}/views`;
+    const query = viewId === undefined ? '' : `?viewId=${encodeURIComponent(viewId)}`;
+    return client.call(path + query, { method, body }, signal);
+  };
+
+  readonly #viewChosen = ({ detail }: CustomEvent<ListedView>): void => {
+    this.filters = withoutLocked(detail.dashboardFilter, this.dashboard?.filters ?? []);
+    this.unfit = [];
+    this.#tellFilters();
   };
 
   readonly #marked = (mark: Mark): void => {
@@ -379,6 +401,13 @@ export class GuestlistDashboard extends EmbedElement {
       this.unfit = this.#url.unfit(filters, this.urlPrefix ?? '');
     }
     this.#isUrlRead = true;
+  }
+
+  /** The default view applies only where neither the page nor its address sets a filter. */
+  #openView({ defaultView }: GuestDashboard): void {
+    const isSet = Object.keys(this.filters).length > 0 || this.unfit.length > 0 || this.#given !== undefined;
+    // Earlier services have no default views.
+    if (!isSet) this.filters = defaultView?.dashboardFilter ?? {};
   }
 
   #mirror(): void {

@@ -5,6 +5,7 @@
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
+import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestFilter } from '../../domain/guest/view.js';
 import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
@@ -23,6 +24,7 @@ import {
   valueFor,
 } from './filter-values.js';
 import type { RangeTexts } from './range-input.js';
+import type { CallViews } from './views-panel.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
 export type LoadFilterOptions = (filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
@@ -38,11 +40,18 @@ export class FilterBar extends LitElement {
     values: { attribute: false },
     format: { attribute: false },
     load: { attribute: false },
+    callViews: { attribute: false },
+    canShareViews: { attribute: false },
+    openedView: { attribute: false },
   };
   declare filters: readonly GuestFilter[];
   declare values: FilterValues;
   declare format: Format;
   declare load: LoadFilterOptions;
+  /** Undefined: this guest saves no views. */
+  declare callViews: CallViews | undefined;
+  declare canShareViews: boolean;
+  declare openedView: ListedView | null;
   /** Filters whose value in the URL was left out. */
   declare unfit: readonly string[];
   declare isPhone: boolean;
@@ -73,7 +82,8 @@ export class FilterBar extends LitElement {
         font-size: 12px;
         color: var(--gl-muted);
       }
-      .bar > .button {
+      .bar > .button,
+      guestlist-views {
         margin-top: 21px;
       }
       .locked {
@@ -155,7 +165,8 @@ export class FilterBar extends LitElement {
         .pair {
           flex-wrap: wrap;
         }
-        .bar > .button {
+        .bar > .button,
+        guestlist-views {
           margin-top: 0;
         }
       }
@@ -167,6 +178,8 @@ export class FilterBar extends LitElement {
     this.filters = [];
     this.values = {};
     this.unfit = [];
+    this.canShareViews = false;
+    this.openedView = null;
     this.isPhone = this.#phone.matches;
   }
 
@@ -197,6 +210,7 @@ export class FilterBar extends LitElement {
           ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} ${this.format.text('Clear filters')}</button>`
           : null
       }
+      ${this.#views()}
     </div>`;
     const list = new Intl.ListFormat(this.format.language).format(this.unfit);
     const note =
@@ -204,6 +218,18 @@ export class FilterBar extends LitElement {
         ? ''
         : this.format.text('The page’s address has values that do not fit, and they were left out: {list}', { list });
     return html`${this.isPhone ? this.#sheet(bar) : bar}<div class="note" role="status">${note}</div>`;
+  }
+
+  #views(): TemplateResult | null {
+    if (this.callViews === undefined) return null;
+    return html`<guestlist-views
+      .values=${this.values}
+      .format=${this.format}
+      .call=${this.callViews}
+      .canShare=${this.canShareViews}
+      .opened=${this.openedView}
+      @view=${({ detail }: CustomEvent<ListedView>) => this.dispatchEvent(new CustomEvent('view', { detail }))}
+    ></guestlist-views>`;
   }
 
   /** On a phone, one button opens the filters in a dialog. */

@@ -113,3 +113,12 @@ export const rangeIn = (value: FilterValue | undefined): Range => {
 };
 
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+
+/** Whether two sets of filter values are equal. */
+export const sameValues = (one: FilterValues, other: FilterValues): boolean => {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && JSON.stringify(one[name]) === JSON.stringify(other[name]))
+  );
+};

@@ -1,0 +1,292 @@
+/**
+ * Saved views of a dashboard: a button, and a dialog in which a guest opens, saves, shares and deletes them. Holds the
+ * list only; the dashboard holds the filters.
+ */
+import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { ListedView } from '../../domain/guest/saved-view.js';
+import type { FilterValues, GuestError } from '../base/client.js';
+import { failureText } from '../base/failure.js';
+import type { Format } from '../base/format.js';
+import { bookmarkIcon, checkIcon, closeIcon, homeIcon, peopleIcon } from '../base/icons.js';
+import { createLatest } from '../base/latest.js';
+import { baseStyles } from '../base/theme.js';
+import { sameValues } from './filter-values.js';
+
+export type ViewRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly viewId?: string;
+};
+/** Calls the service for the views of the dashboard. Returns the answer's `data`. */
+export type CallViews = (request: ViewRequest, signal: AbortSignal) => Promise<unknown>;
+
+const isView = (value: unknown): value is ListedView => value !== null && typeof value === 'object' && 'name' in value;
+
+export class ViewsPanel extends LitElement {
+  static override properties = {
+    values: { attribute: false },
+    format: { attribute: false },
+    call: { attribute: false },
+    canShare: { attribute: false },
+    opened: { attribute: false },
+    views: { state: true },
+    problem: { state: true },
+    isBusy: { state: true },
+  };
+  /** The filter values that are shown. */
+  declare values: FilterValues;
+  declare format: Format;
+  declare call: CallViews;
+  declare canShare: boolean;
+  /** The view that the dashboard opens with. */
+  declare opened: ListedView | null;
+  declare views: readonly ListedView[] | undefined;
+  declare problem: string | undefined;
+  declare isBusy: boolean;
+
+  readonly #latest = createLatest();
+
+  constructor() {
+    super();
+    this.values = {};
+    this.canShare = false;
+    this.opened = null;
+    this.isBusy = false;
+  }
+
+  static override styles = [
+    baseStyles,
+    css`
+      dialog {
+        width: min(440px, calc(100vw - 32px));
+        max-height: min(640px, 88vh);
+        padding: 16px 18px;
+        border: 1px solid var(--gl-border);
+        border-radius: 14px;
+        background: var(--gl-surface);
+        color: var(--gl-text);
+        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
+      }
+      dialog::backdrop {
+        background: rgb(10 16 28 / 48%);
+      }
+      header,
+      li,
+      .save {
+        display: flex;
+        align-items: center;
+        gap: 6px;
+      }
+      h2 {
+        flex: 1;
+        margin: 0;
+        font-size: 16px;
+      }
+      ul {
+        display: grid;
+        gap: 2px;
+        margin: 12px 0;
+        padding: 0;
+        list-style: none;
+      }
+      .open {
+        flex: 1;
+        display: flex;
+        align-items: center;
+        gap: 8px;
+        min-width: 0;
+        min-height: 36px;
+        padding: 4px 8px;
+        border: 0;
+        border-radius: 8px;
+        background: none;
+        text-align: start;
+        overflow-wrap: anywhere;
+      }
+      .open:hover,
+      .open[aria-current] {
+        background: var(--gl-subtle);
+      }
+      .open svg {
+        flex: none;
+      }
+      .name {
+        flex: 1;
+        min-width: 0;
+      }
+      .open .quiet {
+        font-size: 12px;
+      }
+      form {
+        display: grid;
+        gap: 10px;
+        padding-top: 12px;
+        border-top: 1px solid var(--gl-border);
+      }
+      label {
+        font-size: 13px;
+      }
+      .save input {
+        flex: 1;
+        min-width: 0;
+        min-height: 34px;
+        padding: 0 9px;
+        border: 1px solid var(--gl-border);
+        border-radius: 8px;
+        background: var(--gl-surface);
+        font-size: 13px;
+      }
+      p {
+        margin: 12px 0;
+        font-size: 13px;
+      }
+    `,
+  ];
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#latest.cancel();
+  }
+
+  override render(): TemplateResult {
+    const { text } = this.format;
+    const known = this.views ?? (this.opened === null ? [] : [this.opened]);
+    const current = known.find((view) => sameValues(view.dashboardFilter, this.values));
+    return html`<button class="button" type="button" aria-haspopup="dialog" @click=${this.#open}>
+        ${bookmarkIcon} ${current?.name ?? text('Views')}
+      </button>
+      <dialog aria-labelledby="title" @close=${() => this.#latest.cancel()}>
+        <header>
+          <h2 id="title">${text('Saved views')}</h2>
+          <button class="icon" type="button" aria-label=${text('Close')} @click=${() => this.#dialog?.close()}>
+            ${closeIcon}
+          </button>
+        </header>
+        ${this.#list(current)}
+        <p role="alert" ?hidden=${this.problem === undefined}>${this.problem}</p>
+        ${this.#form()}
+      </dialog>`;
+  }
+
+  #list(current: ListedView | undefined): TemplateResult {
+    const { text } = this.format;
+    if (this.views === undefined)
+      return html`<p class="quiet" role="status">${this.problem === undefined ? text('Loading') : nothing}</p>`;
+    if (this.views.length === 0) return html`<p class="quiet">${text('There are no saved views yet')}</p>`;
+    return html`<ul>
+      ${this.views.map((view) => this.#view(view, view === current))}
+    </ul>`;
+  }
+
+  #view(view: ListedView, isCurrent: boolean): TemplateResult {
+    const { text } = this.format;
+    const { id, name, isShared, isDefault, isOwn } = view;
+    const canChange = this.canShare || (isOwn && !isShared);
+    const notes = [isShared ? text('Shared') : undefined, isDefault ? text('Default') : undefined].filter(Boolean);
+    return html`<li>
+      <button class="open" type="button" aria-current=${isCurrent ? 'true' : nothing} @click=${() => this.#choose(view)}>
+        <span class="name">${name}</span>
+        <span class="quiet">${notes.join(' · ')}</span>
+        ${isCurrent ? checkIcon : nothing}
+      </button>
+      ${canChange ? this.#toggle(text('Open the dashboard with {name}', { name }), homeIcon, isDefault, () => this.#change(id, { isDefault: !isDefault })) : nothing}
+      ${this.canShare && (isOwn || isShared) ? this.#toggle(text('Share {name} with everyone', { name }), peopleIcon, isShared, () => this.#change(id, { isShared: !isShared })) : nothing}
+      ${
+        canChange
+          ? html`<button class="icon" type="button" aria-label=${text('Delete {name}', { name })} ?disabled=${this.isBusy}
+              @click=${() => this.#write({ method: 'DELETE', viewId: id })}>${closeIcon}</button>`
+          : nothing
+      }
+    </li>`;
+  }
+
+  #toggle(label: string, icon: TemplateResult, isOn: boolean, run: () => void): TemplateResult {
+    return html`<button
+      class="icon"
+      type="button"
+      aria-label=${label}
+      title=${label}
+      aria-pressed=${isOn ? 'true' : 'false'}
+      ?disabled=${this.isBusy}
+      @click=${run}
+    >${icon}</button>`;
+  }
+
+  #form(): TemplateResult {
+    const { text } = this.format;
+    return html`<form @submit=${this.#save}>
+      <label for="name">${text('Save the filters of this moment as a view')}</label>
+      <div class="save">
+        <input id="name" name="name" required maxlength="120" autocomplete="off" placeholder=${text('Name')} />
+        <button class="button" ?disabled=${this.isBusy}>${text('Save')}</button>
+      </div>
+      ${
+        this.canShare
+          ? html`<label><input type="checkbox" name="isShared" /> ${text('Share with everyone')}</label>`
+          : nothing
+      }
+    </form>`;
+  }
+
+  get #dialog(): HTMLDialogElement | null {
+    return this.renderRoot.querySelector('dialog');
+  }
+
+  readonly #open = (): void => {
+    this.problem = undefined;
+    this.#dialog?.showModal();
+    this.#run((signal) => this.call({ method: 'GET' }, signal));
+  };
+
+  #choose(view: ListedView): void {
+    this.#dialog?.close();
+    this.dispatchEvent(new CustomEvent<ListedView>('view', { detail: view }));
+  }
+
+  #change(viewId: string, change: Readonly<Record<string, boolean>>): void {
+    this.#write({ method: 'PUT', body: { viewId, ...change } });
+  }
+
+  readonly #save = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement)) return;
+    const given = new FormData(form);
+    const name = String(given.get('name') ?? '').trim();
+    if (name === '') return;
+    const isShared = given.get('isShared') !== null;
+    const body = { name, dashboardFilter: this.values, ...(isShared ? { isShared } : {}) };
+    this.#write({ method: 'POST', body }, () => form.reset());
+  };
+
+  /** Writes, and reads the list again. */
+  #write(request: ViewRequest, done?: () => void): void {
+    this.#run(async (signal) => {
+      await this.call(request, signal);
+      done?.();
+      return this.call({ method: 'GET' }, signal);
+    });
+  }
+
+  #run(work: (signal: AbortSignal) => Promise<unknown>): void {
+    this.isBusy = true;
+    void this.#latest.run(
+      work,
+      (data) => {
+        this.isBusy = false;
+        this.problem = undefined;
+        this.views = Array.isArray(data) ? data.filter(isView) : [];
+      },
+      (error) => {
+        this.isBusy = false;
+        this.problem = this.#textOf(error);
+      },
+    );
+  }
+
+  #textOf(error: unknown): string {
+    const { text } = this.format;
+    const isTaken = error instanceof Error && (error as GuestError).code === 'VIEW_ALREADY_EXISTS';
+    return isTaken ? text('There is a view of this name already') : failureText(error, text);
+  }
+}

@@ -1,0 +1,135 @@
+/** Saved views in the filter bar: opened, saved, shared, a default, deleted; on the built product. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../web/browser.js';
+import { hasChromium, launchChromium } from '../web/chromium.js';
+import { makeBoards, mintFor } from './card-board.js';
+import { startHostPage } from './host-page.js';
+import { type Product, startProduct } from './product.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const screenshots = process.env.TEST_SCREENSHOTS;
+
+const violationsIn = async (page: Page): Promise<unknown> => {
+  await page.evaluate(axe);
+  return page.evaluate(
+    "axe.run('guestlist-dashboard').then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+  );
+};
+
+describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
+  let product: Product;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [product, browser] = await Promise.all([startProduct(), launchChromium()]);
+    await makeBoards(product);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await product?.stop();
+    await product?.remove();
+  });
+
+  const show = async (
+    user: string,
+    permissions: Readonly<Record<string, boolean>>,
+    look: (page: Page) => Promise<void>,
+    { query = '', ...options }: BrowserContextOptions & { readonly query?: string } = {},
+  ): Promise<void> => {
+    const token = await mintFor(product, permissions, { userIdentifier: user });
+    const host = await startHostPage(
+      product.url,
+      () =>
+        `<guestlist-dashboard token="${token}" service-url="${product.url}" dashboard-id="cards--LAX"></guestlist-dashboard>`,
+    );
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US', ...options });
+    try {
+      const page = await context.newPage();
+      await page.goto(`${host.url}/${query}`);
+      await page.locator('guestlist-card section[aria-busy="false"]').nth(5).waitFor();
+      await look(page);
+    } finally {
+      await context.close();
+      host.close();
+    }
+  };
+  const shoot = (page: Page, name: string) =>
+    screenshots === undefined ? undefined : page.screenshot({ path: `${screenshots}/views-${name}.png` });
+  const open = async (page: Page, name: string) => {
+    await page.getByRole('button', { name, exact: true }).click();
+    return page.getByRole('dialog', { name: 'Saved views' });
+  };
+  const filtersOf = (page: Page) => page.evaluate("document.querySelector('guestlist-dashboard').getFilters()");
+  const choose = async (page: Page) => {
+    await page.getByRole('button', { name: /^Airport/ }).click();
+    await page.getByRole('option').nth(1).click();
+    await page.keyboard.press('Escape');
+  };
+  const all = { isEnableCreateDashboardView: true, isEnableManageMetrics: true };
+  const own = { isEnableCreateDashboardView: true, isEnableManageMetrics: false };
+
+  test('a manager saves, shares and sets the view that the dashboard opens with; others open with it and may not change it', async () => {
+    let filters: unknown;
+    await show('mia', all, async (page) => {
+      await choose(page);
+      filters = await filtersOf(page);
+      expect(filters).toEqual({ Airport: [expect.any(String)] });
+      const dialog = await open(page, 'Views');
+      await dialog.getByText('There are no saved views yet').waitFor();
+      await shoot(page, 'empty');
+      await dialog.getByLabel('Save the filters of this moment').fill('One airport');
+      await dialog.getByLabel('Share with everyone').check();
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+      await dialog.getByRole('button', { name: /^One airport/ }).waitFor();
+      await dialog.getByRole('button', { name: 'Open the dashboard with One airport' }).click();
+      await dialog.getByText('Shared · Default').waitFor();
+      await shoot(page, 'shared');
+      expect(await violationsIn(page)).toEqual([]);
+      await dialog.getByLabel('Save the filters of this moment').fill('One airport');
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('alert').getByText('There is a view of this name already').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'One airport', exact: true }).waitFor();
+    });
+    await show('omar', own, async (page) => {
+      expect(await filtersOf(page)).toEqual(filters);
+      const dialog = await open(page, 'One airport');
+      await dialog.getByText('Shared · Default').waitFor();
+      expect(await dialog.getByRole('button').allInnerTexts()).toHaveLength(3);
+      await shoot(page, 'reader');
+    });
+    await show('omar', own, async (page) => expect(await filtersOf(page)).toEqual({ Airport: ['none'] }), {
+      query: '?Airport=none',
+    });
+    await show('nina', { isEnableCreateDashboardView: false }, async (page) => {
+      expect(await filtersOf(page)).toEqual(filters);
+      expect(await page.locator('guestlist-views').count()).toBe(0);
+    });
+  });
+
+  test('a user opens, and deletes, an own view; on a phone, too', () =>
+    show(
+      'omar',
+      own,
+      async (page) => {
+        await page.getByRole('button', { name: /^Filters/ }).click();
+        await page.getByRole('button', { name: 'Clear filters' }).click();
+        const dialog = await open(page, 'Views');
+        await dialog.getByLabel('Save the filters of this moment').fill('Nothing');
+        await page.keyboard.press('Enter');
+        await dialog.getByRole('button', { name: /^One airport/ }).click();
+        await until(async () => Object.keys((await filtersOf(page)) as object)).toEqual(['Airport']);
+        const again = await open(page, 'One airport');
+        await shoot(page, 'phone');
+        await again.getByRole('button', { name: /^Nothing/ }).click();
+        await until(() => filtersOf(page)).toEqual({});
+        const last = await open(page, 'Nothing');
+        await last.getByRole('button', { name: 'Delete Nothing' }).click();
+        await until(() => last.getByRole('button', { name: /^Nothing/ }).count()).toBe(0);
+      },
+      { viewport: { width: 390, height: 844 } },
+    ));
+});
