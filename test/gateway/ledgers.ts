@@ -48,13 +48,5 @@ const createLedgers = (): (() => Promise<Ledger>) => {
  */
 export const openTestLedger = createLedgers();
 
-/**
- * Call this after a test that changed `Date`. PGlite starts a timer that ends 10 seconds after its last statement, by
- * `Date`. If `Date` then moves back by weeks, the wait is too long for Node, and the timer fires every millisecond.
- */
-export const rearmLedgerTimer = async (): Promise<void> => {
-  await openTestLedger();
-};
-
 /** As `openTestLedger`, in a second database, for a gateway that is compared with another one. */
 export const openSecondLedger = createLedgers();

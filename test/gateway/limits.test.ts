@@ -7,16 +7,14 @@ import { createLimits, type LimitSettings } from '../../src/gateway/authenticate
 import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
-import { rearmLedgerTimer } from './ledgers.js';
 
 const clock = { now: () => new Date() };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: startSeconds * 1000 });
 });
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await rearmLedgerTimer();
 });
 
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
