@@ -1,11 +1,9 @@
 /** Texts of the elements in the reader's language. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createFormat } from '../../src/web/base/format.js';
 import { directionOf, languageOf, loadTexts } from '../../src/web/languages/load.js';
 import { createText } from '../../src/web/languages/text.js';
+import { textsIn, textsOfElements } from './texts.js';
 
 describe('a text', () => {
   const polish = createText('pl', {
@@ -45,22 +43,35 @@ describe('a text', () => {
   });
 });
 
-const web = fileURLToPath(new URL('../../src/web/', import.meta.url));
-const sources = ['base', 'charts', 'elements', 'filters', 'token'].flatMap((folder) =>
-  readdirSync(join(web, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => ({ file: `${folder}/${file}`, code: readFileSync(join(web, folder, file), 'utf8') })),
-);
-const used = [
-  ...new Set(sources.flatMap(({ code }) => [...code.matchAll(/\btext\(\s*'([^']+)'/g)].map(([, key]) => key ?? ''))),
-];
+const german = new Set(Object.keys((await loadTexts('de')) ?? {}));
+const { used, bare } = textsOfElements(german);
 const placesIn = (text: string): readonly string[] => [...new Set(text.match(/\{\w+\}/g) ?? [])].toSorted();
 const languages = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'tr', 'zh'];
+
+test('no text of the elements is only English', () => {
+  // Sentences of errors are for developers: the reader gets `failureText` of their code.
+  const known = ['base/client.ts', 'token/keeper.ts', 'token/request.ts', 'base/load-part.ts'];
+  expect(bare.filter(({ at }) => !known.some((file) => at.startsWith(file)))).toEqual([]);
+});
+
+test.each([
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
+  ['html`<p>${a} Reset zoom</p>`', ['Reset zoom']],
+  ['html`<button title="Remove filter"></button>`', ['Remove filter']],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
+  ['const a = `${n} smaller parts`', ['{} smaller parts']],
+  ["const a = isUp ? 'No value' : text('No value')", ['No value']],
+  ["throw new TypeError('The dashboard has none.')", []],
+  ["const a = 'rgb(0 0 0 / 35%)'", []],
+])('the check of the texts finds those of %s', (code, texts) => {
+  expect(textsIn('charts/a.ts', code, new Set(['No value'])).bare.map(({ text }) => text)).toEqual(texts);
+});
 
 describe('the languages', () => {
   test.each(languages)('%s has every text, with the same values', async (language) => {
     const texts = (await loadTexts(language)) ?? {};
     expect(used.filter((key) => !Object.hasOwn(texts, key))).toEqual([]);
+    expect(Object.keys(texts).filter((key) => !used.includes(key))).toEqual([]);
     const wrong = Object.entries(texts).flatMap(([key, text]) =>
       (typeof text === 'string' ? [text] : Object.values(text)).filter(
         (form) =>

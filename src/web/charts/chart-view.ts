@@ -178,13 +178,13 @@ export class ChartView extends LitElement {
     const truncation = truncationNote(this.answer, this.format);
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
-      ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle)}
-      ${this.zoom === null ? null : html`<button class="button reset" type="button" @click=${this.#resetZoom}>Reset zoom</button>`}
+      ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle, this.format.text)}
+      ${this.zoom === null ? null : html`<button class="button reset" type="button" @click=${this.#resetZoom}>${this.format.text('Reset zoom')}</button>`}
       <div
         class=${this.isPrinted ? 'scroll whole' : 'scroll'}
         role="application"
-        aria-roledescription="chart"
-        aria-label=${`${this.metric.name}, chart. Arrow keys move between values.`}
+        aria-roledescription=${this.format.text('chart')}
+        aria-label=${this.format.text('{name}, chart. Arrow keys move between values.', { name: this.metric.name })}
         tabindex="0"
         @scroll=${this.#hintAtMore}
         @keydown=${this.#key}

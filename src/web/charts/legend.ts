@@ -1,5 +1,6 @@
 /** The legend of a chart: one switch for each series. */
 import { css, html, svg, type TemplateResult } from 'lit';
+import type { Text } from '../languages/text.js';
 import type { LegendItem } from './model/drawing.js';
 
 export const legendStyles = css`
@@ -57,8 +58,8 @@ export const legendStyles = css`
 `;
 
 /** `toggle` hides or shows the series of that name. */
-export const legend = (items: readonly LegendItem[], toggle: (name: string) => void): TemplateResult =>
-  html`<ul class="legend" role="list" aria-label="Series">
+export const legend = (items: readonly LegendItem[], toggle: (name: string) => void, text: Text): TemplateResult =>
+  html`<ul class="legend" role="list" aria-label=${text('Series')}>
     ${items.map((item) => html`<li>${entry(item, toggle)}</li>`)}
   </ul>`;
 

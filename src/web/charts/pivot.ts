@@ -2,6 +2,7 @@
 import type { Combine, GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, numberOf } from '../base/format.js';
+import type { Text } from '../languages/text.js';
 import { columnsOf, combineOf, hintOf, labelOf, type Row } from './model/columns.js';
 import { together } from './model/plot.js';
 
@@ -53,7 +54,11 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
   const columns: readonly Column[] = [
     ...kept.flatMap((key) => measures.map((measure) => ({ key, labels: heads.get(key) ?? [], measure }))),
     ...(hasTotals
-      ? measures.map((measure) => ({ key: null, labels: ['Total', ...across.slice(1).map(() => '')], measure }))
+      ? measures.map((measure) => ({
+          key: null,
+          labels: [format.text('Total'), ...across.slice(1).map(() => '')],
+          measure,
+        }))
       : []),
   ];
   const cellsOf = (rows: readonly Row[]) => {
@@ -71,9 +76,13 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
       textOf,
       keyOf,
       cellsOf,
+      text: format.text,
       canTotal: measures.some((each) => combinedBy(each) !== undefined),
     }),
-    notes: kept.length < keys.length ? [`${format.count(keys.length - kept.length)} more columns are not shown`] : [],
+    notes:
+      kept.length < keys.length
+        ? [format.text('{n} more columns are not shown', { n: keys.length - kept.length })]
+        : [],
   };
 };
 
@@ -152,10 +161,14 @@ type RowSettings = {
   readonly textOf: (row: Row, columns: readonly AnswerColumn[]) => readonly string[];
   readonly keyOf: (row: Row, columns: readonly AnswerColumn[]) => string;
   readonly cellsOf: (rows: readonly Row[]) => readonly string[];
+  readonly text: Text;
   readonly canTotal: boolean;
 };
 
-const rowsOf = (all: readonly Row[], { down, textOf, keyOf, cellsOf, canTotal }: RowSettings): readonly PivotRow[] => {
+const rowsOf = (
+  all: readonly Row[],
+  { down, textOf, keyOf, cellsOf, text, canTotal }: RowSettings,
+): readonly PivotRow[] => {
   const labelsOf = (rows: readonly Row[]) => (rows[0] === undefined ? [] : textOf(rows[0], down));
   const isGrouped = down.length > 1 && canTotal;
   const groups = isGrouped ? [...groupBy(all, (row) => keyOf(row, down.slice(0, 1))).values()] : [all];
@@ -164,10 +177,14 @@ const rowsOf = (all: readonly Row[], { down, textOf, keyOf, cellsOf, canTotal }:
       (held): PivotRow => ({ kind: 'row', labels: labelsOf(held), cells: cellsOf(held) }),
     );
     if (!isGrouped || inside.length < 2) return inside;
-    const labels = [`${labelsOf(group)[0] ?? ''} total`, ...down.slice(1).map(() => '')];
+    const labels = [text('{name} total', { name: labelsOf(group)[0] ?? '' }), ...down.slice(1).map(() => '')];
     return [...inside, { kind: 'group', labels, cells: cellsOf(group) }];
   });
   const hasTotal = canTotal && rows.length > 1;
-  const total: PivotRow = { kind: 'total', labels: ['Total', ...down.slice(1).map(() => '')], cells: cellsOf(all) };
+  const total: PivotRow = {
+    kind: 'total',
+    labels: [text('Total'), ...down.slice(1).map(() => '')],
+    cells: cellsOf(all),
+  };
   return hasTotal ? [...rows, total] : rows;
 };

@@ -3,6 +3,7 @@ import { css, html, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
+import type { Text } from '../languages/text.js';
 import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote } from './model/columns.js';
 
 export const singleValueStyles = css`
@@ -90,7 +91,7 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
   const [dimension] = dimensions;
   if (dimension?.dataType !== 'date' || dimensions.length > 1 || answer.rows.length < 2) {
     const value = answer.rows[0]?.[name] ?? null;
-    const when = whenOf(chart.comparison);
+    const when = whenOf(chart.comparison, format.text);
     return { value, earlier: answer.comparisonValue, period: null, when, course: [], measure: name };
   }
   const rows = inOrder(answer.rows, dimension.name);
@@ -101,7 +102,7 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
     period: labelOf(last?.[dimension.name], dimension, chart, format),
     when:
       grainOf(chart, dimension.name) === undefined
-        ? 'before'
+        ? format.text('before')
         : labelOf(before?.[dimension.name], dimension, chart, format),
     course: rows.map((row) => numberOf(row[name])),
     measure: name,
@@ -111,11 +112,20 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
 const inOrder = (rows: readonly Row[], name: string): readonly Row[] =>
   rows.filter((row) => timeOf(row[name]) !== null).sort((a, b) => (timeOf(a[name]) ?? 0) - (timeOf(b[name]) ?? 0));
 
-const whenOf = (comparison: GuestChart['comparison']): string => {
-  if (comparison === undefined) return 'the earlier period';
-  const { grain, periods } = comparison;
-  return periods === 1 ? `one ${grain} earlier` : `${periods} ${grain}s earlier`;
+type Comparison = NonNullable<GuestChart['comparison']>;
+
+const earlier: Readonly<Record<Comparison['grain'], (text: Text, n: number) => string>> = {
+  minute: (text, n) => text('{n} minutes earlier', { n }),
+  hour: (text, n) => text('{n} hours earlier', { n }),
+  day: (text, n) => text('{n} days earlier', { n }),
+  week: (text, n) => text('{n} weeks earlier', { n }),
+  month: (text, n) => text('{n} months earlier', { n }),
+  quarter: (text, n) => text('{n} quarters earlier', { n }),
+  year: (text, n) => text('{n} years earlier', { n }),
 };
+
+const whenOf = (comparison: GuestChart['comparison'], text: Text): string =>
+  comparison === undefined ? text('the earlier period') : earlier[comparison.grain](text, comparison.periods);
 
 /** Shows the number, its change and its course, and the filters' values (`notes`) below it. */
 export const singleValue = (
@@ -155,19 +165,22 @@ const changeOf = (
 ): Change | null => {
   const [now, before] = [numberOf(value), numberOf(earlier)];
   if (earlier === undefined || now === null) return null;
-  if (before === null) return { tone: '', text: 'No value', past: when };
-  const past = `from ${format.measure(before, shortened(hint, before))}, ${when}`;
-  if (now === before) return { tone: '', text: '= Unchanged', past };
+  if (before === null) return { tone: '', text: format.text('No value'), past: when };
+  const past = format.text('from {value}, {when}', { value: format.measure(before, shortened(hint, before)), when });
+  if (now === before) return { tone: '', text: `= ${format.text('Unchanged')}`, past };
   const isUp = now > before;
   const tone = better === undefined ? '' : isUp === (better === 'higher') ? 'good' : 'bad';
-  return { tone, text: `${isUp ? '▲ Up' : '▼ Down'} ${sizeOf(now, before, hint, format)}`, past };
+  const size = sizeOf(now, before, hint, format);
+  const text = isUp ? `▲ ${format.text('Up {size}', { size })}` : `▼ ${format.text('Down {size}', { size })}`;
+  return { tone, text, past };
 };
 
 /** A share changes by points: from 20 % to 25 % is 5 points. Other numbers change by their part of the earlier number. */
 const sizeOf = (now: number, before: number, hint: NumberHint, format: Format): string => {
   const sign = now > before ? '+' : '−';
   const size = Math.abs(now - before);
-  if (hint.format === 'percent') return `${sign}${format.measure(size * 100, {})} points`;
+  if (hint.format === 'percent')
+    return format.text('{size} points', { size: `${sign}${format.measure(size * 100, {})}` });
   if (before === 0) return `${sign}${format.measure(size, hint)}`;
   return `${sign}${format.measure(size / Math.abs(before), { format: 'percent' })}`;
 };
@@ -175,7 +188,8 @@ const sizeOf = (now: number, before: number, hint: NumberHint, format: Format): 
 const sparkName = (name: string, course: readonly (number | null)[], hint: NumberHint, format: Format): string => {
   const known = course.filter((value) => value !== null);
   const [least, most] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
-  return `${humanise(name)}: ${format.count(course.length)} values from ${format.measure(least, hint)} to ${format.measure(most, hint)}`;
+  const [min, max] = [format.measure(least, hint), format.measure(most, hint)];
+  return format.text('{name}: {n} values from {min} to {max}', { name: humanise(name), n: course.length, min, max });
 };
 
 /** A line without axes. A missing value breaks it. */

@@ -441,12 +441,13 @@ export class MetricCard extends LitElement {
 
   #markItems(mark: Mark, value: Cell): readonly MenuItem[] {
     const { filter, drill, seeRows } = this.#can;
+    const { text } = this.view.format;
     const isSet = (this.source.marks ?? []).some((each) => isSameMark(each, mark));
-    const filterLabel = isSet ? 'Remove filter' : 'Filter the other charts';
+    const filterLabel = isSet ? text('Remove filter') : text('Filter the other charts');
     return [
       ...(filter ? [{ label: filterLabel, run: () => this.onMark?.(mark) }] : []),
-      ...(drill ? [{ label: 'Drill down', run: () => this.#reading.drillInto(value, this.view.format) }] : []),
-      ...(seeRows ? [{ label: 'Show rows', run: () => this.#openRows(mark) }] : []),
+      ...(drill ? [{ label: text('Drill down'), run: () => this.#reading.drillInto(value, this.view.format) }] : []),
+      ...(seeRows ? [{ label: text('Show rows'), run: () => this.#openRows(mark) }] : []),
     ];
   }
 

@@ -277,7 +277,7 @@ export class GuestlistDashboard extends EmbedElement {
               ></guestlist-filter-bar>`
               : null
         }
-        ${markChips(this.marks, this.#removeMark)}
+        ${markChips(this.marks, this.#removeMark, this.view.format.text)}
       </div>
       ${cards.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
       <div class="grid">

@@ -8,6 +8,7 @@ import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import { type Format, humanise } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { labelOf } from '../charts/model/columns.js';
+import type { Text } from '../languages/text.js';
 
 export type Mark = {
   readonly filter: CrossFilter;
@@ -77,18 +78,18 @@ export const marksOn = (
 };
 
 /** One button for each mark, which removes the mark. */
-export const markChips = (marks: readonly Mark[], remove: (mark: Mark) => void): TemplateResult => html`<div
+export const markChips = (marks: readonly Mark[], remove: (mark: Mark) => void, text: Text): TemplateResult => html`<div
   class=${marks.length === 0 ? 'chips sr' : 'chips'}
   role="group"
-  aria-label="Filters from charts"
+  aria-label=${text('Filters from charts')}
   tabindex="-1"
 >
   ${marks.map(
     (mark) => html`<button
       class="button chip"
       type="button"
-      aria-label=${`Remove filter ${mark.label}`}
-      title="Remove filter"
+      aria-label=${text('Remove filter {name}', { name: mark.label })}
+      title=${text('Remove filter')}
       @click=${() => remove(mark)}
     >
       <span>${mark.label}</span>${closeIcon}

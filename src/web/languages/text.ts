@@ -54,6 +54,13 @@ const english: Texts = {
     one: '{n} smaller part is not drawn',
     other: '{n} smaller parts are not drawn',
   },
+  '{n} minutes earlier': { one: 'one minute earlier', other: '{n} minutes earlier' },
+  '{n} hours earlier': { one: 'one hour earlier', other: '{n} hours earlier' },
+  '{n} days earlier': { one: 'one day earlier', other: '{n} days earlier' },
+  '{n} weeks earlier': { one: 'one week earlier', other: '{n} weeks earlier' },
+  '{n} months earlier': { one: 'one month earlier', other: '{n} months earlier' },
+  '{n} quarters earlier': { one: 'one quarter earlier', other: '{n} quarters earlier' },
+  '{n} years earlier': { one: 'one year earlier', other: '{n} years earlier' },
   '{n} more columns are not shown': {
     one: '{n} more column is not shown',
     other: '{n} more columns are not shown',

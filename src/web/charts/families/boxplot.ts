@@ -39,10 +39,12 @@ const boxesOf = ({ answer, chart, format }: Drawing): readonly Box[] => {
 export const draw: Draw = (drawing) => {
   const { dimensions, measures } = columnsOf(drawing.answer, drawing.chart);
   if (measures.length < count) {
-    return 'A box plot needs five measures: minimum, lower quartile, median, upper quartile and maximum.';
+    return drawing.format.text(
+      'A box plot needs five measures: minimum, lower quartile, median, upper quartile and maximum.',
+    );
   }
   const boxes = boxesOf(drawing);
-  if (boxes.length === 0) return 'A box plot needs values.';
+  if (boxes.length === 0) return drawing.format.text('A box plot needs values.');
   const dimension = dimensions[0] ?? null;
   return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], names: [], notes: [] });
 };
@@ -70,10 +72,10 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
     legend: [],
     summary: say(
       drawing,
-      `${format.count(boxes.length)} ${boxes.length === 1 ? 'distribution' : 'distributions'}`,
-      extremes(medians, hint, format).map((text) => `Medians: ${text}`),
+      format.text('{n} distributions', { n: boxes.length }),
+      extremes(medians, hint, format).map((text) => format.text('Medians: {text}', { text })),
     ),
-    notes: missing === 0 ? [] : [`${format.count(missing)} groups without values are not drawn`],
+    notes: missing === 0 ? [] : [format.text('{n} groups without values are not drawn', { n: missing })],
   };
 };
 

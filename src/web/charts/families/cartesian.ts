@@ -27,7 +27,7 @@ import {
 } from '../model/drawing.js';
 import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
 import { type Plot, plotOf } from '../model/plot.js';
-import { plotSummary } from '../model/summary.js';
+import { inSentences, plotSummary } from '../model/summary.js';
 
 /** `target`: a reference line along a measure. */
 type Kind = ChartSeries['type'] | 'target';
@@ -57,7 +57,7 @@ const kinds: Readonly<Partial<Record<Drawing['chart']['type'], Kind>>> = {
 export const draw: Draw = (drawing) => {
   const { chart } = drawing;
   const plot = plotOf(drawing.answer, chart, drawing.format, drawing.choice);
-  if (plot.series.length === 0) return 'This chart needs a measure.';
+  if (plot.series.length === 0) return drawing.format.text('This chart needs a measure.');
   const isHorizontal = areBarsHorizontal(plot, drawing);
   const isStacked =
     drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot) && !hasNegative(plot));
@@ -121,14 +121,14 @@ const pictureOf = (planned: Planned): Picture => {
           colour: colourOf(planned, at, slot),
           value: format.measure(values[index] ?? null, hintOf(chart, measure)),
         })),
-        ...lineTips(lines),
+        ...lineTips(lines, format),
       ],
     }),
     valueAt: ({ index }) => plot.points[index]?.value,
     height: isHorizontal ? barsHeight(plot, isStacked) : null,
     legend: legendOf(planned),
     periods: periodsOf(plot, chart),
-    summary: [plotSummary(drawing, plot), ...lineSentences(lines).map((text) => `${text}.`)].join(' '),
+    summary: [plotSummary(drawing, plot), inSentences(lineSentences(lines, format), format)].join(' ').trimEnd(),
     notes: [...plot.notes, ...crowdNotes(planned)],
   };
 };
@@ -142,7 +142,11 @@ const isCrowded = ({ drawing, plot, styles }: Planned): boolean =>
 const crowdNotes = (planned: Planned): readonly string[] => {
   const { drawing, plot } = planned;
   if (!isCrowded(planned)) return [];
-  return [`${drawing.format.count(plot.points.length)} points: each pixel shows the least and the greatest of its own`];
+  return [
+    drawing.format.text('{n} points: each pixel shows the least and the greatest of its own', {
+      n: plot.points.length,
+    }),
+  ];
 };
 
 const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: number): string =>
@@ -151,12 +155,13 @@ const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: num
 /** All series, hidden ones too. With two axes, an entry says which one is its own. */
 const legendOf = (planned: Planned): Picture['legend'] => {
   const { plot, drawing, styles } = planned;
-  const { theme } = drawing;
+  const { theme, format } = drawing;
   if (plot.names.length < 2) return [];
   const hasRight = styles.some(({ axis }) => axis === 1);
   return plot.names.map((name, slot) => {
     const at = plot.series.findIndex((each) => each.slot === slot);
-    const side = hasRight && at >= 0 ? (styles[at]?.axis === 1 ? '(right)' : '(left)') : undefined;
+    const side =
+      hasRight && at >= 0 ? (styles[at]?.axis === 1 ? format.text('(right)') : format.text('(left)')) : undefined;
     return {
       name,
       ...(side === undefined ? {} : { note: side }),

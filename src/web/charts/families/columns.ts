@@ -8,7 +8,9 @@ import { extremes, plotSummary, say } from '../model/summary.js';
 
 export const draw: Draw = (drawing) => {
   const plot = plotOf(drawing.answer, drawing.chart, drawing.format, drawing.choice);
-  if (plot.series.length === 0 || plot.dimension === null) return 'This chart needs a dimension and a measure.';
+  if (plot.series.length === 0 || plot.dimension === null) {
+    return drawing.format.text('This chart needs a dimension and a measure.');
+  }
   const chart = asMeasure(drawing.chart, plot.series[0]?.measure ?? '');
   return chart.type === 'waterfall' ? waterfall({ ...drawing, chart }, plot) : histogram({ ...drawing, chart }, plot);
 };
@@ -82,7 +84,7 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
 type Step = { readonly label: string; readonly value: number; readonly from: number; readonly to: number };
 
 /** Steps from zero to the total, which is the last column. */
-const stepsOf = (plot: Plot): readonly Step[] => {
+const stepsOf = (plot: Plot, total: string): readonly Step[] => {
   let sum = 0;
   const steps = plot.points.map(({ label }, at) => {
     const value = plot.series[0]?.values[at] ?? 0;
@@ -90,13 +92,14 @@ const stepsOf = (plot: Plot): readonly Step[] => {
     sum += value;
     return { label, value, from, to: sum };
   });
-  return [...steps, { label: 'Total', value: sum, from: 0, to: sum }];
+  return [...steps, { label: total, value: sum, from: 0, to: sum }];
 };
 
 const waterfall = (drawing: Drawing, given: Plot): Picture => {
   const { theme, format, chart, width, name } = drawing;
-  const steps = stepsOf(given);
-  const points = [...given.points, { value: null, label: 'Total', time: null }];
+  const { text } = format;
+  const steps = stepsOf(given, text('Total'));
+  const points = [...given.points, { value: null, label: text('Total'), time: null }];
   const plot: Plot = { ...given, points };
   const colourOf = (step: Step, at: number) =>
     at === steps.length - 1 ? theme.muted : colourAt(theme, step.value < 0 ? 1 : 0);
@@ -105,20 +108,24 @@ const waterfall = (drawing: Drawing, given: Plot): Picture => {
   return {
     ...base(drawing, plot),
     legend: [
-      { name: 'Increase', colour: colourAt(theme, 0), hasPattern: false },
+      { name: text('Increase'), colour: colourAt(theme, 0), hasPattern: false },
       ...(steps.some(({ value }) => value < 0)
-        ? [{ name: 'Decrease', colour: colourAt(theme, 1), hasPattern: false }]
+        ? [{ name: text('Decrease'), colour: colourAt(theme, 1), hasPattern: false }]
         : []),
-      { name: 'Total', colour: theme.muted, hasPattern: false },
+      { name: text('Total'), colour: theme.muted, hasPattern: false },
     ],
     tip: ({ index }) => {
       const step = steps[index];
       if (step === undefined) return null;
-      const line = (text: string, value: number) => ({ name: text, colour: null, value: format.measure(value, chart) });
+      const line = (label: string, value: number) => ({
+        name: label,
+        colour: null,
+        value: format.measure(value, chart),
+      });
       const change = { ...line(given.series[0]?.name ?? name, step.value), colour: colourOf(step, index) };
       return {
         title: step.label,
-        lines: index === steps.length - 1 ? [change] : [change, line('Up to here', step.to)],
+        lines: index === steps.length - 1 ? [change] : [change, line(text('Up to here'), step.to)],
       };
     },
     valueAt: ({ index }) => given.points[index]?.value,
@@ -132,7 +139,7 @@ const waterfall = (drawing: Drawing, given: Plot): Picture => {
     },
     summary: say(
       drawing,
-      `${format.count(steps.length - 1)} steps to a total of ${format.measure(total, chart)}`,
+      text('{n} steps to a total of {total}', { n: steps.length - 1, total: format.measure(total, chart) }),
       extremes(steps.slice(0, -1), chart, format),
     ),
   };

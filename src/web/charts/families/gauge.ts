@@ -20,14 +20,11 @@ export const draw: Draw = (drawing) => {
   const { answer, format, theme } = drawing;
   const measure = columnsOf(answer, drawing.chart).measures[0];
   const value = measure === undefined ? null : numberOf(answer.rows[0]?.[measure.name]);
-  if (measure === undefined || value === null) return 'A gauge needs a value.';
+  if (measure === undefined || value === null) return format.text('A gauge needs a value.');
   const chart = asMeasure(drawing.chart, measure.name);
   const range = rangeOf({ ...drawing, chart }, value);
   const text = format.measure(value, chart);
-  const target =
-    range.target === undefined
-      ? []
-      : [`Target ${format.measure(range.target, chart)}, ${reached(value, range.target)}`];
+  const target = range.target === undefined ? [] : [targetText(value, range.target, { format, chart })];
   const line = (name: string, shown: number, colour: string | null) => ({
     name,
     colour,
@@ -39,8 +36,8 @@ export const draw: Draw = (drawing) => {
     tip: () => ({
       title: humanise(measure.name),
       lines: [
-        line('Value', value, colourAt(theme, 0)),
-        ...(range.target === undefined ? [] : [line('Target', range.target, theme.text)]),
+        line(format.text('Value'), value, colourAt(theme, 0)),
+        ...(range.target === undefined ? [] : [line(format.text('Target'), range.target, theme.text)]),
       ],
     }),
     valueAt: () => undefined,
@@ -48,17 +45,26 @@ export const draw: Draw = (drawing) => {
     legend: [],
     summary: say(
       drawing,
-      `${text} on a scale from ${format.measure(range.min, chart)} to ${format.measure(range.max, chart)}`,
+      format.text('{value} on a scale from {min} to {max}', {
+        value: text,
+        min: format.measure(range.min, chart),
+        max: format.measure(range.max, chart),
+      }),
       target,
     ),
     notes: [
       ...target,
-      ...(value < range.min || value > range.max ? ['The value is beyond the ends of the scale'] : []),
+      ...(value < range.min || value > range.max ? [format.text('The value is beyond the ends of the scale')] : []),
     ],
   };
 };
 
-const reached = (value: number, target: number): string => (value >= target ? 'reached' : 'not reached');
+const targetText = (value: number, at: number, { format, chart }: Pick<Drawing, 'format' | 'chart'>): string => {
+  const target = format.measure(at, chart);
+  return value >= at
+    ? format.text('Target {target}, reached', { target })
+    : format.text('Target {target}, not reached', { target });
+};
 
 /** The arc's size, and its place in the middle of the card. */
 const arcOf = ({ width, height }: Drawing) => {

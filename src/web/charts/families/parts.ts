@@ -46,8 +46,7 @@ const partsOf = ({ answer, chart, format }: Drawing): Parts => {
   const dropped = all.length - parts.length;
   return {
     parts,
-    notes:
-      dropped === 0 ? [] : [`${format.count(dropped)} ${dropped === 1 ? 'value' : 'values'} of zero or less not drawn`],
+    notes: dropped === 0 ? [] : [format.text('{n} values of zero or less not drawn', { n: dropped })],
   };
 };
 
@@ -59,22 +58,22 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
   const adds = combineOf(chart, measure) === 'sum';
   const kept = ranked.slice(0, adds ? maxSeries - 1 : maxSeries);
   const rest = ranked.slice(kept.length);
-  const count = format.count(rest.length);
-  if (!adds) return { parts: kept, notes: [...notes, `${count} smaller parts are not drawn`] };
+  const n = rest.length;
+  if (!adds) return { parts: kept, notes: [...notes, format.text('{n} smaller parts are not drawn', { n })] };
   const value =
     together(
       rest.map((part) => part.value),
       'sum',
     ) ?? 0;
   return {
-    parts: [...kept, { label: 'Other', value, cell: undefined, slot: kept.length }],
-    notes: [...notes, `“Other” combines ${count} smaller parts`],
+    parts: [...kept, { label: format.text('Other'), value, cell: undefined, slot: kept.length }],
+    notes: [...notes, format.text('“Other” combines {n} smaller parts', { n })],
   };
 };
 
 export const draw: Draw = (given) => {
   const all = partsOf(given);
-  if (all.parts.length === 0) return 'This chart needs values above zero.';
+  if (all.parts.length === 0) return given.format.text('This chart needs values above zero.');
   const { answer, chart } = given;
   const drawing = { ...given, chart: asMeasure(chart, columnsOf(answer, chart).measures[0]?.name ?? '') };
   return drawing.chart.type === 'funnel' ? funnel(drawing, all) : pie(drawing, largestOf(all, drawing));
@@ -127,7 +126,7 @@ const pie = (drawing: Drawing, whole: Parts): Picture => {
       ...middle(drawing, total),
       series: [ring(drawing, parts, textOf)],
     },
-    summary: say(drawing, `${format.count(parts.length)} parts`, [told.join(', ')]),
+    summary: say(drawing, format.text('{n} parts', { n: parts.length }), [told.join(', ')]),
   };
 };
 
@@ -214,7 +213,7 @@ const funnel = (drawing: Drawing, whole: Parts): Picture => {
         },
       ],
     },
-    summary: say(drawing, `${format.count(parts.length)} stages`, [parts.map(textOf).join(', ')]),
+    summary: say(drawing, format.text('{n} stages', { n: parts.length }), [parts.map(textOf).join(', ')]),
   };
 };
 

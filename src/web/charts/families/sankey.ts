@@ -24,7 +24,7 @@ const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
   const nodes = new Map<string, Node>();
   const links = new Map<string, Link>();
   for (const { labels, value } of drawn) {
-    const path = labels.map((label, level) => (kept[level]?.has(label) ? label : 'Other'));
+    const path = labels.map((label, level) => (kept[level]?.has(label) ? label : format.text('Other')));
     const ids = path.map((label, level) => `${level}:${label}`);
     ids.forEach((id, level) => {
       const node = nodes.get(id) ?? { id, label: path[level] ?? '', level, value: 0 };
@@ -42,9 +42,9 @@ const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
     nodes: [...nodes.values()],
     links: [...links.values()],
     notes: [
-      ...(joined ? ['“Other” combines the smaller ones'] : []),
+      ...(joined ? [format.text('“Other” combines the smaller ones')] : []),
       ...(drawn.length < rows.length
-        ? [`${format.count(rows.length - drawn.length)} values of zero or less not drawn`]
+        ? [format.text('{n} values of zero or less not drawn', { n: rows.length - drawn.length })]
         : []),
     ],
   };
@@ -60,9 +60,10 @@ const largestAt = (rows: readonly { readonly labels: readonly string[]; readonly
 export const draw: Draw = (drawing) => {
   const { answer, chart } = drawing;
   const { dimensions, measures } = columnsOf(answer, chart);
-  if (dimensions.length < 2 || measures.length === 0) return 'A flow chart needs two dimensions and a measure.';
+  const { text } = drawing.format;
+  if (dimensions.length < 2 || measures.length === 0) return text('A flow chart needs two dimensions and a measure.');
   const flows = flowsOf(drawing);
-  if (flows.links.length === 0) return 'A flow chart needs values above zero.';
+  if (flows.links.length === 0) return text('A flow chart needs values above zero.');
   return pictureOf(drawing, flows);
 };
 
@@ -99,11 +100,13 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
     valueAt: () => undefined,
     height: tall * 20 + 12,
     legend: [],
-    summary: say(drawing, `${format.count(links.length)} flows between ${format.count(nodes.length)} places`, [
-      `Largest: ${ranked
-        .slice(0, 3)
-        .map((link) => `${name(link)} ${format.measure(link.value, hint)}`)
-        .join(', ')}`,
+    summary: say(drawing, format.text('{n} flows between {places} places', { n: links.length, places: nodes.length }), [
+      format.text('Largest: {list}', {
+        list: ranked
+          .slice(0, 3)
+          .map((link) => `${name(link)} ${format.measure(link.value, hint)}`)
+          .join(', '),
+      }),
     ]),
     notes,
   };

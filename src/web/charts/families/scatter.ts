@@ -40,9 +40,11 @@ const groupsOf = (drawing: Drawing, { x, y, size }: Measures): readonly Group[] 
 
 export const draw: Draw = (drawing) => {
   const measures = measuresOf(drawing);
-  if (measures === null) return 'A scatter chart needs two measures, or a measure and a dimension of numbers.';
+  if (measures === null) {
+    return drawing.format.text('A scatter chart needs two measures, or a measure and a dimension of numbers.');
+  }
   if (drawing.chart.type === 'bubble' && measures.size === null)
-    return 'A bubble chart needs three measures: x, y and size.';
+    return drawing.format.text('A bubble chart needs three measures: x, y and size.');
   const all = groupsOf(drawing, measures);
   const shown = all.filter(({ name }) => !drawing.choice.hidden.has(name));
   return pictureOf(drawing, measures, all, shown.length === 0 ? all : shown);
@@ -90,9 +92,7 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
     summary: summaryOf(drawing, measures, groups),
     notes:
       shown < answer.rows.length
-        ? [
-            `${format.count(answer.rows.length - shown)} ${answer.rows.length - shown === 1 ? 'row' : 'rows'} without a value not drawn`,
-          ]
+        ? [format.text('{n} rows without a value not drawn', { n: answer.rows.length - shown })]
         : [],
   };
 };
@@ -105,18 +105,22 @@ const summaryOf = (drawing: Drawing, { x, y, size }: Measures, groups: readonly 
   const { format, chart } = drawing;
   const dots = groups.flatMap((group) => group.dots);
   const span = ({ name }: AnswerColumn, values: readonly number[]) =>
-    `${format.measure(least(values), hintOf(chart, name))} to ${format.measure(most(values), hintOf(chart, name))}`;
-  if (dots.length === 0) return say(drawing, 'no points', []);
-  return say(drawing, `${format.count(dots.length)} ${dots.length === 1 ? 'point' : 'points'}`, [
-    `${humanise(x.name)} from ${span(
+    format.text('{name} from {min} to {max}', {
+      name: humanise(name),
+      min: format.measure(least(values), hintOf(chart, name)),
+      max: format.measure(most(values), hintOf(chart, name)),
+    });
+  if (dots.length === 0) return say(drawing, format.text('no points'), []);
+  return say(drawing, format.text('{n} points', { n: dots.length }), [
+    span(
       x,
       dots.map((dot) => dot.x),
-    )}`,
-    `${humanise(y.name)} from ${span(
+    ),
+    span(
       y,
       dots.map((dot) => dot.y),
-    )}`,
-    ...(size === null ? [] : [`Size: ${humanise(size.name)}`]),
+    ),
+    ...(size === null ? [] : [format.text('Size: {name}', { name: humanise(size.name) })]),
   ]);
 };
 

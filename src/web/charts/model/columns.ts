@@ -61,7 +61,7 @@ export const truncationNote = (
   format: Format,
 ): string | null => {
   if (points !== undefined && isTruncated !== true)
-    return `${format.count(points.total)} points shown as ${format.count(points.shown)}`;
+    return format.text('{n} points shown as {shown}', { n: points.total, shown: points.shown });
   if (isTruncated !== true) return null;
   return totalRecords > rows.length
     ? rowsOf({ rows, totalRecords }, format)

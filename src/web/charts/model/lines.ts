@@ -24,7 +24,7 @@ export const linesOf = (
     const value = lineValue(line, plot, isStacked);
     if (value === null) return [];
     const measure = line.kind === 'value' ? (plot.series[0]?.measure ?? '') : line.measure;
-    const name = line.name ?? (line.kind === 'average' ? 'Average' : '');
+    const name = line.name ?? (line.kind === 'average' ? format.text('Average') : '');
     const number = format.measure(value, hintOf(chart, measure));
     return [{ name, value, number, text: name === '' ? number : `${name} ${number}`, axis: axisOf(measure) }];
   });
@@ -40,12 +40,12 @@ const lineValue = (line: ReferenceLine, { series, points }: Plot, isStacked: boo
 };
 
 /** Lines of a tooltip. */
-export const lineTips = (lines: readonly Line[]): readonly TipLine[] =>
-  lines.map(({ name, number }) => ({ name: name === '' ? 'Line' : name, colour: null, value: number }));
+export const lineTips = (lines: readonly Line[], { text }: Drawing['format']): readonly TipLine[] =>
+  lines.map(({ name, number }) => ({ name: name === '' ? text('Line') : name, colour: null, value: number }));
 
 /** Sentences for readers who do not see the lines. */
-export const lineSentences = (lines: readonly Line[]): readonly string[] =>
-  lines.length === 0 ? [] : [`Lines at: ${lines.map(({ text }) => text).join(', ')}`];
+export const lineSentences = (lines: readonly Line[], format: Drawing['format']): readonly string[] =>
+  lines.length === 0 ? [] : [format.text('Lines at: {list}', { list: lines.map(({ text }) => text).join(', ') })];
 
 /**
  * One series for each line. It has one invisible point, so that the axis reaches the line, which ECharts leaves out of

@@ -155,16 +155,18 @@ const largest = (
   const kept = new Set(ranked.slice(0, combine === undefined ? maxSeries : maxSeries - 1));
   const rest = series.filter((each) => !kept.has(each));
   const shown = series.filter((each) => kept.has(each));
-  const count = format.count(rest.length);
-  if (combine === undefined) return { series: shown, notes: [`${count} smaller series are not drawn`] };
+  const n = rest.length;
+  if (combine === undefined) {
+    return { series: shown, notes: [format.text('{n} smaller series are not drawn', { n })] };
+  }
   const values = (series[0]?.values ?? []).map((_, at) =>
     together(
       rest.map((each) => each.values[at] ?? null),
       combine,
     ),
   );
-  const other = { name: 'Other', measure: series[0]?.measure ?? '', values };
-  return { series: [...shown, other], notes: [`“Other” combines ${count} smaller series`] };
+  const other = { name: format.text('Other'), measure: series[0]?.measure ?? '', values };
+  return { series: [...shown, other], notes: [format.text('“Other” combines {n} smaller series', { n })] };
 };
 
 const inTimeOrder = (plot: Drawn): Drawn => {
