@@ -22,6 +22,7 @@ import * as embeds from '../contract/embeds.js';
 import * as guestBoards from '../contract/guest-boards.js';
 import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestDownloads from '../contract/guest-downloads.js';
+import * as guestFields from '../contract/guest-fields.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestRenders from '../contract/guest-renders.js';
@@ -76,6 +77,7 @@ import { queryMetric } from '../usecases/embeds/query.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
 import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../usecases/guest/downloads.js';
+import { listGuestFields } from '../usecases/guest/fields.js';
 import { saveGuestLayout } from '../usecases/guest/layouts.js';
 import {
   archiveGuestMetric,
@@ -192,6 +194,7 @@ const table = {
   renderGuestMetricPdf: serve(guestRenders.renderGuestMetricPdf, renderGuestMetricPdf),
   renderGuestMetricPng: serve(guestRenders.renderGuestMetricPng, renderGuestMetricPng),
   listGuestFilterOptions: serve(guestReads.listGuestFilterOptions, listGuestFilterOptions),
+  listGuestFields: serve(guestFields.listGuestFields, listGuestFields),
   createGuestMetric: serve(guestMetrics.createGuestMetric, createGuestMetric),
   updateGuestMetric: serve(guestMetrics.updateGuestMetric, updateGuestMetric),
   deleteGuestMetric: serve(guestMetrics.deleteGuestMetric, deleteGuestMetric),
@@ -223,6 +226,7 @@ type Declared =
   | typeof guestBoards
   | typeof guestDashboardQuery
   | typeof guestDownloads
+  | typeof guestFields
   | typeof guestMetrics
   | typeof guestReads
   | typeof guestRenders

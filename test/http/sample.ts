@@ -336,6 +336,7 @@ export const sampleHandlers: Handlers = {
   renderGuestDashboardPng: async () => new Uint8Array([1, 2, 3]),
   renderGuestMetricPdf: async () => new Uint8Array([1, 2, 3]),
   renderGuestMetricPng: async () => new Uint8Array([1, 2, 3]),
+  listGuestFields: async () => ({ tables: [], relationships: [] }),
   createGuestMetric: async () => guestMetric,
   updateGuestMetric: async () => guestMetric,
   deleteGuestMetric: async (_, { metricId }) => ({ metricId }),

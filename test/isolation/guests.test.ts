@@ -1,6 +1,6 @@
 /**
- * What a guest receives, in every form: answers, rows, CSV, XLSX, drawings, with marks of other cards and choices of its
- * own. Each must be the same over a database without the rows of other tenants and without the rows that the token hides.
+ * What a guest receives, in every form: answers, rows, CSV, XLSX, drawings, previews and fields to build on, with marks
+ * of other cards and choices of its own. Each must be the same over a database without the rows of other tenants and without the rows that the token hides.
  * A file must hold the rows of its card. `npm run isolation -- --only guests` runs many more cases.
  */
 import fc from 'fast-check';
@@ -13,14 +13,16 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Workbook } from '../../src/domain/guest/download.js';
 import type { RenderRequest } from '../../src/domain/guest/render.js';
 import type { CrossFilter, GuestQuery } from '../../src/domain/guest/view.js';
-import type { MetricQuestion, ReadEngine } from '../../src/domain/query/engine.js';
+import type { Engine, MetricQuestion, ReadEngine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
+import { listGuestFields } from '../../src/usecases/guest/fields.js';
+import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
 import { listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { renderGuestDashboardPdf, renderGuestMetricPng } from '../../src/usecases/guest/renders.js';
 import { columnRef, createFolder, createLoggedEngine, datasourceAt, metric, stays } from '../engine/world.js';
-import { createWorld, stateFilter, statements, type World } from '../usecases/world.js';
+import { createWorld, settings, stateFilter, statements, type World } from '../usecases/world.js';
 
 const asked = Number(process.env.ISOLATION_CASES ?? 2000);
 const numRuns = Math.ceil(asked / 20);
@@ -97,7 +99,7 @@ beforeAll(async () => {
   }
   const placed = metricIds.map((metricId) => ({ metricId, placement: 'METRIC' as const }));
   await world.store.dashboards.placeMetrics(id, placed, new Date(Date.UTC(2023, 0, 1)));
-  await world.embed('board');
+  await world.embed('board', undefined, { ...settings, isAllowMetricCreation: true });
   paths.set('shared', await folder.build('shared', [...statements, ...more]));
   for (const client of clients) {
     for (const [index, states] of restrictions.entries()) {
@@ -124,7 +126,9 @@ const depsAt = (path: string) => {
     ...question,
     datasource,
   });
-  const reads: ReadEngine = {
+  const reads: ReadEngine & Pick<Engine, 'introspect' | 'listClientDatabases'> = {
+    introspect: () => engine.introspect(datasource),
+    listClientDatabases: () => engine.listClientDatabases(datasource),
     until: (signal) => {
       const { query, underlying, options, stream } = engine.until(signal);
       return {
@@ -192,6 +196,12 @@ const answersOf = async (
 
 const ways: Readonly<Record<string, Way>> = {
   query: async (deps, guest, query) => (await queryGuestMetric(deps)(guest, query, stays)).answer,
+  preview: async (deps, guest, { metricId, dashboardId, dashboardFilter }) => {
+    const { kind: _, rlsVariables: __, measures, ...definition } = got(new Map(Object.entries(definitions)), metricId);
+    const unsaved = { ...definition, measures: measures.filter((one) => one.aggregate !== undefined) };
+    return (await previewGuestMetric(deps)(guest, { dashboardId, dashboardFilter, definition: unsaved }, stays)).answer;
+  },
+  fields: (deps, guest, { dashboardId }) => listGuestFields(deps)(guest, { dashboardId }, stays),
   rows: async (deps, guest, { sort: _, ...query }) => (await listGuestUnderlying(deps)(guest, query, stays)).answer,
   csv: async (deps, guest, query) => listed(toCsv(await downloadGuestCsv(deps)(guest, query, stays))),
   xlsx: async (deps, guest, query) => partsOf(await downloadGuestXlsx(deps)(guest, query, stays)),

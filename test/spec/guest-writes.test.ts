@@ -15,7 +15,19 @@ import {
   revenueBy,
   revenueOf,
 } from './guests.js';
-import { call, cloneBoard, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
+import {
+  call,
+  cloneBoard,
+  type House,
+  type Input,
+  metricOf,
+  mint,
+  noon,
+  ok,
+  openHouse,
+  refused,
+  setNow,
+} from './house.js';
 
 let house: House;
 let acme: string;
@@ -194,6 +206,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     const input = { dashboardId: embedId, definition };
     await refused('createGuestMetric METRIC_QUERY_ERROR', house, { ...input, name: 'None' }, { bearer: acme });
     await refused('previewGuestMetric METRIC_QUERY_ERROR', house, input, { bearer: acme });
+    await refused('listGuestFields METRIC_QUERY_ERROR', house, { dashboardId: embedId }, { bearer: acme });
     await refused('updateGuestMetric METRIC_QUERY_ERROR', house, { metricId, definition }, { bearer: acme });
   });
 
@@ -443,6 +456,7 @@ describe('POST /api/v2/guest/metrics/preview', () => {
       permissions: everything,
     });
     await refused('previewGuestMetric CLIENT_ID_ERROR', house, input, { bearer: token });
+    await refused('listGuestFields CLIENT_ID_ERROR', house, { dashboardId: embedId }, { bearer: token });
     await openBoard(house, 'losing', 'acme');
     const bound = await guest(house, 'acme', {
       dashboardAppFilters: [{ dashboardId: 'losing', values: { Region: 'south' } }],
@@ -463,6 +477,88 @@ describe('POST /api/v2/guest/metrics/preview', () => {
       { dashboardId: 'losing', definition: revenueBy() },
       { bearer: bound },
     );
+    await refused('listGuestFields APP_FILTER_PARAM_ERROR', house, { dashboardId: 'losing' }, { bearer: bound });
+  });
+});
+
+describe('GET /api/v2/guest/dashboards/{dashboardId}/fields', () => {
+  const fieldsOf = async (bearer: string, dashboardId = 'acme-board') =>
+    (await ok(house, 'listGuestFields', { dashboardId }, { bearer })).data;
+
+  test('lists what the guest may build on, without hidden columns and tables that no query may read', async () => {
+    const { tables, relationships } = await fieldsOf(acme);
+    const named = tables.map(({ schemaName, tableName, joinGroup, fields }) => [
+      `${schemaName}.${tableName}`,
+      joinGroup,
+      fields.map(({ columnName }) => columnName),
+    ]);
+    const sales = ['client', 'sold', 'amount', 'region', 'product', 'paid'];
+    expect(named).toEqual([
+      ['main.clients', 0, ['id']],
+      ['main.products', 1, ['id', 'label']],
+      ['main.sales', 1, sales],
+      ['eu.sales', 2, sales],
+    ]);
+    expect(relationships).toEqual([
+      { parent: tableRef('sales'), child: tableRef('products'), cardinality: 'ManyToOne' },
+    ]);
+    const [amount] = tables.flatMap(({ fields }) => fields.filter(({ columnName }) => columnName === 'amount'));
+    expect(amount).toMatchObject({ type: 'integer', suggestedAggregates: ['SUM', 'AVG'] });
+  });
+
+  test('has the labels, descriptions and synonyms of the datamart, of visible columns only', async () => {
+    const notes = (name: string, text: string) => ({ name, description: text, synonyms: [`${text} too`] });
+    const tables = [
+      { ...notes('main.sales', 'Receipts'), columns: [{ ...notes('product', 'Article'), isIdentifier: true }] },
+      { ...notes('clients', 'Customers'), columns: [notes('name', 'Secret name')] },
+      notes('notes', 'Secret notes'),
+    ];
+    await ok(house, 'createSemanticLayer', { datamartName: 'shop', tables, feedback: 'Secret feedback' });
+    const data = await fieldsOf(acme);
+    const sales = data.tables.find(({ description }) => description === 'Receipts');
+    expect(sales?.synonyms).toEqual(['Receipts too']);
+    expect(sales?.fields.find(({ columnName }) => columnName === 'product')).toMatchObject({
+      description: 'Article',
+      synonyms: ['Article too'],
+      isIdentifier: true,
+      suggestedAggregates: ['COUNT_DISTINCT'],
+    });
+    expect(JSON.stringify(data)).not.toMatch(/Secret|notes/);
+  });
+
+  test('leaves out tables that a restriction of the token does not fit', async () => {
+    const values = { Region: 'south' };
+    const bearer = await guest(house, 'acme', { dashboardAppFilters: [{ dashboardId: 'acme-board', values }] });
+    const { tables } = await fieldsOf(bearer);
+    expect(tables.map(({ schemaName, tableName }) => `${schemaName}.${tableName}`)).toEqual([
+      'main.products',
+      'main.sales',
+    ]);
+  });
+
+  test('needs the permission to create metrics, in token and embed, and the mode DRAG_DROP', async () => {
+    const input = { dashboardId: 'acme-board' };
+    const reader = await guest(house, 'acme', {}, { ...everything, isDisableMetricCreation: true });
+    await refused('listGuestFields UNAUTHORIZED', house, input, { bearer: reader });
+    await refused('listGuestFields UNAUTHORIZED', house, input, { bearer: globex });
+    const values = { region: 'north' };
+    const ruled = await guest(house, 'acme', { rlsSettings: [{ metricId: 'guarded', values }] });
+    await refused('listGuestFields UNAUTHORIZED', house, input, { bearer: ruled });
+    for (const [dashboardId, parts] of [
+      ['chat-board', { metricCreationMode: 'CHAT' }],
+      ['still-board', { isAllowMetricCreation: false }],
+    ] as const) {
+      await openBoard(house, dashboardId, 'acme', { accessSettings: { ...openSettings, ...parts } });
+      await refused('listGuestFields UNAUTHORIZED', house, { dashboardId }, { bearer: acme });
+    }
+  });
+
+  test('an ended token gets nothing, nor does an id that no dashboard can have', async () => {
+    await refused('listGuestFields INVALID_REQUEST_BODY', house, { dashboardId: 'a'.repeat(256) }, { bearer: acme });
+    const short = await mint(house, 'acme', {}, { permissions: everything, expiryTime: 60_000 });
+    setNow(new Date(noon.getTime() + 61_000));
+    await refused('listGuestFields TOKEN_EXPIRED', house, { dashboardId: 'acme-board' }, { bearer: short });
+    await refused('listGuestFields AUTHENTICATION_ERROR', house, { dashboardId: 'acme-board' }, { bearer: 'wrong' });
   });
 });
 

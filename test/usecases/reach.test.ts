@@ -1,6 +1,7 @@
 /** What a token cannot reach, whichever request it sends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateEmbed } from '../../src/usecases/embeds/settings.js';
+import { listGuestFields } from '../../src/usecases/guest/fields.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
 import { createWorld, salesCount, type World } from './world.js';
@@ -74,4 +75,23 @@ test('a metric that it would define beside those that its restrictions name', as
   await expect(preview({ appFilters: [{ metricId, values: { shop: 's1' } }] })).rejects.toMatchObject(
     unauthorized('restricted-token-defines'),
   );
+});
+
+test('fields to build metrics on, unless token and embed let the guest create them by drag and drop', async () => {
+  const change = (parts: object) => updateEmbed(world.deps)(world.api(), { embedId: 'open--b', accessSettings: parts });
+  const tables = async (permissions: object, params: object = {}) => {
+    const caller = await world.mint(params, { clientId: 'b', permissions });
+    const fields = await listGuestFields(world.deps)(caller, { dashboardId: 'open--b' }, going);
+    return fields.tables.map(({ tableName }) => tableName);
+  };
+  const closed = unauthorized('permission-missing');
+  await change({ isAllowMetricCreation: false });
+  await expect(tables({ isDisableMetricCreation: false })).rejects.toMatchObject(closed);
+  await change({ isAllowMetricCreation: true, metricCreationMode: 'CHAT' });
+  await expect(tables({})).rejects.toMatchObject(closed);
+  await change({ metricCreationMode: 'DRAG_DROP' });
+  await expect(tables({ isDisableMetricCreation: true })).rejects.toMatchObject(closed);
+  expect(await tables({})).toEqual(['clients', 'sales', 'shops', 'visits']);
+  const dashboardAppFilters = [{ dashboardId: 'open--b', values: { State: 'CA' }, isShowOnUrl: false }];
+  expect(await tables({}, { dashboardAppFilters })).toEqual(['sales', 'shops', 'visits']);
 });

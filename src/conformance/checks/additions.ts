@@ -144,6 +144,13 @@ const tokens: readonly Check[] = [
       'TOKEN_EXPIRED',
     ]);
   }),
+  check('GET /guest/dashboards/{id}/fields is refused where guests may not create metrics', async (context) => {
+    const body = { clientId: context.clientId, dataAppName: await context.appName() };
+    const minted = expectOk(await withKey(context, 'POST', '/guest-token/create', { body }), fields({ token: filled }));
+    const { dashboardId } = await context.board();
+    const path = `${api}/guest/dashboards/${encodeURIComponent(dashboardId)}/fields`;
+    expectRefusal(await context.send({ method: 'GET', path, bearer: String(minted.token) }), 403, 'UNAUTHORIZED');
+  }),
   check('PUT /data-app/embeds/rename answers {id, name, error}', async (context) => {
     const { embedId } = await context.board();
     const body = { embedId, name: 'Renamed' };

@@ -1,5 +1,5 @@
 /** Answers a definition that is not saved, under all restrictions of its dashboard. */
-import { hostMade, type Metric } from '../../domain/dashboard/metric.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
@@ -29,6 +29,12 @@ export type PreviewGuestMetric = Question & {
 
 const previewId = 'preview';
 
+/** Returns a metric that exists for one question only, as the guest's client would own it. */
+export const unsavedMetric = (grant: GuestGrant, { dashboard }: Opened, definition: MetricDefinition): Metric => {
+  const { workspaceId } = dashboard;
+  return { metricId: previewId, workspaceId, name: previewId, definition, lineage: [], owner: grant, ...hostMade };
+};
+
 /** Returns the metric as it would be after the write. The permission of that write is required. */
 const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: PreviewGuestMetric): Promise<Metric> => {
   if (command.metricId === undefined) {
@@ -37,9 +43,7 @@ const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Pre
     if (!isWhole(command.definition)) {
       throw new Refusal('INVALID_REQUEST_BODY', 'definition: a new metric needs chart and from.');
     }
-    const definition = await readNewDefinition(deps, grant, opened, command.definition);
-    const { workspaceId } = opened.dashboard;
-    return { metricId: previewId, workspaceId, name: previewId, definition, lineage: [], owner: grant, ...hostMade };
+    return unsavedMetric(grant, opened, await readNewDefinition(deps, grant, opened, command.definition));
   }
   const { metric } = await loadTarget(deps.store, grant, command.metricId, 'updateGuestMetric');
   await openMetric(deps.store, grant, command.metricId, command.dashboardId);

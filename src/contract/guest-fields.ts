@@ -1,0 +1,123 @@
+/** An operation of this project: the fields on which a guest may build metrics. */
+import { z } from 'zod';
+import { aggregates } from '../domain/dashboard/metric.js';
+import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
+import { cardinality } from './datamart-fields.js';
+import { identifier } from './fields.js';
+import { readErrors } from './guest-reads.js';
+import { noError, operation } from './operation.js';
+
+const notes = {
+  label: z.string().describe('Empty: show the name.'),
+  description: z.string().nullable(),
+  synonyms: z.array(z.string()),
+};
+
+const field = z
+  .object({
+    columnName: z.string(),
+    ...notes,
+    type: z
+      .enum(['integer', 'number', 'text', 'enum', 'uuid', 'boolean', 'date', 'json', 'other'])
+      .describe('Kind of the values. `other`: only the database knows; it refuses what does not fit.'),
+    columnType: z.string().nullable().describe('Of the semantic layer.'),
+    isIdentifier: z.boolean(),
+    aggregates: z.array(z.enum(aggregates)).describe('Aggregates that a measure of this field may have.'),
+    suggestedAggregates: z.array(z.enum(aggregates)).describe('Those that a measure most likely means, best first.'),
+  })
+  .meta({ id: 'GuestField' });
+
+const table = z.object({ schemaName: z.string(), tableName: z.string() });
+
+const fieldTable = table
+  .extend({
+    ...notes,
+    joinGroup: z.number().int().describe('One metric may read tables of one group only.'),
+    fields: z.array(field),
+  })
+  .meta({ id: 'GuestFieldTable' });
+
+const encodeTable = (of: FieldTable): z.input<typeof fieldTable> => ({
+  schemaName: of.schemaName,
+  tableName: of.tableName,
+  label: of.label,
+  description: of.description,
+  synonyms: [...of.synonyms],
+  joinGroup: of.joinGroup,
+  fields: of.fields.map((one) => ({
+    columnName: one.columnName,
+    label: one.label,
+    description: one.description,
+    synonyms: [...one.synonyms],
+    type: one.type,
+    columnType: one.columnType,
+    isIdentifier: one.isIdentifier,
+    aggregates: [...one.aggregates],
+    suggestedAggregates: [...one.suggestedAggregates],
+  })),
+});
+
+export const listGuestFields = operation({
+  name: 'listGuestFields',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'List the fields on which the guest may build metrics',
+  description:
+    'Refused unless the guest may create metrics on the dashboard and its `metricCreationMode` is `DRAG_DROP`. Leaves out hidden tables and columns, tables that no query may read, and tables that a restriction of the token does not fit. Reads no row.',
+  credentials: ['guestToken'],
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({
+    data: z.object({
+      tables: z.array(fieldTable),
+      relationships: z
+        .array(z.object({ parent: table, child: table, cardinality: cardinality.nullable() }))
+        .describe('Joins between the tables, as the datamart declares them. Their columns may be hidden.'),
+    }),
+    error: noError,
+  }),
+  encode: ({ tables, relationships }: GuestFields) => ({
+    data: {
+      tables: tables.map(encodeTable),
+      relationships: relationships.map(({ parent, child, cardinality: declared }) => ({
+        parent: { schemaName: parent.schemaName, tableName: parent.tableName },
+        child: { schemaName: child.schemaName, tableName: child.tableName },
+        cardinality: declared,
+      })),
+    },
+    error: null,
+  }),
+  errors: { ...readErrors, METRIC_QUERY_ERROR: 400, CLIENT_ID_ERROR: 400, APP_FILTER_PARAM_ERROR: 400 },
+  bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/fields', from: 'path' }],
+  example: {
+    input: { dashboardId: 'delays--LAX' },
+    output: {
+      data: {
+        tables: [
+          {
+            schemaName: 'main',
+            tableName: 'flights',
+            label: 'Flights',
+            description: 'One row for each flight',
+            synonyms: ['departures'],
+            joinGroup: 0,
+            fields: [
+              {
+                columnName: 'delay',
+                label: 'Delay',
+                description: 'Minutes late at arrival',
+                synonyms: [],
+                type: 'integer',
+                columnType: 'Number',
+                isIdentifier: false,
+                aggregates: [...aggregates],
+                suggestedAggregates: ['AVG', 'SUM'],
+              },
+            ],
+          },
+        ],
+        relationships: [],
+      },
+      error: null,
+    },
+  },
+});

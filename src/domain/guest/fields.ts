@@ -1,0 +1,180 @@
+/** The fields that a guest may build a metric on. What is not listed here, an editor neither shows nor names. */
+import { type Aggregate, aggregates } from '../dashboard/metric.js';
+import {
+  type Cardinality,
+  type Datamart,
+  type DatamartColumn,
+  type DatamartTable,
+  sameTable,
+  type TableRef,
+  tableKey,
+  visibleDatamart,
+} from '../datamart/datamart.js';
+import { type DatatypeKind, datatypeKind } from '../datamart/datatype.js';
+import { type JoinGroups, joinGroups } from '../datamart/join-groups.js';
+import {
+  type SemanticColumn,
+  type SemanticLayer,
+  type SemanticTable,
+  viewSemanticTables,
+} from '../datamart/semantic-layer.js';
+import type { Condition } from '../filter/filter.js';
+
+export type GuestFields = {
+  readonly tables: readonly FieldTable[];
+  /** Joins between two of the tables. A pair of tables that has none may still be joined through a hidden table. */
+  readonly relationships: readonly FieldRelationship[];
+};
+
+export type FieldTable = TableRef & {
+  readonly label: string;
+  readonly description: string | null;
+  readonly synonyms: readonly string[];
+  /** One metric may read tables of one group only. */
+  readonly joinGroup: number;
+  readonly fields: readonly Field[];
+};
+
+export type Field = {
+  readonly columnName: string;
+  readonly label: string;
+  readonly description: string | null;
+  readonly synonyms: readonly string[];
+  /** Kind of the values. `other`: only the database knows. */
+  readonly type: DatatypeKind;
+  readonly columnType: string | null;
+  readonly isIdentifier: boolean;
+  /** Aggregates that fit the values. */
+  readonly aggregates: readonly Aggregate[];
+  /** Those that a measure most likely means, best first. */
+  readonly suggestedAggregates: readonly Aggregate[];
+};
+
+export type FieldRelationship = {
+  readonly parent: TableRef;
+  readonly child: TableRef;
+  /** As declared; null if it is not. Reads from parent to child. */
+  readonly cardinality: Cardinality | null;
+};
+
+const counts = ['COUNT', 'COUNT_DISTINCT'] as const;
+const numeric = [...aggregates];
+
+/** Aggregates that every database computes over values of a kind. */
+const fitting: Readonly<Record<DatatypeKind, readonly Aggregate[]>> = {
+  integer: numeric,
+  number: numeric,
+  text: ['MIN', 'MAX', ...counts],
+  enum: counts,
+  uuid: counts,
+  boolean: counts,
+  date: ['MIN', 'MAX', ...counts],
+  json: ['COUNT'],
+  other: ['COUNT'],
+};
+
+/** The type of a custom column is known only to the database, which refuses what does not fit. */
+const aggregatesOf = ({ isCustomColumn, datatype }: DatamartColumn): readonly Aggregate[] =>
+  isCustomColumn === true ? numeric : fitting[datatypeKind(datatype)];
+
+const usual = (type: DatatypeKind, isIdentifier: boolean): readonly Aggregate[] => {
+  if (isIdentifier) return ['COUNT_DISTINCT'];
+  if (type === 'integer' || type === 'number') return ['SUM', 'AVG'];
+  return type === 'text' || type === 'enum' || type === 'uuid' ? ['COUNT_DISTINCT'] : [];
+};
+
+/** The host's default first. An aggregate that does not fit, or needs a fraction, is no suggestion. */
+const suggested = (
+  { defaultAggregation }: DatamartColumn,
+  type: DatatypeKind,
+  isIdentifier: boolean,
+  fit: readonly Aggregate[],
+): readonly Aggregate[] => {
+  const wanted = [defaultAggregation?.toUpperCase(), ...usual(type, isIdentifier)];
+  return fit
+    .filter((one) => one !== 'PERCENTILE' && wanted.includes(one))
+    .toSorted((a, b) => wanted.indexOf(a) - wanted.indexOf(b));
+};
+
+const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
+  const type = column.isCustomColumn === true ? 'other' : datatypeKind(column.datatype);
+  const isIdentifier = notes?.isIdentifier === true || notes?.columnType === 'Identifier';
+  const fit = aggregatesOf(column);
+  return {
+    columnName: column.columnName,
+    label: column.label,
+    description: notes?.description ?? null,
+    synonyms: notes?.synonyms ?? [],
+    type,
+    columnType: notes?.columnType ?? null,
+    isIdentifier,
+    aggregates: fit,
+    suggestedAggregates: suggested(column, type, isIdentifier, fit),
+  };
+};
+
+/** What decides which tables a metric of the guest may start from. */
+export type FieldScope = {
+  readonly datamart: Datamart;
+  /** Whether the rows of the table belong to clients in a declared way. Every query of another table is refused. */
+  readonly isReadable: (table: DatamartTable) => boolean;
+  readonly joinModel: 'single' | 'multi';
+  /** Conditions that every metric of the guest on the dashboard has. */
+  readonly conditions: readonly Condition[];
+};
+
+/** A condition whose table cannot be joined is refused; of a filter's columns, one in the metric's own table is enough. */
+const takesAll = (table: TableRef, conditions: readonly Condition[], { areJoinable }: JoinGroups): boolean =>
+  conditions.every(({ column, mappedTo = [] }) => {
+    return mappedTo.some((other) => sameTable(other, table)) || areJoinable(table, column);
+  });
+
+/** Numbers the groups in the order of the tables, so that the numbers do not tell of groups that are left out. */
+const numbered = (tables: readonly DatamartTable[], { areJoinable }: JoinGroups): readonly number[] => {
+  const firsts: DatamartTable[] = [];
+  return tables.map((table) => {
+    const known = firsts.findIndex((first) => areJoinable(first, table));
+    return known >= 0 ? known : firsts.push(table) - 1;
+  });
+};
+
+const tableRef = ({ schemaName, tableName }: TableRef): TableRef => ({ schemaName, tableName });
+
+const viewTable = (table: DatamartTable, notes: SemanticTable | undefined, joinGroup: number): FieldTable => {
+  const columns = new Map(notes?.columns.map((column) => [column.columnName, column]));
+  return {
+    ...tableRef(table),
+    label: table.label,
+    description: notes?.description ?? null,
+    synonyms: notes?.synonyms ?? [],
+    joinGroup,
+    fields: table.columns
+      // Only the expression of a measure may name such a column, and guests cannot write one.
+      .filter(({ isAggregate }) => isAggregate !== true)
+      .map((column) => fieldOf(column, columns.get(column.columnName))),
+  };
+};
+
+/**
+ * Returns the tables and fields that are not hidden and that queries of the guest may read. Names and columns of
+ * relationships are left out, since hidden columns may be among them.
+ */
+export const guestFields = (scope: FieldScope, layer: SemanticLayer | undefined): GuestFields => {
+  const { datamart, joinModel, conditions } = scope;
+  const readable = new Set(datamart.tables.filter(scope.isReadable).map(tableKey));
+  const isReadable = (table: TableRef): boolean => readable.has(tableKey(table));
+  const groups = joinGroups(datamart, isReadable);
+  const tables = visibleDatamart(datamart).tables.filter(
+    (table) =>
+      isReadable(table) && takesAll(table, conditions, groups) && (joinModel === 'multi' || groups.isWorksheet(table)),
+  );
+  const notes = viewSemanticTables({ tables }, layer);
+  const numbers = numbered(tables, groups);
+  const isListed = (ref: TableRef): boolean => tables.some((table) => sameTable(table, ref));
+  return {
+    tables: tables.map((table, index) => viewTable(table, notes[index], numbers[index] ?? 0)),
+    relationships: groups.relationships
+      .filter(({ parent, child }) => isListed(parent) && isListed(child))
+      .map(({ parent, child, cardinality }) => ({ parent: tableRef(parent), child: tableRef(child), cardinality })),
+  };
+};

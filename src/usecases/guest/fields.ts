@@ -1,0 +1,87 @@
+/** The fields of a dashboard's datamart that a guest may build metrics on. */
+
+import type { Datamart, DatamartTable } from '../../domain/datamart/datamart.js';
+import { viewSource } from '../../domain/datamart/tables.js';
+import { assertDefines, assertWrites } from '../../domain/guest/access.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import { type GuestFields, guestFields } from '../../domain/guest/fields.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import { newDefinition } from '../../domain/guest/metric.js';
+import type { Datasource } from '../../domain/organization.js';
+import type { Clock } from '../../domain/ports.js';
+import type { Engine, RequestSignal } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { askedBy } from '../datamarts/source.js';
+import { isUnreachable, readOwnerships } from '../datamarts/tenancy.js';
+import type { Opened } from '../embeds/lookup.js';
+import { unsavedMetric } from './preview.js';
+import { openDashboard, questionFor } from './scope.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly engine: Pick<Engine, 'introspect' | 'listClientDatabases'>;
+  readonly clock: Clock;
+};
+
+/** Throws UNAUTHORIZED unless the guest may create metrics from fields on this dashboard. */
+const assertBuilds = (grant: GuestGrant, { embed }: Opened): void => {
+  assertWrites(grant, embed, 'createGuestMetric');
+  assertDefines(grant);
+  if (embed.accessSettings?.metricCreationMode === 'DRAG_DROP') return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    'This embed does not let its guests create metrics from fields: its metricCreationMode is not DRAG_DROP.',
+    { reason: 'permission-missing' },
+  );
+};
+
+/** Returns the tables that no query may read, by the keys of the datasource: those of its latest sync, else of now. */
+const unreadableTables = async (
+  { store, engine }: Deps,
+  { datasource, datamart }: { readonly datasource: Datasource; readonly datamart: Datamart },
+  signal: RequestSignal,
+): Promise<ReadonlySet<DatamartTable>> => {
+  const synced = await store.datasources.findTables(datasource.id);
+  const source = synced === undefined ? undefined : viewSource(datasource, synced);
+  try {
+    const ownerships = await readOwnerships({ store, engine: askedBy(engine, signal) }, datamart, source);
+    return new Set(
+      ownerships.flatMap(({ table, tenancy }) =>
+        tenancy.kind === 'unreadable' && table.isClientColumnOfEmbed !== true ? [table] : [],
+      ),
+    );
+  } catch (cause) {
+    if (!isUnreachable(cause)) throw cause;
+    throw new Refusal('METRIC_QUERY_ERROR', 'The data cannot be reached now. Try again later.', {
+      reason: 'datasource-unavailable',
+      cause,
+    });
+  }
+};
+
+/**
+ * Returns what the guest may build on: the fields that the datamart does not hide, of tables whose rows belong to
+ * clients and that every restriction of the token fits. Reads no row. Throws UNAUTHORIZED unless the guest may create
+ * metrics.
+ */
+export const listGuestFields =
+  (deps: Deps) =>
+  async (
+    { grant }: GuestCaller,
+    { dashboardId }: { readonly dashboardId: string },
+    signal: RequestSignal,
+  ): Promise<GuestFields> => {
+    const opened = await openDashboard(deps.store, grant, dashboardId);
+    assertBuilds(grant, opened);
+    const definition = newDefinition({ chart: { type: 'table' }, from: { schemaName: '', tableName: '' } });
+    const metric = unsavedMetric(grant, opened, definition);
+    const target = { opened, metric, dashboards: [opened.dashboard] };
+    const query = { metricId: metric.metricId };
+    const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
+    const { datamart, joinModel = 'multi', conditions } = question;
+    const unreadable = await unreadableTables(deps, question, signal);
+    const isReadable = (table: DatamartTable): boolean => !unreadable.has(table);
+    const layer = await deps.store.semanticLayers.findByDatamart(datamart.id);
+    return guestFields({ datamart, isReadable, joinModel, conditions }, layer);
+  };
