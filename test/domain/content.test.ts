@@ -24,6 +24,6 @@ test.each([
     metrics: [{ metricId: 'm', name: 'M', definition, lineage: [], placement: 'METRIC' as const }],
   };
   expect(contentFaults(content, [mart])).toEqual(
-    shared.map((name) => `metrics["m"]: two filters have the name or label "${name}"`),
+    shared.map((name) => `metrics["m"]: filters[1]: two filters have the name or label "${name}"`),
   );
 });

@@ -39,20 +39,36 @@ const faultsOf = (parts: GuestDefinition) =>
 test('faults of the stored metric are not among those of the guest, who sent another part', () => {
   expect(faultsOf({ chart: { type: 'line' } })).toEqual({
     sent: [],
-    stored: ['the datamart has no column main.sales.secret_margin'],
+    stored: ['measures[0].column: the datamart has no column main.sales.secret_margin'],
   });
   const { sent, stored: earlier } = faultsOf({ sort: [{ name: 'Nothing', direction: 'ASC' }] });
-  expect(sent).toEqual(['sort: no dimension or measure "Nothing"']);
+  expect(sent).toEqual(['sort[0].name: no dimension or measure "Nothing"']);
   expect(earlier).toHaveLength(1);
 });
 
 test('a part that the guest sent is the fault of the guest, also if the stored metric had the same fault', () => {
   const { sent, stored: earlier } = faultsOf({ measures: stored.measures as never });
-  expect(sent).toEqual(['the datamart has no column main.sales.secret_margin']);
+  expect(sent).toEqual(['measures[0].column: the datamart has no column main.sales.secret_margin']);
   expect(earlier).toEqual([]);
 });
 
 test('a hidden column is reported as missing, if the guest names it', () => {
   const { sent } = faultsOf({ dimensions: [{ name: 'M', column: column('margin') }] });
-  expect(sent).toEqual(['the datamart has no column main.sales.margin']);
+  expect(sent).toEqual(['dimensions[0].column: the datamart has no column main.sales.margin']);
+});
+
+test('a stored fault stays one of the stored metric, if a part before it is removed', () => {
+  const before: VisualDefinition = {
+    ...stored,
+    measures: [{ name: 'Rows', aggregate: 'COUNT' }],
+    drillPath: [{ name: 'Margin', column: column('secret_margin') }],
+    underlying: [column('region'), column('secret_margin')],
+  };
+  const whole = { ...before, underlying: [column('secret_margin')] };
+  const faults = guestFaults({ parts: { sort: [] }, whole, before }, datamart, moment);
+  expect(faults.sent).toEqual([]);
+  expect(faults.stored).toEqual([
+    'drillPath[0].column: the datamart has no column main.sales.secret_margin',
+    'underlying[0]: the datamart has no column main.sales.secret_margin',
+  ]);
 });

@@ -113,7 +113,12 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
         filters: [{ name: 'n', label: 'N', column: columnRef('notes.owner'), dataType: 'string' }],
         measures: [{ name: 'M', aggregate: 'MAX', column: columnRef('shops.name') }],
       }),
-      'no column main.clients.name; the datamart has no column main.shops.name; the datamart has no column main.notes.owner; the datamart has no column main.notes.body',
+      [
+        'definition.drillPath[0].column: the datamart has no column main.clients.name.',
+        'definition.measures[0].column: the datamart has no column main.shops.name.',
+        'definition.filters[0].column: the datamart has no column main.notes.owner.',
+        'definition.underlying[0]: the datamart has no column main.notes.body.',
+      ].join('\n'),
     ],
     [
       'two columns of one name',
@@ -123,7 +128,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     [
       'a sort by nothing',
       revenueBy(undefined, { sort: [{ name: 'Nothing', direction: 'ASC' }] }),
-      'sort: no dimension or measure "Nothing"',
+      'definition.sort[0].name: no dimension or measure "Nothing"',
     ],
     [
       'a default that its filter does not take',
@@ -132,7 +137,7 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
           { name: 'n', label: 'N', column: columnRef('sales.amount'), dataType: 'number', defaultValue: 'much' },
         ],
       }),
-      'filters["n"].defaultValue: takes a number',
+      'definition.filters[0].defaultValue: filter "n" takes a number',
     ],
     [
       'neither dimension nor measure',

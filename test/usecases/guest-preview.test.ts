@@ -40,3 +40,14 @@ test('a change of a metric that is archived is not previewed', async () => {
   await archiveGuestMetric(world.deps)(await mint(), { metricId, isArchived: true });
   await expect(preview('one')).rejects.toMatchObject({ code: 'UNAUTHORIZED', reason: 'metric-not-on-dashboard' });
 });
+
+test('a preview ends when its caller asks for another one and aborts the first', async () => {
+  await updateEmbed(world.deps)(world.api(), { embedId: 'two', accessSettings: { isAllowMetricCreation: true } });
+  const superseded = new AbortController();
+  const guest = await world.mint();
+  const measures = [{ name: 'Sales', aggregate: 'COUNT' as const }];
+  const asked = { dashboardId: 'two', definition: { chart: { type: 'table' as const }, from: world.sales, measures } };
+  const first = previewGuestMetric(world.deps)(guest, asked, superseded.signal);
+  superseded.abort();
+  await expect(first).rejects.toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'caller-gone' });
+});

@@ -9,7 +9,6 @@ import {
   type MetricDefinition,
   outputNames,
   type SqlDefinition,
-  testsOf,
   type VisualDefinition,
 } from './metric.js';
 
@@ -19,49 +18,105 @@ export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tabl
 const columnOf = ({ column }: { readonly column?: ColumnRef | undefined }): readonly ColumnRef[] =>
   column === undefined ? [] : [column];
 
+/** A column of a definition, with its JSON path there. */
+export type PlacedColumn = { readonly path: string; readonly column: ColumnRef };
+
+const placed = (
+  list: string,
+  items: readonly { readonly column?: ColumnRef | undefined }[] | undefined,
+): readonly PlacedColumn[] =>
+  (items ?? []).flatMap((item, index) =>
+    columnOf(item).map((column) => ({ path: `${list}[${index}].column`, column })),
+  );
+
+const inTree = (path: string, tree: ConditionTree | undefined): readonly PlacedColumn[] => {
+  if (tree === undefined) return [];
+  if ('predicate' in tree) return [{ path: `${path}.column`, column: tree.column }];
+  const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
+  return items.flatMap((item, index) => inTree(`${path}.${kind}[${index}]`, item));
+};
+
 /**
  * Returns every column that the definition names. Columns in SQL and expressions are not included, since only a parser
  * of the database's SQL can find them.
  */
-export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => {
-  const filtered = [...definition.filters.map(({ column }) => column), ...definition.rlsVariables.flatMap(columnOf)];
+export const placedColumns = (definition: MetricDefinition): readonly PlacedColumn[] => {
+  const filtered = [...placed('filters', definition.filters), ...placed('rlsVariables', definition.rlsVariables)];
   if (definition.kind === 'sql') return filtered;
+  const { dimensions, drillPath, measures, where, comparison, underlying } = definition;
   return [
-    ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
-    ...definition.measures.flatMap(columnOf),
+    ...placed('dimensions', dimensions),
+    ...placed('drillPath', drillPath),
+    ...placed('measures', measures),
     ...filtered,
-    ...testsOf(definition.where).map(({ column }) => column),
-    ...(definition.comparison === undefined ? [] : [definition.comparison.column]),
-    ...definition.underlying,
+    ...inTree('where', where),
+    ...(comparison === undefined ? [] : [{ path: 'comparison.column', column: comparison.column }]),
+    ...underlying.map((column, index) => ({ path: `underlying[${index}]`, column })),
   ];
 };
 
-const repeated = (names: readonly string[]): readonly string[] =>
-  names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
+/** As `placedColumns`, without the paths. */
+export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] =>
+  placedColumns(definition).map(({ column }) => column);
+
+/** Returns a fault for each column that the datamart does not have. */
+export const missingColumns = (definition: MetricDefinition, datamart: Datamart): readonly string[] =>
+  placedColumns(definition)
+    .filter(({ column }) => findColumn(datamart, column) === undefined)
+    .map(({ path, column }) => `${path}: the datamart has no column ${written(column)}`);
+
+/** Returns the fault without its path, which changes when a part before it is removed. */
+export const withoutPath = (fault: string): string => fault.replace(/^[\w.[\]]+: /, '');
+
+const isRepeated = (names: readonly string[], index: number): boolean =>
+  names.findIndex((other) => sameName(other, names[index] ?? '')) < index;
+
+/** Returns a fault for each column of the answer whose name an earlier one has. */
+const repeatedNames = (definition: MetricDefinition): readonly string[] => {
+  const calculations = definition.kind === 'visual' ? (definition.calculations ?? []) : [];
+  const lists = { dimensions: definition.dimensions, measures: definition.measures, calculations };
+  const columns = Object.entries(lists).flatMap(([list, items]) =>
+    items.map(({ name }, index) => ({ path: `${list}[${index}].name`, name })),
+  );
+  const names = columns.map(({ name }) => name);
+  return columns
+    .filter((_, index) => isRepeated(names, index))
+    .map(({ path, name }) => `${path}: two columns of the answer are named "${name}"`);
+};
 
 /**
  * Returns repeated names among the filters' names and labels. If a name of one filter were the label of another, a key
  * could select either of them.
  */
-const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] =>
-  repeated(filters.flatMap(({ name, label }) => (sameName(name, label) ? [name] : [name, label])));
+const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] => {
+  const keys = filters.flatMap(({ name, label }, index) =>
+    sameName(name, label)
+      ? [{ index, name }]
+      : [
+          { index, name },
+          { index, name: label },
+        ],
+  );
+  const names = keys.map(({ name }) => name);
+  return keys
+    .filter((_, at) => isRepeated(names, at))
+    .map(({ index, name }) => `filters[${index}]: two filters have the name or label "${name}"`);
+};
 
 /** Returns all faults of one metric for this datamart. */
 export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
   const names = outputNames(definition);
   return [
     ...(definition.kind === 'visual' ? tableFaults(definition.from, datamart) : []),
-    ...columnsOf(definition)
-      .filter((ref) => findColumn(datamart, ref) === undefined)
-      .map((ref) => `the datamart has no column ${written(ref)}`),
-    ...repeated(names).map((name) => `two columns of the answer are named "${name}"`),
-    ...sharedFilterNames(definition).map((name) => `two filters have the name or label "${name}"`),
-    ...definition.sort
-      .filter(({ name }) => !names.includes(name))
-      .map(({ name }) => `sort: no dimension or measure "${name}"`),
+    ...missingColumns(definition, datamart),
+    ...repeatedNames(definition),
+    ...sharedFilterNames(definition),
+    ...definition.sort.flatMap(({ name }, index) =>
+      names.includes(name) ? [] : [`sort[${index}].name: no dimension or measure "${name}"`],
+    ),
     ...(definition.kind === 'visual' ? visualFaults(definition) : sqlFaults(definition)),
     ...chartFaults(definition),
-    ...(names.length === 0 ? ['it has neither a dimension nor a measure'] : []),
+    ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure'] : []),
   ];
 };
 
@@ -77,28 +132,39 @@ const visualFaults = (definition: VisualDefinition): readonly string[] => {
     ...definition.rlsVariables
       .filter(({ column }) => column === undefined)
       .map(({ name }) => `rlsVariables: "${name}" needs a column; only custom SQL goes without`),
-    ...havingMeasures(definition.having)
-      .filter((name) => !measures.has(name))
-      .map((name) => `having: no measure "${name}"`),
-    ...(definition.calculations ?? []).flatMap((calculation) => calculationFaults(calculation, definition)),
+    ...havingMeasures('having', definition.having)
+      .filter(({ name }) => !measures.has(name))
+      .map(({ path, name }) => `${path}: no measure "${name}"`),
+    ...(definition.calculations ?? []).flatMap((calculation, index) =>
+      calculationFaults(calculation, `calculations[${index}]`, definition),
+    ),
     ...treeFaults('where', definition.where),
     ...treeFaults('having', definition.having),
   ];
 };
 
-const measureFaults = ({ name, aggregate, column, indicator, percentile }: Measure): readonly string[] => [
+const measureFaults = (
+  { name, aggregate, column, indicator, percentile }: Measure,
+  index: number,
+): readonly string[] => [
   ...(aggregate !== undefined && column === undefined && (aggregate !== 'COUNT' || indicator !== undefined)
-    ? [`measure "${name}" needs a column`]
+    ? [`measures[${index}].column: measure "${name}" needs a column`]
     : []),
   ...((aggregate === 'PERCENTILE') === (percentile === undefined)
-    ? [`measure "${name}": percentile (0 to 1) belongs to the aggregate PERCENTILE, which needs it`]
+    ? [
+        `measures[${index}].percentile: measure "${name}": percentile (0 to 1) belongs to the aggregate PERCENTILE, which needs it`,
+      ]
     : []),
 ];
 
-const havingMeasures = (tree: HavingTree | undefined): readonly string[] => {
+const havingMeasures = (
+  path: string,
+  tree: HavingTree | undefined,
+): readonly { readonly path: string; readonly name: string }[] => {
   if (tree === undefined) return [];
-  if ('measure' in tree) return [tree.measure];
-  return ('all' in tree ? tree.all : tree.any).flatMap(havingMeasures);
+  if ('measure' in tree) return [{ path: `${path}.measure`, name: tree.measure }];
+  const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
+  return items.flatMap((item, index) => havingMeasures(`${path}.${kind}[${index}]`, item));
 };
 
 /**
@@ -107,26 +173,38 @@ const havingMeasures = (tree: HavingTree | undefined): readonly string[] => {
  */
 const treeFaults = (where: string, tree: ConditionTree | HavingTree | undefined): readonly string[] => {
   if (tree === undefined || 'predicate' in tree) return [];
+  const kind = 'all' in tree ? 'all' : 'any';
   const items: readonly (ConditionTree | HavingTree)[] = 'all' in tree ? tree.all : tree.any;
   return items.length === 0
-    ? [`${where}: a group holds no condition`]
-    : items.flatMap((item) => treeFaults(where, item));
+    ? [`${where}.${kind}: a group holds no condition`]
+    : items.flatMap((item, index) => treeFaults(`${where}.${kind}[${index}]`, item));
 };
 
-const calculationFaults = (calculation: Calculation, { dimensions, measures }: VisualDefinition): readonly string[] => {
+const calculationFaults = (
+  calculation: Calculation,
+  path: string,
+  { dimensions, measures }: VisualDefinition,
+): readonly string[] => {
   const { name, of, kind } = calculation;
   const named =
     kind === 'shareOfTotal' ? (calculation.within ?? []) : [calculation.along].filter((it) => it !== undefined);
   const along = kind === 'shareOfTotal' ? undefined : (calculation.along ?? dimensions[0]?.name);
   const walked = dimensions.find((dimension) => dimension.name === along);
   return [
-    ...(measures.some((measure) => measure.name === of) ? [] : [`calculation "${name}": no measure "${of}"`]),
+    ...(measures.some((measure) => measure.name === of)
+      ? []
+      : [`${path}.of: calculation "${name}": no measure "${of}"`]),
     ...named
       .filter((wanted) => !dimensions.some((dimension) => dimension.name === wanted))
-      .map((wanted) => `calculation "${name}": no dimension "${wanted}"`),
-    ...(kind !== 'shareOfTotal' && walked === undefined ? [`calculation "${name}" needs a dimension to go along`] : []),
+      .map(
+        (wanted) =>
+          `${path}.${kind === 'shareOfTotal' ? 'within' : 'along'}: calculation "${name}": no dimension "${wanted}"`,
+      ),
+    ...(kind !== 'shareOfTotal' && walked === undefined
+      ? [`${path}.along: calculation "${name}" needs a dimension to go along`]
+      : []),
     ...(kind === 'previousPeriod' && walked !== undefined && !isPeriodic(walked.grain)
-      ? [`calculation "${name}": dimension "${walked.name}" needs a grain from minute to year`]
+      ? [`${path}.along: calculation "${name}": dimension "${walked.name}" needs a grain from minute to year`]
       : []),
   ];
 };
@@ -145,16 +223,18 @@ const chartFaults = (definition: MetricDefinition): readonly string[] => {
   const measured = {
     series: chart.series?.map(({ measure }) => measure),
     numbers: chart.numbers?.map(({ measure }) => measure),
-    lines: chart.lines?.flatMap((line) => (line.kind === 'value' ? [] : [line.measure])),
+    lines: chart.lines?.map((line) => (line.kind === 'value' ? undefined : line.measure)),
     rules: chart.rules?.map(({ measure }) => measure),
     bars: chart.bars,
   };
   return [
     ...Object.entries(measured).flatMap(([place, measures = []]) =>
-      measures.filter((name) => !names.includes(name)).map((name) => `chart.${place}: no measure "${name}"`),
+      measures.flatMap((name, index) =>
+        name === undefined || names.includes(name) ? [] : [`chart.${place}[${index}]: no measure "${name}"`],
+      ),
     ),
-    ...(chart.across ?? [])
-      .filter((name) => !dimensions.some((dimension) => dimension.name === name))
-      .map((name) => `chart.across: no dimension "${name}"`),
+    ...(chart.across ?? []).flatMap((name, index) =>
+      dimensions.some((dimension) => dimension.name === name) ? [] : [`chart.across[${index}]: no dimension "${name}"`],
+    ),
   ];
 };

@@ -1,8 +1,8 @@
 /** Metrics that guests define: their limits, and the faults of a definition for the columns that a guest may use. */
-import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
+import { definitionFaults, missingColumns, withoutPath } from '../dashboard/definition.js';
 import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
 import { definitionTypeFaults } from '../dashboard/type-faults.js';
-import { type Datamart, findColumn, findTable, visibleDatamart } from '../datamart/datamart.js';
+import { type Datamart, findTable, visibleDatamart } from '../datamart/datamart.js';
 import type { Moment } from '../filter/date-range.js';
 import { readFilterValue } from '../filter/value.js';
 import { Refusal } from '../refusal.js';
@@ -86,17 +86,15 @@ const missing = (parts: GuestDefinition, datamart: Datamart): readonly string[] 
     ...(from !== undefined && findTable(datamart, from) === undefined
       ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
       : []),
-    ...columnsOf(sent(parts))
-      .filter((ref) => findColumn(datamart, ref) === undefined)
-      .map((ref) => `the datamart has no column ${written(ref)}`),
+    ...missingColumns(sent(parts), datamart),
   ];
 };
 
 const defaultFaults = ({ filters = [] }: GuestDefinition, moment: Moment): readonly string[] =>
-  filters.flatMap(({ name, dataType, defaultValue }) => {
+  filters.flatMap(({ name, dataType, defaultValue }, index) => {
     const reading = defaultValue === undefined ? undefined : readFilterValue(dataType, defaultValue, moment);
     return reading !== undefined && 'expected' in reading
-      ? [`filters[${JSON.stringify(name)}].defaultValue: takes ${reading.expected}`]
+      ? [`filters[${index}].defaultValue: filter ${JSON.stringify(name)} takes ${reading.expected}`]
       : [];
   });
 
@@ -109,8 +107,8 @@ export type DefinitionWrite = {
 };
 
 /**
- * Returns the faults of the parts that a guest sent and of the resulting definition; and `stored`, the faults that the
- * changed metric had before. These name parts that the guest did not send, perhaps hidden columns, so no guest may read
+ * Returns the faults of the parts that a guest sent and of the resulting definition; each starts with its JSON path in
+ * the definition; and `stored`, the faults that the changed metric had before. These name parts that the guest did not send, perhaps hidden columns, so no guest may read
  * them.
  */
 export const guestFaults = (
@@ -123,10 +121,11 @@ export const guestFaults = (
     ...definitionTypeFaults(sent(parts), visibleDatamart(datamart)),
     ...defaultFaults(parts, moment),
   ];
-  const earlier = new Set(before === null ? [] : definitionFaults(before, datamart));
+  const earlier = new Set((before === null ? [] : definitionFaults(before, datamart)).map(withoutPath));
+  const isEarlier = (fault: string): boolean => earlier.has(withoutPath(fault));
   const resulting = definitionFaults(whole, datamart);
   return {
-    sent: [...new Set([...own, ...resulting.filter((fault) => !earlier.has(fault))])],
-    stored: resulting.filter((fault) => earlier.has(fault) && !own.includes(fault)),
+    sent: [...new Set([...own, ...resulting.filter((fault) => !isEarlier(fault))])],
+    stored: resulting.filter((fault) => isEarlier(fault) && !own.includes(fault)),
   };
 };

@@ -35,9 +35,8 @@ const assertSound = async (
   }
   const faults = guestFaults(write, source.datamart, { now: clock.now(), timezone: grant.timezone });
   if (faults.sent.length > 0) {
-    throw new Refusal('INVALID_REQUEST_BODY', `definition: ${faults.sent.slice(0, maxFaults).join('; ')}.`, {
-      reason: 'guest-definition',
-    });
+    const lines = faults.sent.slice(0, maxFaults).map((fault) => `definition.${fault}.`);
+    throw new Refusal('INVALID_REQUEST_BODY', lines.join('\n'), { reason: 'guest-definition' });
   }
   if (faults.stored.length > 0) {
     throw new Refusal(
@@ -49,7 +48,8 @@ const assertSound = async (
 };
 
 /**
- * Returns the definition of a new metric. Throws INVALID_REQUEST_BODY with the faults, or METRIC_QUERY_ERROR if the
+ * Returns the definition of a new metric. Throws INVALID_REQUEST_BODY with a line for each of the first ten faults, which starts
+ * with the fault's JSON path, or METRIC_QUERY_ERROR if the
  * embed has no datamart.
  */
 export const readNewDefinition = async (
