@@ -87,7 +87,9 @@ const mayImport: Readonly<
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
   conformance: { folders: [], packages: [/^node:/] },
-  web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/] },
+  // Read by the service and by the elements: both decide alike what a theme means.
+  theme: { folders: [], packages: [] },
+  web: { folders: ['theme'], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/] },
   cli: {
     folders: [
       'root',
@@ -117,6 +119,7 @@ const mayImport: Readonly<
       'platform',
       'store',
       'render',
+      'theme',
       'usecases',
       'engine',
       'demo',

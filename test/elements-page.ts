@@ -68,6 +68,30 @@ ${modules
 With \`metric-id\` alone, \`<guestlist-metric>\` needs a metric embed; with \`metric-id\` and
 \`dashboard-id\` it reads the metric through that dashboard.
 
+## Themes
+
+[Theming](../how-to/theming.md) says how to use them. Tokens and their CSS properties:
+
+| token | property |
+|---|---|
+| \`color.surface\`, \`color.raised\`, \`color.subtle\` | \`--gl-surface\`, … : grounds of cards, of menus, and under the pointer |
+| \`color.border\`, \`color.grid\`, \`color.skeleton\` | \`--gl-border\`, … : lines of cards, lines of charts, what is loading |
+| \`color.text\`, \`color.muted\` | \`--gl-text\`, \`--gl-muted\` |
+| \`color.accent\`, \`color.on-accent\` | \`--gl-accent\`, \`--gl-on-accent\`: focus, links and what is chosen |
+| \`color.good\`, \`color.warning\`, \`color.bad\`, \`color.danger\` | \`--gl-good\`, … : judged numbers, and failures |
+| \`color.series.1\` to \`color.series.8\` | \`--gl-series-1\` to \`--gl-series-8\` |
+| \`font.family\` | \`--gl-font\` |
+| \`radius\`, \`gap\`, \`row-height\` | \`--gl-radius\`, \`--gl-gap\`, \`--gl-row-height\` |
+
+Below \`dark\`, \`color\` has what differs in dark colours. Other groups are free, for aliases such as
+\`{brand.blue}\`. \`$extensions.guestlist.scheme\` is \`light\` or \`dark\` for a theme that does not follow
+the page.
+
+Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filters\`, \`filter\`, \`locked\`,
+\`control\`, \`option\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
+\`legend\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`, \`menu\`, \`menu-item\`,
+\`dialog\`. Charts are drawn on a canvas: they take the tokens.
+
 ## Where tokens come from
 
 With \`token-url\` or \`getToken\` the element asks for its tokens itself, and for the next one ahead
@@ -136,6 +160,19 @@ A list of values has a search on the service, and shows the chosen values first.
 1,000 values that a search finds, and says if there are more. Up to that number, "Select all" adds
 everything that the search found. With \`isSingleChoice: true\` in the filter of the dashboard's file,
 the list takes one value.
+
+## Saved views
+
+A token with \`isEnableCreateDashboardView\`, on a dashboard that allows it, has a button of saved
+views beside the filters. A view is the values of the filters under a name. It belongs to the user
+of the token (\`userIdentifier\`).
+
+- With \`isEnableManageMetrics\` too, a user shares views with all users of the tenant, and changes
+  and deletes those that are shared.
+- A dashboard opens with the user's default view, else with the shared default one. The second
+  applies to users who save no views, too. Neither applies where the URL, \`options.filters\` or
+  \`setFilters\` sets filters.
+- A view only narrows what the token allows, and shows nothing of filters that the token hides.
 
 ## Filters in the URL
 

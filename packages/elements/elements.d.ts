@@ -88,7 +88,7 @@ interface GuestlistElement extends HTMLElement {
    * `window.dbn.baseUrl`, otherwise the origin of the module.
    */
   serviceUrl: string | null;
-  theme: 'light' | 'dark' | 'auto' | null;
+  theme: string | null;
   /** Attribute `chart-colors`: CSS colours between commas. */
   chartColors: string | null;
   /** BCP 47 language tag for numbers and dates. Default: the page's language. */

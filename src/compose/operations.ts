@@ -35,6 +35,7 @@ import * as serviceTokens from '../contract/service-tokens.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
 import type { Renderer } from '../domain/guest/render.js';
+import type { FindTheme } from '../domain/guest/view.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
@@ -116,6 +117,7 @@ export type UseCaseDeps = {
   readonly digest: Digest;
   readonly renderer: Renderer;
   readonly tag: Tag;
+  readonly findTheme: FindTheme;
 };
 
 const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({

@@ -1,6 +1,7 @@
 /**
  * Composes the product. `compose` builds every object once, in order of dependence; a shutdown closes them in the
- * opposite order. No code here decides about a request. Only main.ts and the command line may import it.
+ * opposite order. No code here decides about a request. Only main.ts and the command line may import { loadThemes } from './themes.js';
+import it.
  */
 import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
@@ -40,6 +41,7 @@ import { rendererOpener } from './renderer.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
+import { loadThemes } from './themes.js';
 
 /** Which halves run in this process. */
 export type Halves = {
@@ -92,6 +94,7 @@ const composeInOrder = async (
   resources: Resources,
 ): Promise<Product> => {
   const { log } = context;
+  const { loading, ...drawing } = browserParts(config, context);
   const credentials = await loadCredentials(config.settings.dataDir, config.secrets);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const metrics = createMetrics();
@@ -104,9 +107,8 @@ const composeInOrder = async (
   ]);
   const { database } = metadata;
   const { addressOf, limits } = shared.admission;
-  const { loading, openRenderer } = browserParts(config, context);
   const serviceOpening = halves.service
-    ? resources.add(openService({ credentials, engine, database, limits, clock, ids, tokens, log, openRenderer }))
+    ? resources.add(openService({ credentials, engine, database, limits, clock, ids, tokens, log, ...drawing }))
     : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
@@ -134,10 +136,11 @@ const composeInOrder = async (
   };
 };
 
-/** The browser's files, and what draws with them on the server. */
-const browserParts = ({ settings, isDemo }: Config, { webFolder, log }: ProcessContext) => {
-  const loading = assetFiles(webFolder, isDemo).then(loadAssets);
-  return { loading, openRenderer: rendererOpener({ settings, log, assets: loading }) };
+/** The browser's files, the themes, and what draws with them on the server. */
+const browserParts = (config: Config, { webFolder, log }: ProcessContext) => {
+  const findTheme = loadThemes(config, log);
+  const loading = assetFiles(webFolder, config.isDemo).then(loadAssets);
+  return { findTheme, loading, openRenderer: rendererOpener({ settings: config.settings, log, assets: loading }) };
 };
 
 /** The resources that were opened, in order. */

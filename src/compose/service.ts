@@ -1,5 +1,6 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
+import type { FindTheme } from '../domain/guest/view.js';
 import { keyHintOf } from '../domain/organization.js';
 import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
@@ -44,11 +45,12 @@ type ServiceParts = {
   readonly tokens: Tokens;
   readonly log: Log;
   readonly openRenderer: OpenRenderer;
+  readonly findTheme: FindTheme;
 };
 
 /** Migrates the metadata database and builds the service over it. */
 export const openService = async (parts: ServiceParts): Promise<Service> => {
-  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer } = parts;
+  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer, findTheme } = parts;
   const key = Buffer.from(credentials.encryptionKey, 'base64');
   const sealer = createSealer(key);
   const db = database.connect<Tables>();
@@ -62,7 +64,7 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
   const dispatch: Dispatch = createDispatch({
     operations,
     handlers: createHandlers({
-      ...{ store, engine, clock, ids, tokens, digest, renderer },
+      ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme },
       sqlRewriter: createSqlRewriter(),
       tag: createTag(key),
     }),

@@ -11,6 +11,7 @@ import {
   type GuestMetric,
   type GuestOption,
   type GuestQuery,
+  type GuestTheme,
   greatestOptions,
   type MetricReply,
 } from '../domain/guest/view.js';
@@ -62,6 +63,19 @@ export const guestMetric = z
   .object({ metricId: z.string(), name: z.string(), chart: guestChart, filters: z.array(filter) })
   .meta({ id: 'GuestMetric' });
 
+const properties = z.record(z.string(), z.string()).describe('Values of CSS custom properties by their names.');
+const theme = z
+  .object({
+    name: z.string(),
+    scheme: z.enum(['light', 'dark']).optional().describe('Without it, the elements follow their page.'),
+    light: properties.optional(),
+    dark: properties.optional().describe('What differs in dark colours.'),
+  })
+  .meta({ id: 'GuestTheme' });
+
+/** Encodes a theme for guests. */
+const encodeTheme = (given: GuestTheme | null): z.input<typeof theme> | null => (given === null ? null : { ...given });
+
 const dashboard = z
   .object({
     dashboardId: z.string(),
@@ -73,7 +87,7 @@ const dashboard = z
     filters: z.array(filter),
     permissions: z.record(guestPermissions.keyof(), z.boolean()),
     accessPermissions: guestAccess,
-    theme: z.record(z.string(), z.unknown()).nullable(),
+    theme: theme.nullable(),
     defaultView: guestView.nullable().describe('The saved view that the dashboard opens with.'),
   })
   .meta({ id: 'GuestDashboard' });
@@ -115,7 +129,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   filters: view.filters.map(encodeFilter),
   permissions: { ...view.permissions },
   accessPermissions: encodeAccess(view.accessPermissions),
-  theme: view.theme === null ? null : { ...view.theme },
+  theme: encodeTheme(view.theme),
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
 });
 
@@ -185,11 +199,17 @@ export const getGuestMetric = operation({
   summary: 'Read the metric of a metric embed',
   credentials: ['guestToken'],
   input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.') }),
-  output: z.object({ data: guestMetric, error: noError }),
-  encode: (view: GuestMetric) => ({ data: encodeMetric(view), error: null }),
+  output: z.object({ data: guestMetric.extend({ theme: theme.nullable() }), error: noError }),
+  encode: (view: GuestMetric & { readonly theme: GuestTheme | null }) => ({
+    data: { ...encodeMetric(view), theme: encodeTheme(view.theme) },
+    error: null,
+  }),
   errors: readErrors,
   bindings: [{ method: 'GET', path: '/api/v2/guest/metrics/{metricId}', from: 'path' }],
-  example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleGuestMetric, error: null } },
+  example: {
+    input: { metricId: 'flights-a-day--LAX' },
+    output: { data: { ...exampleGuestMetric, theme: null }, error: null },
+  },
 });
 
 const mark = { metricId: identifier.describe('The metric that shows the mark.'), columnName: identifier };

@@ -44,6 +44,12 @@ const command = { command: 'name', code, operator: 'who asked', target: 'what th
 const tokenRequest = { ms, code, mintedBy: 'requestId of the request that minted the token' };
 
 const requests = {
+  'theme.contrast': {
+    level: 'warn',
+    meaning:
+      'Readers cannot read, or cannot tell apart, colours of the theme in `theme` (WCAG 2.2 AA). Change its file in `themes.folder`.',
+    fields: { theme: 'name of the theme' },
+  },
   'renderer.absent': {
     level: 'warn',
     meaning:

@@ -112,6 +112,14 @@ const queries = section('queries on datasources', {
   waitSeconds: whole(1, 600).default(30).describe('how long a query may wait before it is refused'),
 });
 
+const themes = section('how the elements look: files of Design Tokens; a workspace names its theme by themeName', {
+  folder: optionalText.describe('folder of themes, each in a file NAME.json; null: none'),
+  clients: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .describe('names of themes by client id, for clients with a theme of their own'),
+});
+
 const renders = section('PNG and PDF that this process draws with headless Chromium', {
   chromiumPath: optionalText.describe('the executable; null: the usual places are searched'),
   atOnce: whole(1, 32).default(2).describe('pages that are drawn at once'),
@@ -267,6 +275,7 @@ export const settingsSchema = z.strictObject({
   datasources,
   queries,
   renders,
+  themes,
   limits,
   gateway,
 });

@@ -53,12 +53,14 @@ const kinds = {
     is: ({ language, text }) => language === 'yaml' && /^(?:session|rules|restrictions|tenants):/m.test(text),
   },
   configuration: {
-    is: ({ language, text }) => language === 'yaml' && /^(?:server|gateway|datasources|queries|limits):/m.test(text),
+    is: ({ language, text }) =>
+      language === 'yaml' && /^(?:server|gateway|datasources|queries|limits|themes):/m.test(text),
   },
   definition: { is: ({ language, text }) => language === 'yaml' && text.startsWith('# yaml-language-server: ') },
   metric: { is: ({ language, text }) => language === 'json' && text.startsWith('{"kind": ') },
   'body of the interface': { is: ({ language }) => language === 'json' },
   page: { is: ({ language }) => language === 'html' },
+  'style sheet': { is: ({ language }) => language === 'css' },
   'second wall': { is: ({ language, page }) => language === 'sql' && page.endsWith('row-level-security.md') },
   'sender of hooks': { is: ({ language, page }) => language === 'js' && page.endsWith('tenant-events.md') },
   'program of elements': {
@@ -78,6 +80,7 @@ export const checkers: Readonly<Record<Exclude<Kind, 'not run' | 'picture'>, str
   policy: 'test/documents/data-blocks.test.ts',
   configuration: 'test/documents/data-blocks.test.ts',
   definition: 'test/cli/files.test.ts',
+  'style sheet': 'test/web/host-page.test.ts',
   metric: 'test/contract/docs-metrics.test.ts',
   'body of the interface': 'test/documents/data-blocks.test.ts',
   page: 'test/documents/run-blocks.test.ts',

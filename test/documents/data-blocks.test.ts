@@ -12,6 +12,7 @@ import { createDatasource } from '../../src/contract/datasources.js';
 import { chart } from '../../src/contract/metric-parts.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { loadConfig } from '../../src/platform/config.js';
+import { decodeTheme } from '../../src/theme/design-tokens.js';
 import { type Block, blocksOfKind, nameOf, root } from './blocks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-blocks-'));
@@ -110,6 +111,7 @@ const schemas = {
   numbers: chart.partial(),
   lines: chart.partial(),
   rules: chart.partial(),
+  brand: z.unknown().refine((given) => decodeTheme(given).faults.length === 0),
 };
 
 test.each(named('body of the interface'))('$name fits the contract', ({ text }) => {

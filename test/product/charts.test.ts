@@ -11,7 +11,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
-import { dark } from '../../src/web/base/tokens.js';
+import { dark } from '../../src/theme/palette.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { chartsDashboard } from './chart-metrics.js';
 import { post } from './guest.js';

@@ -129,6 +129,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     ids,
     tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
     sqlRewriter: createSqlRewriter(),
+    findTheme: () => null,
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { blocksOfKind } from '../documents/blocks.js';
 import { mount, setAttribute, startBench, until, violationsOf } from './browser.js';
 import { hasChromium } from './chromium.js';
 import { refusal } from './fake-service.js';
+import { dashboards } from './fixtures.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -121,6 +123,68 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
       document.adoptedStyleSheets = [sheet];
     }`);
   const place = 'main { display: block; position: absolute; top: 10px; left: 10px; width: 1200px; }';
+
+  const property = (name: string) =>
+    page.evaluate(
+      `getComputedStyle(document.querySelector('guestlist-dashboard')).getPropertyValue(${JSON.stringify(name)})`,
+    );
+
+  it('wears the theme of the service, else its own, under what the page’s style sheet sets', async () => {
+    const theme = {
+      name: 'brand',
+      scheme: 'dark',
+      light: { '--gl-radius': '2px' },
+      dark: { '--gl-accent': '#ffcc00' },
+    };
+    bench.service.control.override = ({ path, method }) =>
+      method === 'GET' && path.endsWith('/dashboards/delays--LAX')
+        ? { body: { data: { ...dashboards('LAX')['delays--LAX'], theme }, error: null } }
+        : undefined;
+    await show();
+    expect([await property('--gl-accent'), await property('--gl-radius'), await isDark()]).toEqual([
+      '#ffcc00',
+      '2px',
+      true,
+    ]);
+    await setAttribute(page, 'guestlist-dashboard', 'theme', 'light');
+    await until(() => isDark()).toBe(false);
+    const own = { color: { accent: { $value: '#aa0000' } }, brand: { $value: '#fff' } };
+    await setAttribute(page, 'guestlist-dashboard', 'theme', JSON.stringify(own));
+    await until(() => property('--gl-accent')).toBe('#aa0000');
+    expect(await property('--gl-radius')).toBe('12px');
+    await adopt('guestlist-dashboard { --gl-accent: #00aa00 }');
+    await until(() => property('--gl-accent')).toBe('#00aa00');
+  });
+
+  const adopt = (css: string) =>
+    page.evaluate(
+      `(() => { const sheet = new CSSStyleSheet(); sheet.replaceSync(${JSON.stringify(css)}); document.adoptedStyleSheets = [sheet]; })()`,
+    );
+
+  it('takes the style sheet of the documents', async () => {
+    const [block] = blocksOfKind('style sheet');
+    await show();
+    await adopt(block?.text ?? '');
+    expect(await property('--gl-accent')).toBe('#0a58ca');
+    const title = page.locator('guestlist-card h3').first();
+    expect(await title.innerText()).toBe((await title.textContent())?.toUpperCase());
+    await adopt('');
+  });
+
+  it('lets a page style each part', async () => {
+    await show();
+    const rules = ['heading', 'card', 'title', 'icon-button', 'value', 'filter', 'button', 'control'];
+    await adopt(
+      rules.map((part) => `guestlist-dashboard::part(${part}) { outline: 3px solid rgb(1, 2, 3) }`).join(' '),
+    );
+    const outlineOf = (part: string) => `(() => {
+      const search = (root) => root.querySelector('[part~=${part}]') ?? [...root.querySelectorAll('*')]
+        .map((each) => each.shadowRoot && search(each.shadowRoot)).find(Boolean);
+      return getComputedStyle(search(document)).outlineColor;
+    })()`;
+    for (const part of rules) await until(() => page.evaluate(outlineOf(part))).toBe('rgb(1, 2, 3)');
+    await adopt('');
+  });
 
   it('looks the same in a page that styles everything', async () => {
     // Date inputs are apart: the browser smooths their corners anew each time.

@@ -17,10 +17,24 @@ export type GuestDashboard = {
   readonly filters: readonly GuestFilter[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: EffectiveAccess;
-  readonly theme: Readonly<Record<string, unknown>> | null;
+  readonly theme: GuestTheme | null;
   /** The view that the dashboard opens with. */
   readonly defaultView: ListedView | null;
 };
+
+/**
+ * How the elements look. `light` and `dark`: values of CSS custom properties. Without them, `name` is a theme that this
+ * service does not have: `light`, `dark`, or one that the page knows.
+ */
+export type GuestTheme = {
+  readonly name: string;
+  readonly scheme?: 'light' | 'dark' | undefined;
+  readonly light?: Readonly<Record<string, string>>;
+  readonly dark?: Readonly<Record<string, string>>;
+};
+
+/** The client's own theme, else that of the workspace. */
+export type FindTheme = (workspaceTheme: string | undefined, clientId: string) => GuestTheme | null;
 
 export type GuestMetric = {
   readonly metricId: string;

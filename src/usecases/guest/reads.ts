@@ -12,14 +12,15 @@ import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-u
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import type {
   Combine,
+  FindTheme,
   GuestChart,
   GuestDashboard,
   GuestFilter,
   GuestMetric,
   GuestQuery,
+  GuestTheme,
   MetricReply,
 } from '../../domain/guest/view.js';
-import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
@@ -100,8 +101,15 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   };
 };
 
-const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
-  workspace?.themeName === undefined ? null : { name: workspace.themeName };
+type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };
+
+const themeFor = async (
+  { findTheme }: Themed,
+  content: ContentStore,
+  { clientId }: GuestGrant,
+  { dashboard }: Opened,
+): Promise<GuestTheme | null> =>
+  findTheme((await content.workspaces.findById(dashboard.workspaceId))?.themeName, clientId);
 
 /** Returns the metrics as this guest sees them together, with the marks that filter the others. */
 const viewMetrics = async (
@@ -121,9 +129,10 @@ const viewMetrics = async (
 
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
-  ({ store }: Pick<Deps, 'store'>) =>
+  (deps: Themed) =>
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
     const { grant } = caller;
+    const { store } = deps;
     const content = store.contentAt(grant.revision);
     const opened = await openDashboard(content, grant, dashboardId);
     const { embed, dashboard } = opened;
@@ -140,16 +149,22 @@ export const getGuestDashboard =
       })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
       accessPermissions: await accessOf(content, grant, opened),
-      theme: themeOf(await content.workspaces.findById(dashboard.workspaceId)),
+      theme: await themeFor(deps, content, grant, opened),
       defaultView: await openingView(store, grant, opened, metrics),
     };
   };
 
 /** Returns a metric embed by its own id or its metric's id. */
 export const getGuestMetric =
-  ({ store }: Pick<Deps, 'store'>) =>
-  async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
-    viewMetric(grant, (await openMetric(store.contentAt(grant.revision), grant, metricId, undefined)).metric);
+  (deps: Themed) =>
+  async (
+    { grant }: GuestCaller,
+    { metricId }: { readonly metricId: string },
+  ): Promise<GuestMetric & { readonly theme: GuestTheme | null }> => {
+    const content = deps.store.contentAt(grant.revision);
+    const { metric, opened } = await openMetric(content, grant, metricId, undefined);
+    return { ...viewMetric(grant, metric), theme: await themeFor(deps, content, grant, opened) };
+  };
 
 const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, query: GuestQuery): Promise<OpenMetric> =>
   openMetric(store.contentAt(grant.revision), grant, query.metricId, query.dashboardId);

@@ -1,7 +1,7 @@
 /** HTTP client for guest reads. One client holds one token and serves one element. */
 
 import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption } from '../../domain/guest/view.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestTheme } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Answers, type BatchQuery, createBatch, type Part, type Question } from './batch.js';
 
@@ -35,7 +35,10 @@ export type DrillStep = { readonly columnName: string; readonly value: Scalar | 
 /** Every call throws `GuestError`, or the abort error if its signal was aborted. */
 export type GuestClient = {
   readonly dashboard: (dashboardId: string, signal: AbortSignal) => Promise<GuestDashboard>;
-  readonly metric: (metricId: string, signal: AbortSignal) => Promise<GuestMetric>;
+  readonly metric: (
+    metricId: string,
+    signal: AbortSignal,
+  ) => Promise<GuestMetric & { readonly theme?: GuestTheme | null }>;
   readonly query: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly underlying: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;

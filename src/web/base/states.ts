@@ -56,7 +56,7 @@ export const loadingState = (label: string): TemplateResult =>
   html`<div class="skeleton"></div><span class="sr" role="status">${label}</span>`;
 
 export const emptyState = (text: string, action?: TemplateResult): TemplateResult =>
-  html`<div class="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
+  html`<div class="state" part="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
 
 /** `message` is the service's message for end users. It is inserted as text, never as HTML. */
 export const errorState = (
@@ -66,10 +66,10 @@ export const errorState = (
   retry?: () => void,
   isOutdated = false,
 ): TemplateResult => html`
-  <div class="state" role="alert">
+  <div class="state" part="state" role="alert">
     <p><strong>${title}</strong></p>
     <p class="quiet">${message}</p>
-    ${retry === undefined ? null : html`<button class="button" type="button" @click=${retry}>${text('Try again')}</button>`}
-    ${isOutdated ? html`<button class="button" type="button" @click=${() => location.reload()}>${text('Reload the page')}</button>` : null}
+    ${retry === undefined ? null : html`<button class="button" part="button" type="button" @click=${retry}>${text('Try again')}</button>`}
+    ${isOutdated ? html`<button class="button" part="button" type="button" @click=${() => location.reload()}>${text('Reload the page')}</button>` : null}
   </div>
 `;

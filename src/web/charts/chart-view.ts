@@ -179,7 +179,7 @@ export class ChartView extends LitElement {
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
       ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle, this.format.text)}
-      ${this.zoom === null ? null : html`<button class="button reset" type="button" @click=${this.#resetZoom}>${this.format.text('Reset zoom')}</button>`}
+      ${this.zoom === null ? null : html`<button class="button reset" part="button" type="button" @click=${this.#resetZoom}>${this.format.text('Reset zoom')}</button>`}
       <div
         class=${this.isPrinted ? 'scroll whole' : 'scroll'}
         role="application"
@@ -193,7 +193,7 @@ export class ChartView extends LitElement {
         <div class="canvas" role="img" aria-label=${picture?.summary ?? this.metric.name}></div>
       </div>
       <span class="sr" aria-live="polite">${this.said}</span>
-      ${notes.length === 0 ? null : html`<p class="note quiet">${inSentences(notes, this.format)}</p>`}
+      ${notes.length === 0 ? null : html`<p class="note quiet" part="note">${inSentences(notes, this.format)}</p>`}
     </div>`;
   }
 

@@ -59,7 +59,7 @@ export const legendStyles = css`
 
 /** `toggle` hides or shows the series of that name. */
 export const legend = (items: readonly LegendItem[], toggle: (name: string) => void, text: Text): TemplateResult =>
-  html`<ul class="legend" role="list" aria-label=${text('Series')}>
+  html`<ul class="legend" part="legend" role="list" aria-label=${text('Series')}>
     ${items.map((item) => html`<li>${entry(item, toggle)}</li>`)}
   </ul>`;
 

@@ -40,12 +40,12 @@ export const pivotStyles = css`
 /** `label` is the table's accessible name. */
 export const pivotView = (pivot: Pivot, label: string): TemplateResult => html`
   <div class="scroll pivot" tabindex="0" role="region" aria-label=${label}>
-    <table>
+    <table part="table">
       <thead>
         ${pivot.heads.map(
           (cells, at) => html`<tr>
-            ${at > 0 ? null : pivot.downNames.map((name) => html`<th class="down" scope="col" rowspan=${pivot.heads.length}>${name}</th>`)}
-            ${cells.map(({ text, span }) => html`<th scope=${span > 1 ? 'colgroup' : 'col'} colspan=${span}>${text}</th>`)}
+            ${at > 0 ? null : pivot.downNames.map((name) => html`<th part="header-cell" class="down" scope="col" rowspan=${pivot.heads.length}>${name}</th>`)}
+            ${cells.map(({ text, span }) => html`<th part="header-cell" scope=${span > 1 ? 'colgroup' : 'col'} colspan=${span}>${text}</th>`)}
           </tr>`,
         )}
       </thead>
@@ -61,7 +61,7 @@ const bodyRow = ({ kind, labels, cells }: PivotRow, above: PivotRow | undefined)
   const isRepeated = (at: number) =>
     kind === 'row' && above?.kind === 'row' && at < labels.length - 1 && above.labels[at] === labels[at];
   return html`<tr class=${kind}>
-    ${labels.map((text, at) => html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`)}
-    ${cells.map((text) => html`<td class="number">${text}</td>`)}
+    ${labels.map((text, at) => html`<th part="header-cell" scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`)}
+    ${cells.map((text) => html`<td part="cell" class="number">${text}</td>`)}
   </tr>`;
 };

@@ -142,7 +142,7 @@ export const singleValue = (
   // The last period may be among the rows that are missing.
   const missing = single.course.length === 0 ? null : truncationNote(answer, format);
   return html`<div class="single">
-    <p class=${text.length > shortLength ? 'value long' : 'value'}>${text}</p>
+    <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${text}</p>
     ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
     ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
     ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}

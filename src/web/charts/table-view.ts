@@ -164,7 +164,7 @@ export const tableView = (view: TableView, window?: RowWindow): TemplateResult =
   const { rows } = view.answer;
   return html`
   <div class=${window === undefined ? 'scroll' : 'scroll windowed'} tabindex="0" role="region" aria-label=${view.label} @scroll=${view.onScroll}>
-    <table aria-rowcount=${window === undefined ? nothing : rows.length + 1}>
+    <table part="table" aria-rowcount=${window === undefined ? nothing : rows.length + 1}>
       <thead>
         <tr>
           ${view.columns.map((column) => headCell(view, column))}
@@ -272,7 +272,7 @@ const headCell = (view: TableView, { name, dataType }: AnswerColumn): TemplateRe
   const ariaSort = direction === undefined ? 'none' : direction === 'ASC' ? 'ascending' : 'descending';
   const arrow = direction === undefined ? '' : direction === 'ASC' ? '↑' : '↓';
   const text = humanise(name);
-  return html`<th scope="col" class=${cellClass(dataType)} aria-sort=${ariaSort}>
+  return html`<th part="header-cell" scope="col" class=${cellClass(dataType)} aria-sort=${ariaSort}>
     ${
       onSort === undefined
         ? text
@@ -288,7 +288,7 @@ const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number)
       ? '—'
       : view.format.dimension(value, column.dataType, view.grainOf?.(column.name));
   const { onMark } = view;
-  return html`<td class=${cellClass(column.dataType)}>
+  return html`<td part="cell" class=${cellClass(column.dataType)}>
     ${index === 0 && onMark !== undefined ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}
   </td>`;
 };

@@ -50,6 +50,7 @@ export const tooltipStyles = css`
 
 export const tooltipNode = ({ title, lines }: Tip): HTMLElement => {
   const tip = element('div', 'tip');
+  tip.part.add('tooltip');
   tip.append(element('b', 'title', title));
   for (const { name, colour, value } of lines) {
     const line = element('div', 'line');

@@ -7,6 +7,7 @@ import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
 import { chartIcon, rowsIcon, tableIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
+import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
@@ -261,18 +262,18 @@ export class MetricCard extends LitElement {
     const { answer, drill, isLoading } = this.#reading.state;
     this.toggleAttribute('printing', this.view.isPrinted);
     this.toggleAttribute('long', this.#isTabular);
-    return html`<section aria-labelledby="title" aria-busy=${this.#isWaiting || this.#isAwaitingChart ? 'true' : 'false'}>
-      <header>
-        <h3 id="title" title=${name}>${name}</h3>
+    return html`<section part="card" aria-labelledby="title" aria-busy=${this.#isWaiting || this.#isAwaitingChart ? 'true' : 'false'}>
+      <header part="card-header">
+        <h3 id="title" part="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
       ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length), this.view.format.text) : null}
-      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} @pointerup=${this.#pointAt} @keydown=${this.#forgetPointer}>
+      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'} part="body" @pointerup=${this.#pointAt} @keydown=${this.#forgetPointer}>
         ${this.#body()}
       </div>
-      ${this.ignored.length === 0 ? null : html`<p class="more quiet">${this.view.format.text('Not filtered by {filters}', { filters: this.ignored.join(', ') })}</p>`}
-      <guestlist-menu></guestlist-menu>
-      <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
+      ${this.ignored.length === 0 ? null : html`<p class="more quiet" part="note">${this.view.format.text('Not filtered by {filters}', { filters: this.ignored.join(', ') })}</p>`}
+      <guestlist-menu exportparts=${exported}></guestlist-menu>
+      <guestlist-rows exportparts=${exported} .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
   }
 
@@ -347,7 +348,7 @@ export class MetricCard extends LitElement {
 
   #chart(answer: MetricAnswer): TemplateResult {
     const metric = this.#shown;
-    return html`<guestlist-chart
+    return html`<guestlist-chart exportparts=${exported}
       .metric=${metric}
       .answer=${answer}
       .format=${this.view.format}
@@ -387,7 +388,7 @@ export class MetricCard extends LitElement {
       onMark: hasMarks ? this.#chooseMark : undefined,
     };
     return html`${this.#tableElement({ kind: 'table', table })}
-    ${missing === null ? null : html`<p class="more quiet">${missing}</p>`}`;
+    ${missing === null ? null : html`<p class="more quiet" part="note">${missing}</p>`}`;
   }
 
   #pivot(answer: MetricAnswer): TemplateResult {
@@ -400,7 +401,7 @@ export class MetricCard extends LitElement {
   }
 
   #tableElement(content: TableContent): TemplateResult {
-    return html`<guestlist-table .content=${content} .isPrinted=${this.view.isPrinted}></guestlist-table>`;
+    return html`<guestlist-table exportparts=${exported} .content=${content} .isPrinted=${this.view.isPrinted}></guestlist-table>`;
   }
 
   /** Says how many of the rows are shown, if not all. */
@@ -507,7 +508,7 @@ export class MetricCard extends LitElement {
       ${this.view.canSeeRows ? this.#action(text('Rows'), rowsIcon, () => this.#openRows()) : null}
       ${
         this.view.canDownload
-          ? html`<guestlist-download-menu
+          ? html`<guestlist-download-menu exportparts=${exported}
               .label=${this.metric.name}
               .text=${text}
               @choose=${({ detail }: CustomEvent<DownloadKind>) => this.#download(detail)}
@@ -519,7 +520,7 @@ export class MetricCard extends LitElement {
 
   #action(label: string, picture: TemplateResult, run: () => void): TemplateResult {
     const name = this.view.format.text('{name}: {value}', { name: label, value: this.metric.name });
-    return html`<button class="icon" type="button" aria-label=${name} title=${label} @click=${run}>${picture}</button>`;
+    return html`<button class="icon" part="icon-button" type="button" aria-label=${name} title=${label} @click=${run}>${picture}</button>`;
   }
 
   #openRows(mark?: Mark): void {

@@ -5,6 +5,7 @@ import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { loadPart } from '../base/load-part.js';
+import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
@@ -216,6 +217,7 @@ export class GuestlistDashboard extends EmbedElement {
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
+      this.wear(dashboard.theme);
       this.#readUrl(dashboard);
       if (isFirst) this.#openView(dashboard);
       this.#given = undefined;
@@ -257,13 +259,13 @@ export class GuestlistDashboard extends EmbedElement {
     const source = this.#source;
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
     return html`
-      <div class="head">
-        ${dashboard.permissions.isShowDashboardName ? html`<h2>${dashboard.name}</h2>` : null}
+      <div class="head" part="head">
+        ${dashboard.permissions.isShowDashboardName ? html`<h2 part="heading">${dashboard.name}</h2>` : null}
         ${
           this.printing
             ? this.#printed(notes)
             : dashboard.filters.length > 0
-              ? html`<guestlist-filter-bar
+              ? html`<guestlist-filter-bar exportparts=${exported}
                 .filters=${dashboard.filters}
                 .values=${this.filters}
                 .unfit=${this.unfit}
@@ -306,7 +308,7 @@ export class GuestlistDashboard extends EmbedElement {
     metrics: readonly GuestMetric[],
   ): TemplateResult {
     const { held, ignored } = marksOn(metric.metricId, this.marks, metrics);
-    return html`<guestlist-card
+    return html`<guestlist-card exportparts=${exported}
       ?narrow=${place.w <= 6 && this.options.metricId === undefined}
       ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}

@@ -72,7 +72,7 @@ export class DownloadMenu extends LitElement {
     const name = text('{name}: {value}', { name: text('Download'), value: this.label });
     return html`<div @keydown=${this.#keyed} @focusout=${this.#left}>
       <button
-        class="icon"
+        class="icon" part="icon-button"
         type="button"
         aria-label=${name}
         title=${text('Download')}
@@ -82,8 +82,8 @@ export class DownloadMenu extends LitElement {
       >${downloadIcon}</button>
       ${
         this.isOpen
-          ? html`<div role="menu" aria-label=${name}>
-              ${downloads.map((kind) => html`<button role="menuitem" type="button" tabindex="-1" @click=${() => this.#choose(kind)}>${names[kind](text)}</button>`)}
+          ? html`<div part="menu" role="menu" aria-label=${name}>
+              ${downloads.map((kind) => html`<button part="menu-item" role="menuitem" type="button" tabindex="-1" @click=${() => this.#choose(kind)}>${names[kind](text)}</button>`)}
             </div>`
           : null
       }

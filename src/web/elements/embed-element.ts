@@ -3,19 +3,21 @@
  * report failures to the page. `connection.ts` has the token.
  */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { GuestTheme } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError, isRecord, OutageError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { createFormat } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
 import { errorState, loadingState } from '../base/states.js';
-import { parseColours, type ThemeName } from '../base/theme.js';
+import { parseColours } from '../base/theme.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
+import { WornTheme } from './worn-theme.js';
 
 export const embedStyles = css`
   .root {
@@ -112,7 +114,8 @@ export abstract class EmbedElement extends LitElement {
   declare getToken: GetToken | null;
   /** Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of this script. */
   declare serviceUrl: string | null;
-  declare theme: ThemeName | null;
+  /** `light`, `dark`, `auto`, or the text of a theme in the Design Tokens format. */
+  declare theme: string | null;
   declare chartColors: string | null;
   /** BCP 47 language tag for texts, numbers and dates. Default: the page's language. */
   declare language: string | null;
@@ -140,6 +143,7 @@ export abstract class EmbedElement extends LitElement {
   #key: string | null | undefined;
   readonly #speech = new Speech(this);
   readonly #page = new PageTheme(this);
+  readonly #worn = new WornTheme(this);
   /** Has the state `dark`, for the styles. */
   readonly #internals = this.attachInternals();
   #isDark = false;
@@ -220,7 +224,8 @@ export abstract class EmbedElement extends LitElement {
   }
 
   #follow(): void {
-    const isDark = this.theme === 'dark' || (this.theme !== 'light' && this.#page.isDark);
+    const scheme = this.#worn.schemeFor(this.theme);
+    const isDark = scheme === undefined ? this.#page.isDark : scheme === 'dark';
     this.#isDark = isDark && !this.printing;
     if (this.#isDark) this.#internals.states.add('dark');
     else this.#internals.states.delete('dark');
@@ -301,6 +306,11 @@ export abstract class EmbedElement extends LitElement {
     return card.exportImage(type);
   }
 
+  /** Shows the theme that the service chose. */
+  protected wear(theme: GuestTheme | null | undefined): void {
+    this.#worn.serve(theme);
+  }
+
   /** Whether a card waits for its data or its chart. */
   get isBusy(): boolean {
     return [...this.renderRoot.querySelectorAll<MetricCard>('guestlist-card')].some((card) => card.isBusy);
@@ -309,7 +319,7 @@ export abstract class EmbedElement extends LitElement {
   /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
   protected get view(): CardView {
     const { tag, texts } = this.#speech.now;
-    const themeKey = `${this.#isDark ? 'dark' : 'light'} ${this.printing}`;
+    const themeKey = `${this.#isDark ? 'dark' : 'light'} ${this.printing} ${this.#worn.key}`;
     const key = JSON.stringify([tag, texts === undefined, this.chartColors, themeKey, this.permissions]);
     if (this.#view?.key !== key) {
       const colours = parseColours(this.chartColors);

@@ -86,7 +86,7 @@ export const markChips = (marks: readonly Mark[], remove: (mark: Mark) => void, 
 >
   ${marks.map(
     (mark) => html`<button
-      class="button chip"
+      class="button chip" part="chip button"
       type="button"
       aria-label=${text('Remove filter {name}', { name: mark.label })}
       title=${text('Remove filter')}

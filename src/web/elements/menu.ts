@@ -77,10 +77,12 @@ export class Menu extends LitElement {
 
   override render() {
     if (this.items.length === 0) return null;
-    return html`<div role="menu" aria-label=${this.label} popover="auto" @keydown=${this.#keyed} @toggle=${this.#toggled}>
+    return html`<div part="menu" role="menu" aria-label=${this.label} popover="auto" @keydown=${this.#keyed} @toggle=${this.#toggled}>
       <p role="presentation">${this.label}</p>
       ${this.items.map(
-        (item) => html`<button type="button" role="menuitem" tabindex="-1" @click=${() => this.#choose(item)}>
+        (
+          item,
+        ) => html`<button type="button" part="menu-item" role="menuitem" tabindex="-1" @click=${() => this.#choose(item)}>
           ${item.label}
         </button>`,
       )}

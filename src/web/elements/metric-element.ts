@@ -2,6 +2,7 @@
 import { css, html, type TemplateResult } from 'lit';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
+import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
@@ -69,8 +70,10 @@ export class GuestlistMetric extends EmbedElement {
     const metricId = this.embedId ?? '';
     const dashboardId = this.#dashboardId;
     const dashboard = dashboardId === undefined ? undefined : await client.dashboard(dashboardId, signal);
-    const metric = dashboard === undefined ? await client.metric(metricId, signal) : metricOf(dashboard, metricId);
+    const alone = dashboard === undefined ? await client.metric(metricId, signal) : undefined;
+    const metric = alone ?? metricOf(dashboard, metricId);
     return () => {
+      this.wear((alone ?? dashboard)?.theme);
       this.#permissions = dashboard?.permissions;
       this.#source = { client, dashboardId, dashboardFilter: {} };
       this.metric = metric;
@@ -91,7 +94,7 @@ export class GuestlistMetric extends EmbedElement {
   }
 
   protected override content(): TemplateResult {
-    return html`<guestlist-card
+    return html`<guestlist-card exportparts=${exported}
       .metric=${this.metric}
       .source=${this.#source}
       .view=${this.view}
@@ -100,8 +103,8 @@ export class GuestlistMetric extends EmbedElement {
   }
 }
 
-const metricOf = (dashboard: GuestDashboard, metricId: string): GuestMetric => {
-  const metric = dashboard.metrics.find((each) => each.metricId === metricId);
+const metricOf = (dashboard: GuestDashboard | undefined, metricId: string): GuestMetric => {
+  const metric = dashboard?.metrics.find((each) => each.metricId === metricId);
   if (metric !== undefined) return metric;
   throw new GuestError('INVALID_METRIC_ID', `The dashboard has no metric ${metricId} for this guest.`, 404);
 };

@@ -104,11 +104,11 @@ export class RowsDialog extends LitElement {
 
   override render() {
     if (this.load === undefined) return null;
-    return html`<dialog aria-labelledby="rows-title" @close=${this.#closed}>
+    return html`<dialog part="dialog" aria-labelledby="rows-title" @close=${this.#closed}>
       <div class="layout">
         <header>
           <h4 id="rows-title">${this.format.text('Rows behind {name}', { name: this.label })}</h4>
-          <button class="icon" type="button" aria-label=${this.format.text('Close')} title=${this.format.text('Close')} @click=${this.#close}>${closeIcon}</button>
+          <button class="icon" part="icon-button" type="button" aria-label=${this.format.text('Close')} title=${this.format.text('Close')} @click=${this.#close}>${closeIcon}</button>
         </header>
         <div class="rows">${this.#rows()}</div>
         <footer>${this.#footer()}</footer>
@@ -133,10 +133,10 @@ export class RowsDialog extends LitElement {
     const { text } = this.format;
     const span = text('{first}–{last} of {total}', { first: this.offset + 1, last, total });
     return html`<span class="quiet" role="status">${total === 0 ? '' : span}</span>
-      <button class="button" type="button" ?disabled=${this.offset === 0} @click=${() => this.#turnTo(this.offset - pageSize)}>
+      <button class="button" part="button" type="button" ?disabled=${this.offset === 0} @click=${() => this.#turnTo(this.offset - pageSize)}>
         ${text('Previous')}
       </button>
-      <button class="button" type="button" ?disabled=${last >= total} @click=${() => this.#turnTo(this.offset + pageSize)}>
+      <button class="button" part="button" type="button" ?disabled=${last >= total} @click=${() => this.#turnTo(this.offset + pageSize)}>
         ${text('Next')}
       </button>`;
   }

@@ -10,6 +10,7 @@ import type { GuestFilter } from '../../domain/guest/view.js';
 import type { FilterValues, OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';
+import { exported } from '../base/parts.js';
 import { baseStyles } from '../base/theme.js';
 import {
   datePresets,
@@ -203,11 +204,11 @@ export class FilterBar extends LitElement {
     const isAnySet = this.filters.some(
       ({ name, appliedValue }) => appliedValue === undefined && valueFor(this.values, name) !== undefined,
     );
-    const bar = html`<div class="bar" role="group" aria-label=${this.format.text('Filters')}>
+    const bar = html`<div class="bar" part="filters" role="group" aria-label=${this.format.text('Filters')}>
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
-          ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} ${this.format.text('Clear filters')}</button>`
+          ? html`<button class="button" part="button" type="button" @click=${this.#clear}>${closeIcon} ${this.format.text('Clear filters')}</button>`
           : null
       }
       ${this.#views()}
@@ -222,7 +223,7 @@ export class FilterBar extends LitElement {
 
   #views(): TemplateResult | null {
     if (this.callViews === undefined) return null;
-    return html`<guestlist-views
+    return html`<guestlist-views exportparts=${exported}
       .values=${this.values}
       .format=${this.format}
       .call=${this.callViews}
@@ -239,13 +240,13 @@ export class FilterBar extends LitElement {
       ({ name, appliedValue }) => appliedValue !== undefined || valueFor(this.values, name) !== undefined,
     ).length;
     const dialog = () => this.renderRoot.querySelector('dialog');
-    return html`<button class="button" type="button" aria-haspopup="dialog" @click=${() => dialog()?.showModal()}>
+    return html`<button class="button" part="button" type="button" aria-haspopup="dialog" @click=${() => dialog()?.showModal()}>
         ${n === 0 ? text('Filters') : text('Filters ({n})', { n })}
       </button>
-      <dialog aria-labelledby="title">
+      <dialog part="dialog" aria-labelledby="title">
         <div class="top">
           <h2 id="title">${text('Filters')}</h2>
-          <button class="button" type="button" @click=${() => dialog()?.close()}>${text('Done')}</button>
+          <button class="button" part="button" type="button" @click=${() => dialog()?.close()}>${text('Done')}</button>
         </div>
         ${bar}
       </dialog>`;
@@ -254,7 +255,7 @@ export class FilterBar extends LitElement {
   #filter(filter: GuestFilter): TemplateResult {
     const { name, appliedValue } = filter;
     if (appliedValue === undefined) return this.#control(filter);
-    return html`<div class="locked" part="locked" role="group" aria-label=${name}>
+    return html`<div class="locked" part="filter locked" role="group" aria-label=${name}>
       <span class="label">${name}</span>
       <span class="fixed">
         ${lockIcon} <span>${inWords(appliedValue, this.format)}</span>
@@ -273,7 +274,7 @@ export class FilterBar extends LitElement {
       case 'boolean':
         return this.#choice(filter, value);
       case 'string':
-        return html`<guestlist-multi-select
+        return html`<guestlist-multi-select exportparts=${exported}
           .label=${filter.name}
           .format=${this.format}
           .values=${stringsIn(value)}
@@ -289,7 +290,7 @@ export class FilterBar extends LitElement {
     const [from, to] = datesIn(value);
     const set = ({ low, high }: RangeTexts) =>
       this.#tell(name, low === '' && high === '' ? undefined : { startDate: low || earliest, endDate: high || latest });
-    return html`<fieldset>
+    return html`<fieldset part="filter">
       <legend>${name}</legend>
       <div class="pair">
         ${this.#period(name, value, from !== '' || to !== '')} ${this.#range('date', name, [from, to], set)}
@@ -307,7 +308,7 @@ export class FilterBar extends LitElement {
       if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
     };
     const { text: say } = this.format;
-    return html`<select aria-label=${this.format.text('{name} period', { name })} @change=${change}>
+    return html`<select part="control" aria-label=${this.format.text('{name} period', { name })} @change=${change}>
       ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
       <option value="" .selected=${live(!isRange && chosen === '')}>${this.format.text('Any time')}</option>
       ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${say(each)}</option>`)}
@@ -319,7 +320,7 @@ export class FilterBar extends LitElement {
     const read = (text: string) => (text === '' ? undefined : numberIn(text));
     const set = ({ low, high }: RangeTexts) =>
       this.#tell(name, low === '' && high === '' ? undefined : { min: read(low), max: read(high) });
-    return html`<fieldset>
+    return html`<fieldset part="filter">
       <legend>${name}</legend>
       ${this.#range('number', name, [String(min ?? ''), String(max ?? '')], set)}
     </fieldset>`;
@@ -331,7 +332,7 @@ export class FilterBar extends LitElement {
     [low, high]: readonly [string, string],
     set: (texts: RangeTexts) => void,
   ): TemplateResult {
-    return html`<guestlist-range
+    return html`<guestlist-range exportparts=${exported}
       .type=${type}
       .label=${label}
       .format=${this.format}
@@ -346,9 +347,9 @@ export class FilterBar extends LitElement {
       if (!(event.target instanceof HTMLSelectElement)) return;
       this.#tell(name, event.target.value === '' ? undefined : event.target.value === 'true');
     };
-    return html`<fieldset>
+    return html`<fieldset part="filter">
       <legend>${name}</legend>
-      <select aria-label=${name} @change=${change}>
+      <select part="control" aria-label=${name} @change=${change}>
         <option value="" ?selected=${value === undefined}>${this.format.text('All')}</option>
         <option value="true" ?selected=${value === true}>${this.format.yesOrNo(true)}</option>
         <option value="false" ?selected=${value === false}>${this.format.yesOrNo(false)}</option>

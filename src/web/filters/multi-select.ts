@@ -234,7 +234,7 @@ export class MultiSelect extends LitElement {
     return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
       <span class="label" id="label">${this.label}</span>
       <button
-        class="button"
+        class="button" part="button"
         type="button"
         aria-haspopup="listbox"
         aria-expanded=${this.isOpen ? 'true' : 'false'}
@@ -288,12 +288,12 @@ export class MultiSelect extends LitElement {
 
   #actions() {
     const { text } = this.format;
-    const retry = html`<button class="button" type="button" @click=${() => this.#again()}>${text('Try again')}</button>`;
-    const all = html`<button class="button" type="button" @click=${() => this.#chooseAll()}>
+    const retry = html`<button class="button" part="button" type="button" @click=${() => this.#again()}>${text('Try again')}</button>`;
+    const all = html`<button class="button" part="button" type="button" @click=${() => this.#chooseAll()}>
       ${text('Select all {n}', { n: this.#found.options.length })}
     </button>`;
     const clear = html`<span class="quiet">${text('{n} chosen', { n: this.values.length })}</span>
-      <button class="button" type="button" @click=${() => this.#clear()}>${text('Clear')}</button>`;
+      <button class="button" part="button" type="button" @click=${() => this.#clear()}>${text('Clear')}</button>`;
     const isAll = this.#canChooseAll();
     if (this.problem === undefined && this.values.length === 0 && !isAll) return null;
     return html`<div class="actions">
@@ -324,6 +324,7 @@ export class MultiSelect extends LitElement {
     return html`<div
       id=${`option-${index}`}
       role="option"
+      part="option"
       class=${index === this.active ? 'option active' : 'option'}
       aria-selected=${isChosen ? 'true' : 'false'}
       aria-setsize=${this.#found.hasMore ? -1 : (this.options?.length ?? 0)}

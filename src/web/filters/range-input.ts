@@ -99,6 +99,7 @@ export class RangeInput extends LitElement {
   #input(end: keyof RangeTexts) {
     const isBad = this.problem !== undefined;
     return html`<input
+      part="control"
       id=${end}
       type=${this.type}
       step="any"

@@ -152,13 +152,13 @@ export class ViewsPanel extends LitElement {
     const { text } = this.format;
     const known = this.views ?? (this.opened === null ? [] : [this.opened]);
     const current = known.find((view) => sameValues(view.dashboardFilter, this.values));
-    return html`<button class="button" type="button" aria-haspopup="dialog" @click=${this.#open}>
+    return html`<button class="button" part="button" type="button" aria-haspopup="dialog" @click=${this.#open}>
         ${bookmarkIcon} ${current?.name ?? text('Views')}
       </button>
-      <dialog aria-labelledby="title" @close=${() => this.#latest.cancel()}>
+      <dialog part="dialog" aria-labelledby="title" @close=${() => this.#latest.cancel()}>
         <header>
           <h2 id="title">${text('Saved views')}</h2>
-          <button class="icon" type="button" aria-label=${text('Close')} @click=${() => this.#dialog?.close()}>
+          <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} @click=${() => this.#dialog?.close()}>
             ${closeIcon}
           </button>
         </header>
@@ -193,7 +193,7 @@ export class ViewsPanel extends LitElement {
       ${this.canShare && (isOwn || isShared) ? this.#toggle(text('Share {name} with everyone', { name }), peopleIcon, isShared, () => this.#change(id, { isShared: !isShared })) : nothing}
       ${
         canChange
-          ? html`<button class="icon" type="button" aria-label=${text('Delete {name}', { name })} ?disabled=${this.isBusy}
+          ? html`<button class="icon" part="icon-button" type="button" aria-label=${text('Delete {name}', { name })} ?disabled=${this.isBusy}
               @click=${() => this.#write({ method: 'DELETE', viewId: id })}>${closeIcon}</button>`
           : nothing
       }
@@ -202,7 +202,7 @@ export class ViewsPanel extends LitElement {
 
   #toggle(label: string, icon: TemplateResult, isOn: boolean, run: () => void): TemplateResult {
     return html`<button
-      class="icon"
+      class="icon" part="icon-button"
       type="button"
       aria-label=${label}
       title=${label}
@@ -218,7 +218,7 @@ export class ViewsPanel extends LitElement {
       <label for="name">${text('Save the filters of this moment as a view')}</label>
       <div class="save">
         <input id="name" name="name" required maxlength="120" autocomplete="off" placeholder=${text('Name')} />
-        <button class="button" ?disabled=${this.isBusy}>${text('Save')}</button>
+        <button class="button" part="button" ?disabled=${this.isBusy}>${text('Save')}</button>
       </div>
       ${
         this.canShare

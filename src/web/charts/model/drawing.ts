@@ -5,8 +5,8 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import type { GuestChart } from '../../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
+import type { ChartTheme } from '../../../theme/palette.js';
 import type { Format } from '../../base/format.js';
-import type { ChartTheme } from '../../base/tokens.js';
 import type { Choice } from './plot.js';
 
 export type Drawing = {

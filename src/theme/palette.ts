@@ -1,4 +1,4 @@
-/** The design tokens as data. `theme.ts` turns them into CSS custom properties; charts read them from the element. */
+/** The colours of the elements without a theme of their own, as data: CSS custom properties, from which charts read them. */
 
 export type Palette = {
   readonly surface: string;
