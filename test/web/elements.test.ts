@@ -45,6 +45,9 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await page.keyboard.press('Escape');
   };
 
+  const shoot = (name: string) =>
+    process.env.TEST_SCREENSHOTS && page.screenshot({ path: `${process.env.TEST_SCREENSHOTS}/elements-${name}.png` });
+
   it('shows the numbers of the data', async () => {
     await showDashboard();
     await page.getByRole('heading', { name: 'Delays' }).waitFor();
@@ -502,6 +505,31 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
         .getByRole('button', { name: /Rows|Download/ })
         .count(),
     ).toBe(0);
+  });
+
+  it('says that a download failed, and leaves the chart', async () => {
+    await showDashboard();
+    bench.service.control.override = ({ path }) =>
+      path.endsWith('/csv') ? refusal('METRIC_QUERY_ERROR', 'The query takes too long.') : undefined;
+    await page.getByRole('button', { name: 'Download: Flights a day' }).click();
+    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    const note = page.getByRole('alert').filter({ hasText: 'The download failed: The query takes too long.' });
+    await note.waitFor();
+    expect(await page.locator('guestlist-chart canvas').count()).toBe(3);
+    await note.getByRole('button', { name: 'Close' }).click();
+    await until(() => note.count()).toBe(0);
+  });
+
+  it('shows a card on the full screen, and back', async () => {
+    await showDashboard();
+    const card = page.locator('guestlist-card').first();
+    const canvas = card.locator('canvas');
+    const before = (await canvas.boundingBox())?.height ?? 0;
+    await page.getByRole('button', { name: 'Full screen: Flights a day' }).click();
+    await until(async () => (await canvas.boundingBox())?.height ?? 0).toBeGreaterThan(before + 50);
+    await shoot('full-screen');
+    await page.getByRole('button', { name: 'Exit full screen: Flights a day' }).click();
+    await until(async () => (await canvas.boundingBox())?.height ?? 0).toBe(before);
   });
 
   it('opens the downloads by keyboard, and closes them again', async () => {

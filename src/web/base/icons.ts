@@ -28,3 +28,5 @@ export const homeIcon = icon('M2.5 7.5L8 3l5.5 4.5M4 6.5v6.5h8V6.5');
 export const peopleIcon = icon(
   'M6 7.5a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5zM2 13c0-2 1.8-3.5 4-3.5s4 1.5 4 3.5M10.5 3.2a2.25 2.25 0 0 1 0 4.1M11.5 9.7c1.5.4 2.5 1.7 2.5 3.3',
 );
+export const growIcon = icon('M9.5 2.5h4v4M13.5 2.5L9 7M6.5 13.5h-4v-4M2.5 13.5L7 9');
+export const shrinkIcon = icon('M13 7H9V3M9 7l4.5-4.5M3 9h4v4M7 9l-4.5 4.5');

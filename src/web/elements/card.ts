@@ -2,10 +2,10 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
-import type { GuestClient, GuestError } from '../base/client.js';
+import { type GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { type Format, withClaimedUnit } from '../base/format.js';
-import { chartIcon, rowsIcon, tableIcon } from '../base/icons.js';
+import { chartIcon, closeIcon, growIcon, rowsIcon, shrinkIcon, tableIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
@@ -107,6 +107,20 @@ const cardStyles = css`
     height: auto;
     overflow: visible;
   }
+  :host(:fullscreen) {
+    background: var(--gl-surface);
+  }
+  :host(:fullscreen) section {
+    border: 0;
+    border-radius: 0;
+  }
+  .failed {
+    display: flex;
+    align-items: center;
+    justify-content: space-between;
+    gap: 8px;
+    color: var(--gl-danger);
+  }
   .more {
     margin: 8px 0 0;
     font-size: 12px;
@@ -154,6 +168,8 @@ export class MetricCard extends LitElement {
     isTable: { state: true },
     isSettled: { state: true },
     isNear: { state: true },
+    isFullScreen: { state: true },
+    downloadFailure: { state: true },
   };
   declare metric: GuestMetric;
   declare source: CardSource;
@@ -176,6 +192,9 @@ export class MetricCard extends LitElement {
   #isLoadingTables = false;
   /** False until the card may ask: cards that the reader sees come first. */
   declare isNear: boolean;
+  declare isFullScreen: boolean;
+  /** Why the last download came to nothing. */
+  declare downloadFailure: GuestError | undefined;
 
   /** Where the pointer last was, for the menu of a mark. */
   #pointed: MenuPlace | undefined;
@@ -198,6 +217,7 @@ export class MetricCard extends LitElement {
     this.isTable = false;
     this.isSettled = false;
     this.isNear = false;
+    this.isFullScreen = false;
     this.notes = [];
     this.ignored = [];
   }
@@ -226,14 +246,20 @@ export class MetricCard extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     watchNear(this);
+    this.addEventListener('fullscreenchange', this.#fullScreenChanged);
     if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     unwatchNear(this);
+    this.removeEventListener('fullscreenchange', this.#fullScreenChanged);
     this.#reading.cancel();
   }
+
+  readonly #fullScreenChanged = (): void => {
+    this.isFullScreen = this.matches(':fullscreen');
+  };
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('place')) this.#settle();
@@ -272,9 +298,22 @@ export class MetricCard extends LitElement {
         ${this.#body()}
       </div>
       ${this.ignored.length === 0 ? null : html`<p class="more quiet" part="note">${this.view.format.text('Not filtered by {filters}', { filters: this.ignored.join(', ') })}</p>`}
+      ${this.downloadFailure === undefined ? null : this.#failedDownload(this.downloadFailure)}
       <guestlist-menu exportparts=${exported}></guestlist-menu>
       <guestlist-rows exportparts=${exported} .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
+  }
+
+  #failedDownload(failure: GuestError): TemplateResult {
+    const { text } = this.view.format;
+    const reason = failureText(failure, text);
+    const close = () => {
+      this.downloadFailure = undefined;
+    };
+    return html`<p class="more failed" part="note" role="alert">
+      <span>${text('The download failed: {reason}', { reason })}</span>
+      <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} @click=${close}>${closeIcon}</button>
+    </p>`;
   }
 
   /** Sets the position through the CSSOM, because a strict content security policy refuses `style` attributes in markup. */
@@ -507,6 +546,15 @@ export class MetricCard extends LitElement {
       }
       ${this.view.canSeeRows ? this.#action(text('Rows'), rowsIcon, () => this.#openRows()) : null}
       ${
+        kind !== 'singleValue' && document.fullscreenEnabled
+          ? this.#action(
+              this.isFullScreen ? text('Exit full screen') : text('Full screen'),
+              this.isFullScreen ? shrinkIcon : growIcon,
+              () => void (this.isFullScreen ? document.exitFullscreen() : this.requestFullscreen()),
+            )
+          : null
+      }
+      ${
         this.view.canDownload
           ? html`<guestlist-download-menu exportparts=${exported}
               .label=${this.metric.name}
@@ -558,7 +606,9 @@ export class MetricCard extends LitElement {
     return pictureOf({ ...shown, madeAt: this.answeredAt ?? new Date(), language, card: this, body }, type);
   }
 
+  /** A failure is said below the card: what the card shows stays. */
   #download(kind: DownloadKind): void {
+    this.downloadFailure = undefined;
     const { client } = this.source;
     const { metricId, name } = this.metric;
     const question = this.#reading.question(this.source);
@@ -566,7 +616,10 @@ export class MetricCard extends LitElement {
     const file = kind === 'csv' || kind === 'xlsx' ? client[kind](metricId, question, signal) : this.exportImage(kind);
     Promise.all([file, loadPart(() => import('./save.js'))]).then(
       ([blob, { save }]) => save(blob, `${name}.${kind}`),
-      (error: unknown) => this.#reading.fail(error, client, metricId),
+      (error: unknown) => {
+        const failure = error instanceof GuestError ? error : new GuestError('UNEXPECTED', String(error), 0, error);
+        if (!this.onFailure(failure, client, metricId)) this.downloadFailure = failure;
+      },
     );
   }
 }

@@ -287,4 +287,7 @@ export const texts: Texts = {
   'Drill down': 'التعمق في التفاصيل',
   'Show rows': 'عرض الصفوف',
   'Filters from charts': 'عوامل التصفية من المخططات',
+  'Full screen': 'ملء الشاشة',
+  'Exit full screen': 'إنهاء ملء الشاشة',
+  'The download failed: {reason}': 'فشل التنزيل: {reason}',
 };

@@ -244,4 +244,7 @@ export const texts: Texts = {
   'Drill down': 'Aufschlüsseln',
   'Show rows': 'Zeilen zeigen',
   'Filters from charts': 'Filter aus Diagrammen',
+  'Full screen': 'Vollbild',
+  'Exit full screen': 'Vollbild beenden',
+  'The download failed: {reason}': 'Der Download ist fehlgeschlagen: {reason}',
 };

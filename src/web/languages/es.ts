@@ -250,4 +250,7 @@ export const texts: Texts = {
   'Drill down': 'Desglosar',
   'Show rows': 'Mostrar filas',
   'Filters from charts': 'Filtros de los gráficos',
+  'Full screen': 'Pantalla completa',
+  'Exit full screen': 'Salir de pantalla completa',
+  'The download failed: {reason}': 'La descarga ha fallado: {reason}',
 };

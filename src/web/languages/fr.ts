@@ -260,4 +260,7 @@ export const texts: Texts = {
   'Drill down': 'Explorer le détail',
   'Show rows': 'Afficher les lignes',
   'Filters from charts': 'Filtres venant des graphiques',
+  'Full screen': 'Plein écran',
+  'Exit full screen': 'Quitter le plein écran',
+  'The download failed: {reason}': 'Le téléchargement a échoué : {reason}',
 };

@@ -254,4 +254,7 @@ export const texts: Texts = {
   'Drill down': 'Esplora il dettaglio',
   'Show rows': 'Mostra righe',
   'Filters from charts': 'Filtri dai grafici',
+  'Full screen': 'Schermo intero',
+  'Exit full screen': 'Esci da schermo intero',
+  'The download failed: {reason}': 'Download non riuscito: {reason}',
 };

@@ -218,4 +218,7 @@ export const texts: Texts = {
   'Drill down': '詳細に掘り下げる',
   'Show rows': '行を表示',
   'Filters from charts': 'グラフからのフィルター',
+  'Full screen': '全画面',
+  'Exit full screen': '全画面を終了',
+  'The download failed: {reason}': 'ダウンロードに失敗しました：{reason}',
 };

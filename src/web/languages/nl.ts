@@ -258,4 +258,7 @@ export const texts: Texts = {
   'Drill down': 'Uitsplitsen',
   'Show rows': 'Rijen tonen',
   'Filters from charts': 'Filters uit grafieken',
+  'Full screen': 'Volledig scherm',
+  'Exit full screen': 'Volledig scherm sluiten',
+  'The download failed: {reason}': 'De download is mislukt: {reason}',
 };

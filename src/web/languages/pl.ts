@@ -327,4 +327,7 @@ export const texts: Texts = {
   'Drill down': 'Pokaż szczegóły',
   'Show rows': 'Pokaż wiersze',
   'Filters from charts': 'Filtry z wykresów',
+  'Full screen': 'Pełny ekran',
+  'Exit full screen': 'Zamknij pełny ekran',
+  'The download failed: {reason}': 'Pobieranie nie powiodło się: {reason}',
 };

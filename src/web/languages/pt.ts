@@ -258,4 +258,7 @@ export const texts: Texts = {
   'Drill down': 'Detalhar',
   'Show rows': 'Mostrar linhas',
   'Filters from charts': 'Filtros dos gráficos',
+  'Full screen': 'Ecrã inteiro',
+  'Exit full screen': 'Sair do ecrã inteiro',
+  'The download failed: {reason}': 'A transferência falhou: {reason}',
 };

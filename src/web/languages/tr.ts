@@ -218,4 +218,7 @@ export const texts: Texts = {
   'Drill down': 'Ayrıntıya in',
   'Show rows': 'Satırları göster',
   'Filters from charts': 'Grafiklerden filtreler',
+  'Full screen': 'Tam ekran',
+  'Exit full screen': 'Tam ekrandan çık',
+  'The download failed: {reason}': 'İndirme başarısız oldu: {reason}',
 };

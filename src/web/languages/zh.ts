@@ -217,4 +217,7 @@ export const texts: Texts = {
   'Drill down': '下钻',
   'Show rows': '显示行',
   'Filters from charts': '来自图表的筛选',
+  'Full screen': '全屏',
+  'Exit full screen': '退出全屏',
+  'The download failed: {reason}': '下载失败：{reason}',
 };
