@@ -1,0 +1,149 @@
+/** Which charts fit a draft, and why the others do not. The table is that of docs/reference/charts.md. */
+import type { ChartType } from '../../domain/dashboard/chart.js';
+import type { Dimension } from '../../domain/dashboard/metric.js';
+import { type Catalogue, findField } from './catalogue.js';
+import type { Draft } from './draft.js';
+import { isNumberMeasure, isNumeric } from './fitting.js';
+
+/** What a chart needs that the draft lacks. `count` is in words of the need: so many measures, at most so many groups. */
+export type ChartNeed = {
+  readonly code:
+    | 'more-measures'
+    | 'fewer-measures'
+    | 'more-groups'
+    | 'fewer-groups'
+    | 'date-first'
+    | 'buckets-first'
+    | 'numbers';
+  readonly count: number;
+};
+
+export type ChartFit = { readonly type: ChartType; readonly need: ChartNeed | null };
+
+type Range = readonly [least: number, most: number];
+type Shape = {
+  readonly groups: Range;
+  readonly measures: Range;
+  readonly first?: 'date' | 'buckets' | undefined;
+  /** Whether it shows values that are no numbers. */
+  readonly takesText?: true | undefined;
+};
+
+const any = Number.POSITIVE_INFINITY;
+const one: Range = [1, 1];
+const some: Range = [1, any];
+const upToTwo: Range = [1, 2];
+const series: Shape = { groups: upToTwo, measures: some };
+const parts: Shape = { groups: one, measures: one };
+
+/** Shapes by type. Where several are given, one of them is enough; the first one's need is told. */
+const shapes: Readonly<Record<ChartType, readonly [Shape, ...Shape[]]>> = {
+  line: [series],
+  stepped: [series],
+  area: [series],
+  timeSeries: [{ ...series, first: 'date' }],
+  bar: [series],
+  row: [series],
+  stack: [
+    { groups: [2, 2], measures: one },
+    { groups: one, measures: [2, any] },
+  ],
+  combo: [{ groups: one, measures: [2, any] }],
+  histogram: [{ ...parts, first: 'buckets' }],
+  waterfall: [parts],
+  scatter: [{ groups: upToTwo, measures: [2, 2] }],
+  bubble: [{ groups: upToTwo, measures: [3, 3] }],
+  pie: [parts],
+  doughnut: [parts],
+  funnel: [parts, { groups: [0, 0], measures: [2, any] }],
+  gauge: [{ groups: [0, 0], measures: one }],
+  sankey: [{ groups: [2, any], measures: one }],
+  boxplot: [{ groups: one, measures: [5, 5] }],
+  singleValue: [
+    { groups: [0, 0], measures: one, takesText: true },
+    { groups: one, measures: one, first: 'date' },
+  ],
+  table: [
+    { groups: some, measures: [0, any], takesText: true },
+    { groups: [0, any], measures: some, takesText: true },
+  ],
+  pivotTable: [{ groups: [2, any], measures: some }],
+};
+
+const countNeed = (count: number, [least, most]: Range, what: 'measures' | 'groups'): ChartNeed | null => {
+  if (count < least) return { code: `more-${what}`, count: least };
+  return count > most ? { code: `fewer-${what}`, count: most } : null;
+};
+
+const isDated = ({ grain, column }: Dimension, catalogue: Catalogue): boolean =>
+  grain !== 'hourOfDay' && grain !== 'dayOfWeek' && findField(catalogue, column)?.type === 'date';
+
+const firstNeed = (shape: Shape, [dimension]: readonly Dimension[], catalogue: Catalogue): ChartNeed | null => {
+  if (shape.first === undefined || dimension === undefined) return null;
+  if (shape.first === 'date') return isDated(dimension, catalogue) ? null : { code: 'date-first', count: 1 };
+  const field = findField(catalogue, dimension.column);
+  const isBucketed = dimension.bucketCount !== undefined || dimension.bucketWidth !== undefined;
+  return isBucketed && field !== undefined && isNumeric(field) ? null : { code: 'buckets-first', count: 1 };
+};
+
+const needOf = (
+  shape: Shape,
+  { dimensions, measures, calculations }: Draft,
+  catalogue: Catalogue,
+): ChartNeed | null => {
+  const isNumber = measures.every((measure) =>
+    isNumberMeasure(measure, measure.column && findField(catalogue, measure.column)),
+  );
+  return (
+    countNeed(dimensions.length, shape.groups, 'groups') ??
+    countNeed(measures.length + calculations.length, shape.measures, 'measures') ??
+    firstNeed(shape, dimensions, catalogue) ??
+    (isNumber || shape.takesText === true ? null : { code: 'numbers', count: 1 })
+  );
+};
+
+/** Returns what the chart needs that the draft lacks, or null. */
+export const chartNeed = (type: ChartType, draft: Draft, catalogue: Catalogue): ChartNeed | null => {
+  const needs = shapes[type].map((shape) => needOf(shape, draft, catalogue));
+  return needs.includes(null) ? null : (needs[0] ?? null);
+};
+
+/** The order in which charts are suggested: the one that says most about the draft first. */
+const order: readonly ChartType[] = [
+  'histogram',
+  'timeSeries',
+  'line',
+  'singleValue',
+  'bar',
+  'stack',
+  'combo',
+  'row',
+  'area',
+  'stepped',
+  'pie',
+  'doughnut',
+  'funnel',
+  'waterfall',
+  'gauge',
+  'scatter',
+  'bubble',
+  'boxplot',
+  'sankey',
+  'pivotTable',
+  'table',
+];
+
+/** Returns every type of chart, with what it needs that the draft lacks. */
+export const chartFits = (draft: Draft, catalogue: Catalogue): readonly ChartFit[] =>
+  order.map((type) => ({ type, need: chartNeed(type, draft, catalogue) }));
+
+/** Returns the chart that shows the draft best. */
+export const suggestedChart = (draft: Draft, catalogue: Catalogue): ChartType => {
+  const [first] = draft.dimensions;
+  const isCourse = first !== undefined && isDated(first, catalogue);
+  const fits = chartFits(draft, catalogue).filter(({ need }) => need === null);
+  const plain = fits.filter(({ type }) =>
+    type === 'timeSeries' || type === 'line' ? type === 'line' && isCourse : true,
+  );
+  return plain.find(({ type }) => type !== 'singleValue' || !isCourse)?.type ?? 'table';
+};

@@ -1,0 +1,356 @@
+/**
+ * The core of the editor: `edit(draft, catalogue, action)` returns the next draft. An action that is not possible
+ * changes nothing, and `refusalOf` says why beforehand. Pure, so that every sequence of actions can be tested.
+ */
+import type { Chart } from '../../domain/dashboard/chart.js';
+import type {
+  Aggregate,
+  AggregateMeasure,
+  Calculation,
+  Comparison,
+  Dimension,
+  TimeGrain,
+} from '../../domain/dashboard/metric.js';
+import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
+import type { Predicate } from '../../domain/filter/filter.js';
+import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
+import { cleanName, type Draft, freeName, namesOf, renamed, sameName, tidied } from './draft.js';
+import {
+  aggregateFault,
+  calculationFault,
+  groupingFault,
+  isNumberMeasure,
+  isPeriod,
+  predicateFault,
+  type Reason,
+} from './fitting.js';
+
+export type Grouping = {
+  readonly grain?: TimeGrain | undefined;
+  readonly bucketWidth?: number | undefined;
+  readonly bucketCount?: number | undefined;
+};
+/** Fields to group by: those of the answer, or those that clicks lead to. */
+export type GroupShelf = 'dimensions' | 'drillPath';
+export type Shelf = GroupShelf | 'measures' | 'calculations' | 'filters';
+
+/** Names are suggestions: a name that is taken gets a number. */
+export type Action =
+  | { readonly kind: 'chooseTable'; readonly table: TableRef }
+  | {
+      readonly kind: 'addMeasure';
+      /** Null: count rows. */
+      readonly column: ColumnRef | null;
+      readonly aggregate?: Aggregate | undefined;
+      readonly percentile?: number | undefined;
+      readonly name?: string | undefined;
+    }
+  | {
+      readonly kind: 'changeMeasure';
+      readonly at: number;
+      readonly aggregate: Aggregate;
+      readonly percentile?: number | undefined;
+    }
+  | {
+      readonly kind: 'addGroup';
+      readonly shelf: GroupShelf;
+      readonly column: ColumnRef;
+      readonly grouping?: Grouping | undefined;
+      readonly name?: string | undefined;
+    }
+  | { readonly kind: 'changeGroup'; readonly shelf: GroupShelf; readonly at: number; readonly grouping: Grouping }
+  | { readonly kind: 'addFilter'; readonly column: ColumnRef; readonly predicate: Predicate }
+  | { readonly kind: 'changeFilter'; readonly at: number; readonly predicate: Predicate }
+  | { readonly kind: 'addCalculation'; readonly calculation: Calculation }
+  | { readonly kind: 'compare'; readonly comparison: Comparison | null }
+  | { readonly kind: 'remove'; readonly shelf: Shelf; readonly at: number }
+  | { readonly kind: 'move'; readonly shelf: Shelf; readonly at: number; readonly to: number }
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'chooseChart'; readonly type: Chart['type'] }
+  | { readonly kind: 'formatNumbers'; readonly numbers: Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> }
+  | { readonly kind: 'sort'; readonly name: string | null; readonly direction?: 'ASC' | 'DESC' | undefined }
+  | { readonly kind: 'limit'; readonly rows: number | null };
+
+type Kind = Action['kind'];
+type Of<K extends Kind> = Extract<Action, { readonly kind: K }>;
+/** One kind of action: why it is not possible, or null; and what it does where it is. */
+type Rule<K extends Kind> = {
+  readonly fault: (draft: Draft, catalogue: Catalogue, action: Of<K>) => Reason | null;
+  readonly apply: (draft: Draft, catalogue: Catalogue, action: Of<K>) => Draft;
+};
+
+const greatestShelf = 50;
+const greatestRows = 10_000;
+const greatestPeriods = 1000;
+
+const isEmpty = ({ dimensions, measures, filters, drillPath, comparison }: Draft): boolean =>
+  dimensions.length + measures.length + filters.length + drillPath.length === 0 && comparison === null;
+
+/** An empty draft takes the table of its first field. */
+const fromOf = (draft: Draft, table: TableRef): TableRef =>
+  draft.from === null || isEmpty(draft) ? { schemaName: table.schemaName, tableName: table.tableName } : draft.from;
+
+const refOf = ({ schemaName, tableName, columnName }: ColumnRef): ColumnRef => ({ schemaName, tableName, columnName });
+
+/** Why the draft cannot read the column, or null. */
+const columnFault = (draft: Draft, catalogue: Catalogue, column: ColumnRef): Reason | null => {
+  if (findField(catalogue, column) === undefined) return 'unknown-field';
+  return areJoinable(catalogue, fromOf(draft, column), column) ? null : 'not-joined';
+};
+
+const fieldFault = (
+  draft: Draft,
+  catalogue: Catalogue,
+  column: ColumnRef,
+  fault: (field: NonNullable<ReturnType<typeof findField>>) => Reason | null,
+): Reason | null => {
+  const field = findField(catalogue, column);
+  return columnFault(draft, catalogue, column) ?? (field === undefined ? 'unknown-field' : fault(field));
+};
+
+const roomFault = (items: readonly unknown[]): Reason | null => (items.length < greatestShelf ? null : 'full');
+
+/** What a measure of the field most likely means. */
+const aggregateOf = (catalogue: Catalogue, column: ColumnRef | null, aggregate: Aggregate | undefined): Aggregate =>
+  aggregate ?? (column === null ? undefined : findField(catalogue, column)?.suggestedAggregates[0]) ?? 'COUNT';
+
+/** What people call the field or, where rows are counted, the table. */
+const titled = (catalogue: Catalogue, of: ColumnRef | TableRef | null): string => {
+  const found = of === null ? undefined : 'columnName' in of ? findField(catalogue, of) : findTable(catalogue, of);
+  return found === undefined ? '' : titleOf(found);
+};
+
+const replaced = <Item>(items: readonly Item[], at: number, change: (item: Item) => Item): readonly Item[] =>
+  items.map((item, index) => (index === at ? change(item) : item));
+
+/** Dates are grouped by month, if nothing else is said. */
+const groupingOf = (catalogue: Catalogue, column: ColumnRef, grouping: Grouping | undefined): Grouping =>
+  grouping ?? (findField(catalogue, column)?.type === 'date' ? { grain: 'month' } : {});
+
+const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
+  ...(grain === undefined ? {} : { grain }),
+  ...(bucketWidth === undefined ? {} : { bucketWidth }),
+  ...(bucketCount === undefined ? {} : { bucketCount }),
+});
+
+const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
+  addMeasure: {
+    fault: (draft, catalogue, { column, aggregate, percentile }) => {
+      const room = roomFault(draft.measures);
+      if (room !== null) return room;
+      const chosen = aggregateOf(catalogue, column, aggregate);
+      if (column !== null) return fieldFault(draft, catalogue, column, (it) => aggregateFault(it, chosen, percentile));
+      if (chosen !== 'COUNT' || percentile !== undefined) return 'aggregate-does-not-fit';
+      return draft.from === null ? 'unknown-field' : null;
+    },
+    apply: (draft, catalogue, { column, aggregate, percentile, name }) => {
+      const chosen = aggregateOf(catalogue, column, aggregate);
+      const measure: AggregateMeasure = {
+        name: freeName(draft, name ?? titled(catalogue, column ?? draft.from)),
+        aggregate: chosen,
+        ...(column === null ? {} : { column: refOf(column) }),
+        ...(percentile === undefined ? {} : { percentile }),
+      };
+      const from = column === null ? draft.from : fromOf(draft, column);
+      return { ...draft, from, measures: [...draft.measures, measure] };
+    },
+  },
+  changeMeasure: {
+    fault: ({ measures: all }, catalogue, { at, aggregate, percentile }) => {
+      const column = all[at]?.column;
+      const field = column === undefined ? undefined : findField(catalogue, column);
+      if (all[at] === undefined) return 'unknown-part';
+      if (column !== undefined) {
+        return field === undefined ? 'unknown-field' : aggregateFault(field, aggregate, percentile);
+      }
+      return aggregate === 'COUNT' && percentile === undefined ? null : 'aggregate-does-not-fit';
+    },
+    apply: (draft, _, { at, aggregate, percentile }) => ({
+      ...draft,
+      measures: replaced(draft.measures, at, ({ name, column }) => ({
+        name,
+        aggregate,
+        ...(column === undefined ? {} : { column }),
+        ...(percentile === undefined ? {} : { percentile }),
+      })),
+    }),
+  },
+};
+
+const groups: { readonly [K in 'addGroup' | 'changeGroup']: Rule<K> } = {
+  addGroup: {
+    fault: (draft, catalogue, { shelf, column, grouping }) =>
+      roomFault(draft[shelf]) ??
+      fieldFault(draft, catalogue, column, (field) => groupingFault(field, groupingOf(catalogue, column, grouping))),
+    apply: (draft, catalogue, { shelf, column, grouping, name }) => {
+      const dimension: Dimension = {
+        name: freeName(draft, name ?? titled(catalogue, column)),
+        column: refOf(column),
+        ...given(groupingOf(catalogue, column, grouping)),
+      };
+      return { ...draft, from: fromOf(draft, column), [shelf]: [...draft[shelf], dimension] };
+    },
+  },
+  changeGroup: {
+    fault: (draft, catalogue, { shelf, at, grouping }) => {
+      const column = draft[shelf][at]?.column;
+      if (column === undefined) return 'unknown-part';
+      const field = findField(catalogue, column);
+      return field === undefined ? 'unknown-field' : groupingFault(field, grouping);
+    },
+    apply: (draft, _, { shelf, at, grouping }) => ({
+      ...draft,
+      [shelf]: replaced(draft[shelf], at, ({ name, column }) => ({ name, column, ...given(grouping) })),
+    }),
+  },
+};
+
+const filters: { readonly [K in 'addFilter' | 'changeFilter']: Rule<K> } = {
+  addFilter: {
+    fault: (draft, catalogue, { column, predicate }) =>
+      roomFault(draft.filters) ?? fieldFault(draft, catalogue, column, (field) => predicateFault(field, predicate)),
+    apply: (draft, _, { column, predicate }) => ({
+      ...draft,
+      from: fromOf(draft, column),
+      filters: [...draft.filters, { column: refOf(column), predicate }],
+    }),
+  },
+  changeFilter: {
+    fault: (draft, catalogue, { at, predicate }) => {
+      const column = draft.filters[at]?.column;
+      if (column === undefined) return 'unknown-part';
+      const field = findField(catalogue, column);
+      return field === undefined ? 'unknown-field' : predicateFault(field, predicate);
+    },
+    apply: (draft, _, { at, predicate }) => ({
+      ...draft,
+      filters: replaced(draft.filters, at, ({ column }) => ({ column, predicate })),
+    }),
+  },
+};
+
+const isNumbersIn =
+  (catalogue: Catalogue) =>
+  (measure: AggregateMeasure): boolean =>
+    isNumberMeasure(measure, measure.column && findField(catalogue, measure.column));
+
+const comparing: { readonly [K in 'addCalculation' | 'compare']: Rule<K> } = {
+  addCalculation: {
+    fault: (draft, catalogue, { calculation }) =>
+      roomFault(draft.calculations) ?? calculationFault(draft, calculation, isNumbersIn(catalogue)),
+    apply: (draft, _, { calculation }) => {
+      const named = { ...calculation, name: freeName(draft, calculation.name) };
+      return { ...draft, calculations: [...draft.calculations, named] };
+    },
+  },
+  compare: {
+    fault: (draft, catalogue, { comparison }) => {
+      if (comparison === null) return null;
+      const { column, grain, periods } = comparison;
+      const isInRange = Number.isInteger(periods) && periods >= 1 && periods <= greatestPeriods;
+      return fieldFault(draft, catalogue, column, ({ type }) => {
+        if (type !== 'date') return 'needs-date';
+        return isPeriod(grain) && isInRange ? null : 'wrong-value';
+      });
+    },
+    apply: (draft, _, { comparison }) =>
+      comparison === null
+        ? { ...draft, comparison }
+        : {
+            ...draft,
+            from: fromOf(draft, comparison.column),
+            comparison: { ...comparison, column: refOf(comparison.column) },
+          },
+  },
+};
+
+const moved = <Item>(items: readonly Item[], at: number, to: number): readonly Item[] => {
+  const item = items.slice(at, at + 1);
+  const others = items.toSpliced(at, 1);
+  return [...others.slice(0, to), ...item, ...others.slice(to)];
+};
+
+const places: { readonly [K in 'remove' | 'move' | 'chooseTable']: Rule<K> } = {
+  remove: {
+    fault: (draft, _, { shelf, at }) => (draft[shelf][at] === undefined ? 'unknown-part' : null),
+    apply: (draft, _, { shelf, at }) => ({ ...draft, [shelf]: draft[shelf].toSpliced(at, 1) }),
+  },
+  move: {
+    fault: (draft, _, { shelf, at, to }) =>
+      draft[shelf][at] === undefined || draft[shelf][to] === undefined ? 'unknown-part' : null,
+    apply: (draft, _, { shelf, at, to }) => ({ ...draft, [shelf]: moved<unknown>(draft[shelf], at, to) }),
+  },
+  chooseTable: {
+    fault: (draft, catalogue, { table }) => {
+      if (findTable(catalogue, table) === undefined) return 'unknown-field';
+      const isJoined = draft.from === null || isEmpty(draft) || areJoinable(catalogue, draft.from, table);
+      return isJoined ? null : 'not-joined';
+    },
+    apply: (draft, _, { table: { schemaName, tableName } }) => ({ ...draft, from: { schemaName, tableName } }),
+  },
+};
+
+const shown: { readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'sort' | 'limit']: Rule<K> } = {
+  rename: {
+    fault: (draft, _, { from, to }) => {
+      const names = namesOf(draft);
+      if (!names.includes(from)) return 'unknown-part';
+      if (cleanName(to) === '') return 'name-empty';
+      return names.some((name) => name !== from && sameName(name, cleanName(to))) ? 'name-taken' : null;
+    },
+    apply: (draft, _, { from, to }) => renamed(draft, from, cleanName(to)),
+  },
+  chooseChart: { fault: () => null, apply: (draft, _, { type }) => ({ ...draft, chart: { ...draft.chart, type } }) },
+  formatNumbers: {
+    fault: (_, __, { numbers: { currency, unit } }) =>
+      (currency === undefined || /^[A-Z]{3}$/.test(currency)) && (unit === undefined || cleanName(unit) !== '')
+        ? null
+        : 'wrong-value',
+    apply: (draft, _, { numbers }) => {
+      const { format: _format, unit: _unit, currency: _currency, notation: _notation, ...chart } = draft.chart;
+      const { unit } = numbers;
+      const named = { ...numbers, unit: unit === undefined ? undefined : cleanName(unit) };
+      const parts = Object.entries(named).filter(([, value]) => value !== undefined);
+      return { ...draft, chart: { ...chart, ...Object.fromEntries(parts) } };
+    },
+  },
+  sort: {
+    fault: ({ dimensions, measures: all, calculations }, _, { name }) =>
+      name === null || [...dimensions, ...all, ...calculations].some((one) => one.name === name)
+        ? null
+        : 'unknown-part',
+    apply: (draft, _, { name, direction = 'ASC' }) => ({ ...draft, sort: name === null ? [] : [{ name, direction }] }),
+  },
+  limit: {
+    fault: (_, __, { rows }) =>
+      rows === null || (Number.isInteger(rows) && rows >= 1 && rows <= greatestRows) ? null : 'wrong-value',
+    apply: (draft, _, { rows }) => ({ ...draft, limit: rows }),
+  },
+};
+
+const rules: { readonly [K in Kind]: Rule<K> } = {
+  ...measures,
+  ...groups,
+  ...filters,
+  ...comparing,
+  ...places,
+  ...shown,
+};
+
+const ruleOf = (action: Action): Rule<Kind> => rules[action.kind] as Rule<Kind>;
+
+/** Returns why the action is not possible, or null. */
+export const refusalOf = (draft: Draft, catalogue: Catalogue, action: Action): Reason | null =>
+  ruleOf(action).fault(draft, catalogue, action);
+
+/** Calculations that the change leaves without their measure or dimension are removed. */
+const settled = (draft: Draft, catalogue: Catalogue): Draft => {
+  const isKept = (one: Calculation): boolean => calculationFault(draft, one, isNumbersIn(catalogue)) === null;
+  return tidied({ ...draft, calculations: draft.calculations.filter(isKept) });
+};
+
+/** Returns the draft after the action; the same draft if the action is not possible. */
+export const edit = (draft: Draft, catalogue: Catalogue, action: Action): Draft =>
+  refusalOf(draft, catalogue, action) === null
+    ? settled(ruleOf(action).apply(draft, catalogue, action), catalogue)
+    : draft;

@@ -1,0 +1,157 @@
+/** Which values, grains and buckets fit a field. The service decides; these rules say the same beforehand. */
+import type { Aggregate, AggregateMeasure, Calculation, Dimension, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { Predicate, Scalar } from '../../domain/filter/filter.js';
+import type { Period } from '../../domain/filter/period.js';
+import type { Field } from '../../domain/guest/fields.js';
+import type { Draft } from './draft.js';
+
+/** Why an action is not possible. The editor has a sentence for each. */
+export type Reason =
+  | 'unknown-field'
+  | 'unknown-part'
+  | 'not-joined'
+  | 'full'
+  | 'aggregate-does-not-fit'
+  | 'percentile-missing'
+  | 'no-groups'
+  | 'needs-date'
+  | 'needs-number'
+  | 'needs-period'
+  | 'needs-numbers'
+  | 'cannot-filter'
+  | 'wrong-value'
+  | 'name-taken'
+  | 'name-empty';
+
+export const periods: readonly Period[] = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
+export const isPeriod = (grain: TimeGrain | undefined): grain is Period => periods.some((one) => one === grain);
+
+export const isNumeric = ({ type }: Field): boolean => type === 'integer' || type === 'number';
+
+/** Returns why the field cannot be grouped so, or null. */
+export const groupingFault = (
+  field: Field,
+  { grain, bucketWidth, bucketCount }: Pick<Dimension, 'grain' | 'bucketWidth' | 'bucketCount'>,
+): Reason | null => {
+  if (field.type === 'json') return 'no-groups';
+  if (grain !== undefined && field.type !== 'date') return 'needs-date';
+  if (bucketWidth === undefined && bucketCount === undefined) return null;
+  if (!isNumeric(field)) return 'needs-number';
+  const isWidth = bucketWidth === undefined || (isPlain(bucketWidth) && bucketWidth > 0);
+  const isCount =
+    bucketCount === undefined || (Number.isInteger(bucketCount) && bucketCount > 0 && bucketCount <= 1000);
+  const isOne = bucketWidth === undefined || bucketCount === undefined;
+  return isWidth && isCount && isOne ? null : 'wrong-value';
+};
+
+/** Whether the number has at most 15 digits, all of which are written. */
+const isPlain = (value: number): boolean =>
+  Number.isFinite(value) && !/e/.test(String(value)) && String(value).replace(/[-.]/g, '').length <= 15;
+
+/** Returns why the field cannot be aggregated so, or null. */
+export const aggregateFault = (field: Field, aggregate: Aggregate, percentile: number | undefined): Reason | null => {
+  if (!field.aggregates.includes(aggregate)) return 'aggregate-does-not-fit';
+  if (aggregate !== 'PERCENTILE') return percentile === undefined ? null : 'wrong-value';
+  if (percentile === undefined) return 'percentile-missing';
+  return percentile >= 0 && percentile <= 1 ? null : 'wrong-value';
+};
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
+
+const isDate = (text: string): boolean => {
+  const [, year, month, day] = datePattern.exec(text) ?? [];
+  if (year === undefined || Number(year) === 0) return false;
+  const at = new Date(0);
+  at.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
+};
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const greatestText = 4000;
+/** The range of the whole numbers that most columns hold. A column of smaller numbers refuses more. */
+const greatestInteger = 2_147_483_647;
+
+const isText = (value: Scalar): value is string =>
+  typeof value === 'string' && value.length <= greatestText && !/[\0\p{Cs}]/u.test(value);
+
+const takes = ({ type }: Field, value: Scalar): boolean => {
+  switch (type) {
+    case 'text':
+    case 'enum':
+      return isText(value);
+    case 'uuid':
+      return typeof value === 'string' && uuidPattern.test(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+      return typeof value === 'number' && isPlain(value) && Math.abs(value) <= greatestInteger;
+    case 'number':
+      return typeof value === 'number' && isPlain(value);
+    case 'date':
+      return typeof value === 'string' && isDate(value);
+    default:
+      return false;
+  }
+};
+
+/** The kinds of condition that an editor offers for a field, the usual one first. */
+export const predicateKinds = ({ type }: Field): readonly Predicate['kind'][] => {
+  const always = ['isNull', 'isNotNull'] as const;
+  if (type === 'json' || type === 'other') return always;
+  if (type === 'integer' || type === 'number' || type === 'date')
+    return ['range', 'compare', 'oneOf', 'noneOf', ...always];
+  return type === 'text' ? ['oneOf', 'noneOf', 'like', ...always] : ['oneOf', 'noneOf', ...always];
+};
+
+const greatestList = 1000;
+
+/** Returns why the condition does not fit the field, or null. */
+export const predicateFault = (field: Field, predicate: Predicate): Reason | null => {
+  if (!predicateKinds(field).includes(predicate.kind)) return 'cannot-filter';
+  const fits = (value: Scalar): boolean => takes(field, value);
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf': {
+      const { length } = predicate.values;
+      return length > 0 && length <= greatestList && predicate.values.every(fits) ? null : 'wrong-value';
+    }
+    case 'compare':
+      return fits(predicate.value) ? null : 'wrong-value';
+    case 'range': {
+      const ends = [predicate.from, predicate.to].filter((end) => end !== null);
+      return ends.length > 0 && ends.every(fits) ? null : 'wrong-value';
+    }
+    case 'like':
+      return isText(predicate.pattern) && (/\\*$/.exec(predicate.pattern)?.[0].length ?? 0) % 2 === 0
+        ? null
+        : 'wrong-value';
+    default:
+      return null;
+  }
+};
+
+/** Whether the measure's values are numbers. `field` is that of its column. */
+export const isNumberMeasure = ({ aggregate, column }: AggregateMeasure, field: Field | undefined): boolean => {
+  if (column === undefined || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return true;
+  return field !== undefined && isNumeric(field);
+};
+
+/** Returns why the draft cannot have the calculation, or null. `isNumbers`: whether the values of a measure are. */
+export const calculationFault = (
+  draft: Draft,
+  calculation: Calculation,
+  isNumbers: (measure: AggregateMeasure) => boolean,
+): Reason | null => {
+  const measure = draft.measures.find(({ name }) => name === calculation.of);
+  if (measure === undefined) return 'unknown-part';
+  if (!isNumbers(measure)) return 'needs-numbers';
+  const named = (name: string | undefined) => draft.dimensions.find((dimension) => dimension.name === name);
+  if (calculation.kind === 'shareOfTotal')
+    return (calculation.within ?? []).every((name) => named(name) !== undefined) ? null : 'unknown-part';
+  const along = named(calculation.along);
+  if (along === undefined) return 'unknown-part';
+  if (calculation.kind === 'runningTotal') return null;
+  if (!isPeriod(along.grain)) return 'needs-period';
+  const { periods: count = 1 } = calculation;
+  return Number.isInteger(count) && count >= 1 && count <= 60 ? null : 'wrong-value';
+};
