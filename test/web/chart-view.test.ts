@@ -122,6 +122,31 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
     await pie.locator('.tip').waitFor({ state: 'detached' });
   });
 
+  it('moves the pointer along a line without drawing the line again', async () => {
+    const canvas = course().locator('canvas');
+    await canvas.evaluate((drawn) => {
+      const context = drawn.getContext('2d');
+      const clear = context.clearRect.bind(context);
+      drawn.dataset.cleared = '0';
+      context.clearRect = (...area: readonly unknown[]) => {
+        drawn.dataset.cleared = String(Number(drawn.dataset.cleared) + 1);
+        clear(...area);
+      };
+    });
+    const tip = course().locator('.tip');
+    for (const [x, title] of [
+      [140, 'February 2001'],
+      [270, 'March 2001'],
+    ] as const) {
+      await course()
+        .locator('.canvas')
+        .hover({ position: { x, y: 60 } });
+      await tip.getByText(title).waitFor();
+    }
+    await expect.poll(() => canvas.count()).toBe(2);
+    expect(await canvas.first().getAttribute('data-cleared')).toBe('0');
+  });
+
   it('shows the period that is dragged over, tells the page, and shows all again', async () => {
     await page.evaluate(
       "document.querySelector('guestlist-dashboard').shadowRoot.querySelectorAll('guestlist-card')[0].shadowRoot.querySelector('guestlist-chart').addEventListener('period', (event) => window.host.events.push({ name: 'period', detail: event.detail }))",

@@ -65,7 +65,11 @@ export class ChartView extends LitElement {
   /** Where a drag began, and the strip that shows it. */
   #drag: { readonly mark: Mark; readonly x: number; readonly strip: HTMLElement } | undefined;
   readonly #loads = createLatest();
-  readonly #resizes = new ResizeObserver(() => this.#draw());
+  /** Width and height of the last drawing. */
+  #size = '';
+  readonly #resizes = new ResizeObserver(() => {
+    if (this.#size !== sizeOf(this.renderRoot.querySelector('.scroll'))) this.#draw();
+  });
 
   constructor() {
     super();
@@ -243,6 +247,7 @@ export class ChartView extends LitElement {
     this.#leave();
     this.#chart?.dispose();
     this.#chart = undefined;
+    this.#size = '';
   }
 
   #draw(): void {
@@ -250,6 +255,7 @@ export class ChartView extends LitElement {
     const canvas = this.renderRoot.querySelector<HTMLElement>('.canvas');
     if (!this.isConnected || this.family === undefined) return;
     if (scroll === null || canvas === null || scroll.clientWidth === 0 || scroll.clientHeight === 0) return;
+    this.#size = sizeOf(scroll);
     const drawn = this.family.draw(this.#drawing(scroll.clientWidth, scroll.clientHeight));
     if (typeof drawn === 'string') {
       this.#dispose();
@@ -465,6 +471,8 @@ export class ChartView extends LitElement {
     this.#tip = undefined;
   }
 }
+
+const sizeOf = (area: Element | null): string => `${area?.clientWidth} ${area?.clientHeight}`;
 
 /** Pixels for each CSS pixel of a printed chart. */
 const paperDensity = 3;

@@ -11,6 +11,7 @@ import {
   nameWidth,
   periodsOf,
   pointer,
+  pointerLayer,
   pointingOf,
   timeAxis,
   valueAxis,
@@ -110,6 +111,7 @@ const pictureOf = (planned: Planned): Picture => {
       ...commonOption(drawing, isPatterned),
       ...(isHorizontal ? horizontal(planned) : vertical(planned)),
       tooltip: pointer(drawing, plot.axis === 'time'),
+      ...(plot.axis === 'time' ? pointerLayer : {}),
       series: [...plot.series.map((_, at) => seriesAt(planned, at)), ...lineSeries(drawing, plot, lines, isHorizontal)],
     },
     pointing: pointingOf(plot, isHorizontal),
@@ -301,7 +303,11 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
     symbolSize: 7,
     showSymbol: true,
     connectNulls: false,
-    lineStyle: { width: 2, join: 'round', type: kind === 'target' ? [5, 4] : isPatterned ? 'dashed' : 'solid' },
+    // Round joins of a thick line take most of the time in which a long line is drawn.
+    lineStyle: {
+      ...(isCrowded(planned) ? { width: 1, join: 'bevel' } : { width: 2, join: 'round' }),
+      type: kind === 'target' ? [5, 4] : isPatterned ? 'dashed' : 'solid',
+    },
     emphasis: { disabled: true },
     ...(isFilled ? { areaStyle: { opacity: isStacked ? 0.75 : kind === 'area' ? 0.25 : 0.12 } } : {}),
     z: 3,

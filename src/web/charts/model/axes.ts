@@ -153,6 +153,12 @@ export const grid = (more: Axis = {}): Axis => ({
   ...more,
 });
 
+/**
+ * A canvas of its own for the pointer along time, so that moving it does not draw a long line again. An emphasis would: it
+ * adds a symbol to the line, and lines here have none.
+ */
+export const pointerLayer: Axis = { axisPointer: { zlevel: 1, triggerEmphasis: false } };
+
 /** ECharts draws the pointer only; the page shows the text. */
 export const pointer = ({ theme }: Drawing, isLine: boolean): Axis => ({
   trigger: 'axis',

@@ -91,8 +91,14 @@ const plainPlot = (
 
 const pointOf = (row: Row, dimensions: readonly AnswerColumn[], chart: GuestChart, format: Format): Point => {
   const value = dimensions[0] === undefined ? null : (row[dimensions[0].name] ?? null);
-  const label = dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
-  return { value, label, time: timeOf(value) };
+  return {
+    value,
+    // Written when it is read: of a long line, few labels are.
+    get label() {
+      return dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
+    },
+    time: timeOf(value),
+  };
 };
 
 /** Whether the second dimension becomes series: some first value has several of them, and they are few or must split. */
