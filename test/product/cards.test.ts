@@ -159,6 +159,32 @@ describe.skipIf(!hasChromium())('the cards of the product', { timeout: 120_000 }
       expect(sent.at(-1)?.body).toMatchObject({ crossFilter: [{ columnName: 'State', value: 'NV' }] });
     }));
 
+  test('a table of more rows than one answer is sorted and paged by the service, and says which rows it shows', () =>
+    visit('plain', 'large--LAX', async (page, sent) => {
+      const large = cardOf(page, 'Large');
+      const rows = large.getByRole('status').filter({ hasText: / of / });
+      const firstHour = () => large.locator('tr[aria-rowindex="2"] td').first().textContent();
+      await until(() => rows.textContent()).toMatch(/^1–10,000 of [\d,]+$/);
+      const before = await firstHour();
+      await large.getByRole('button', { name: 'Next' }).click();
+      await until(() => rows.textContent()).toMatch(/^10,001–20,000 of /);
+      expect(sent.at(-1)?.body).toMatchObject({ offset: 10_000, limit: 10_000 });
+      expect(await firstHour()).not.toBe(before);
+      if (screenshots) await page.screenshot({ path: `${screenshots}/cards-page.png` });
+      await large.getByRole('button', { name: 'Flights' }).click();
+      await until(() => rows.textContent()).toMatch(/^1–10,000 of /);
+      expect(sent.at(-1)?.body).toMatchObject({ sort: [{ name: 'Flights', direction: 'DESC' }] });
+      expect(sent.at(-1)?.body).not.toHaveProperty('offset');
+      const most = Number(await large.locator('tr[aria-rowindex="2"] td').nth(2).textContent());
+      expect(most).toBeGreaterThan(1);
+      await large.getByRole('button', { name: 'Next' }).click();
+      await until(() => rows.textContent()).toMatch(/^10,001–20,000 of /);
+      expect(sent.at(-1)?.body).toMatchObject({ sort: [{ name: 'Flights' }], offset: 10_000 });
+      await large.getByRole('button', { name: 'Previous' }).click();
+      await until(() => rows.textContent()).toMatch(/^1–10,000 of /);
+      expect(Number(await large.locator('tr[aria-rowindex="2"] td').nth(2).textContent())).toBe(most);
+    }));
+
   test('drilling stops at the end of the path, and the trail leads back', () =>
     visit('plain', 'cards--LAX', async (page) => {
       const card = cardOf(page, 'States');

@@ -1,5 +1,5 @@
 /** A table or pivot table. Of many rows, only those in view are part of the page, except on paper. */
-import { css, html, LitElement, type TemplateResult } from 'lit';
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
@@ -17,9 +17,26 @@ export type PivotContent = {
   readonly missing: string | null;
 };
 
+/** The answer has the rows from `offset` on, counted from 0; a whole page has `size` rows. */
+export type Pages = { readonly offset: number; readonly size: number; readonly turnTo: (offset: number) => void };
+
 export type TableContent =
-  | { readonly kind: 'table'; readonly table: TableView }
+  | { readonly kind: 'table'; readonly table: TableView; readonly pages: Pages | undefined }
   | { readonly kind: 'pivot'; readonly pivot: PivotContent };
+
+/** Says which rows are shown, and turns to others. */
+const pager = (
+  { answer: { rows, totalRecords: total }, format: { text } }: TableView,
+  { offset, size, turnTo }: Pages,
+) => {
+  const last = offset + rows.length;
+  const span = text('{first}–{last} of {total}', { first: offset + 1, last, total });
+  return html`<div class="pager">
+    <span class="quiet" role="status">${span}</span>
+    <button class="button" part="button" type="button" ?disabled=${offset === 0} @click=${() => turnTo(offset - size)}>${text('Previous')}</button>
+    <button class="button" part="button" type="button" ?disabled=${last >= total} @click=${() => turnTo(last)}>${text('Next')}</button>
+  </div>`;
+};
 
 /** Tables of at most so many rows are drawn whole. */
 const mostWhole = 200;
@@ -62,6 +79,26 @@ export class TableElement extends LitElement {
         margin: 8px 0 0;
         font-size: 12px;
       }
+      .pager {
+        display: flex;
+        flex: none;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 6px 10px;
+        margin-top: 8px;
+        font-size: 12px;
+      }
+      .pager .quiet {
+        flex: 1;
+      }
+      .pager .button {
+        min-height: 26px;
+        padding: 0 8px;
+        font-size: 12px;
+      }
+      :host([printed]) .pager .button {
+        display: none;
+      }
       /* On paper a table has all of its rows, and its head on each page. */
       :host([printed]),
       :host([printed]) .scroll {
@@ -92,10 +129,18 @@ export class TableElement extends LitElement {
     const { content } = this;
     if (content === undefined) return null;
     if (content.kind === 'pivot') return this.#pivot(content.pivot);
-    return tableView({ ...content.table, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn);
+    const { table, pages } = content;
+    return html`${tableView({ ...table, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn)}
+    ${pages === undefined ? null : pager(table, pages)}`;
   }
 
-  protected override updated(): void {
+  protected override updated(changed: PropertyValues<this>): void {
+    const before = changed.get('content');
+    const offsetOf = (content: TableContent | undefined) =>
+      (content?.kind === 'table' ? content.pages?.offset : 0) ?? 0;
+    if (before !== undefined && offsetOf(before) !== offsetOf(this.content)) {
+      this.renderRoot.querySelector('.scroll')?.scrollTo({ top: 0 });
+    }
     this.#look();
   }
 

@@ -14,7 +14,7 @@ import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/colu
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
 import { singleValue, singleValueStyles } from '../charts/single-value.js';
-import type { TableContent } from '../charts/table-element.js';
+import type { Pages, TableContent } from '../charts/table-element.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
 import type { Place } from './layout.js';
@@ -414,6 +414,7 @@ export class MetricCard extends LitElement {
     const { dimensions, measures } = columnsOf(answer, chart);
     const hasMarks = this.#hasMarks && dimensions.length > 0;
     const missing = this.#missing(answer);
+    const pages = this.#pages(answer);
     const table = {
       answer,
       columns: [...dimensions, ...measures],
@@ -426,8 +427,15 @@ export class MetricCard extends LitElement {
       onSort: (column: string) => this.#reading.sortBy(column),
       onMark: hasMarks ? this.#chooseMark : undefined,
     };
-    return html`${this.#tableElement({ kind: 'table', table })}
-    ${missing === null ? null : html`<p class="more quiet" part="note">${missing}</p>`}`;
+    return html`${this.#tableElement({ kind: 'table', table, pages })}
+    ${missing === null || pages !== undefined ? null : html`<p class="more quiet" part="note">${missing}</p>`}`;
+  }
+
+  /** Set if the answer is one of several pages. */
+  #pages(answer: MetricAnswer): Pages | undefined {
+    if (answer.isTruncated !== true || answer.totalRecords <= answer.rows.length) return undefined;
+    const { offset, limit } = this.#reading.state.shownPage ?? { offset: 0, limit: answer.rows.length };
+    return { offset, size: limit, turnTo: (next) => this.#reading.turnTo(next) };
   }
 
   #pivot(answer: MetricAnswer): TemplateResult {
@@ -540,6 +548,8 @@ export class MetricCard extends LitElement {
               this.isTable ? chartIcon : tableIcon,
               () => {
                 this.isTable = !this.isTable;
+                // A chart is of the whole answer.
+                if (!this.isTable) this.#reading.turnTo(null);
               },
             )
           : null

@@ -23,12 +23,19 @@ export type CardSource = {
   readonly marks?: readonly Mark[] | undefined;
 };
 
+/** A part of a table that is too long for one answer. */
+export type Page = { readonly offset: number; readonly limit: number };
+
 type State = {
   readonly answer: MetricAnswer | undefined;
   readonly error: GuestError | undefined;
   readonly isLoading: boolean;
   readonly drill: readonly TakenStep[];
   readonly sort: Sort | null;
+  /** Null: the rows from the first on, as many as one answer has. */
+  readonly page: Page | null;
+  /** The page that the shown answer is of. `page` may already be the next. */
+  readonly shownPage: Page | null;
   /** When the answer came. */
   readonly answeredAt: Date | undefined;
 };
@@ -46,6 +53,8 @@ const start: State = {
   isLoading: true,
   drill: [],
   sort: null,
+  page: null,
+  shownPage: null,
   answeredAt: undefined,
 };
 
@@ -66,10 +75,13 @@ export class Reading {
     return this.#state;
   }
 
-  /** Sets the metric and its source. A different metric starts without drill and sort. */
+  /** Sets the metric and its source. A different metric starts without drill and sort, a different question at its first row. */
   read(metric: GuestMetric, source: CardSource): void {
     if (this.#target !== undefined && this.#target.metric.metricId !== metric.metricId) this.#state = start;
+    const before = this.#target;
     this.#target = { metric, source };
+    const isOther = before !== undefined && wholeKey(before, this.#state) !== wholeKey(this.#target, this.#state);
+    if (isOther) this.#state = { ...this.#state, page: null };
     this.#ask();
   }
 
@@ -79,12 +91,14 @@ export class Reading {
     const { client } = this.#target.source;
     const { metricId } = this.#target.metric;
     const question = questionOf(this.#target.source, this.#state);
-    const points = pointsOf(this.#target.metric);
+    const { page } = this.#state;
+    const part = page ?? pointsOf(this.#target.metric);
     this.#asked = { client, key: keyOf(metricId, this.#target.source, this.#state) };
     this.#set({ isLoading: true, error: undefined });
     this.settled = this.#latest.run(
-      (signal) => client.query(metricId, { ...question, ...points }, signal),
-      (answer) => this.#set({ answer, isLoading: false, answeredAt: new Date() }),
+      (signal) => client.query(metricId, { ...question, ...part }, signal),
+      (answer) =>
+        this.#set({ answer: partOf(answer, page), shownPage: page, isLoading: false, answeredAt: new Date() }),
       (error) => this.fail(error, client, metricId),
     );
   }
@@ -128,7 +142,15 @@ export class Reading {
   sortBy(name: string): void {
     const { sort } = this.#state;
     const isAgain = sort?.name === name && sort.direction === 'DESC';
-    this.#choose({ sort: { name, direction: isAgain ? 'ASC' : 'DESC' } });
+    this.#choose({ sort: { name, direction: isAgain ? 'ASC' : 'DESC' }, page: null });
+  }
+
+  /** Shows the rows from `offset` on. Null: from the first on, as many as one answer has. */
+  turnTo(offset: number | null): void {
+    const { answer, page } = this.#state;
+    const limit = page?.limit ?? Math.min(answer?.rows.length ?? 0, mostRows);
+    const next = offset === null || offset <= 0 || limit === 0 ? null : { offset, limit };
+    this.#choose({ page: next });
   }
 
   drillInto(value: Cell, format: Format): void {
@@ -136,15 +158,15 @@ export class Reading {
     const column = this.markedColumn;
     if (this.#target === undefined || column === undefined) return;
     const label = labelOf(value, column, this.#target.metric.chart, format);
-    this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null });
+    this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null, page: null });
   }
 
   /** Keeps the first `length` steps of the drill. */
   goBack(length: number): void {
-    this.#choose({ drill: this.#state.drill.slice(0, length), sort: null });
+    this.#choose({ drill: this.#state.drill.slice(0, length), sort: null, page: null });
   }
 
-  #choose(choice: Partial<Pick<State, 'drill' | 'sort'>>): void {
+  #choose(choice: Partial<Choices>): void {
     this.#set(choice);
     if (choice.drill !== undefined) this.#events.drilled();
     this.#ask();
@@ -164,9 +186,12 @@ export class Reading {
   }
 }
 
-type Choices = Pick<State, 'drill' | 'sort'>;
+type Choices = Pick<State, 'drill' | 'sort' | 'page'>;
 
-const questionOf = ({ dashboardId, dashboardFilter, marks = [] }: CardSource, { drill, sort }: Choices): Question => ({
+const questionOf = (
+  { dashboardId, dashboardFilter, marks = [] }: CardSource,
+  { drill, sort }: Pick<Choices, 'drill' | 'sort'>,
+): Question => ({
   ...(dashboardId === undefined ? {} : { dashboardId }),
   ...(Object.keys(dashboardFilter).length === 0 ? {} : { dashboardFilter }),
   ...(marks.length === 0 ? {} : { crossFilter: marks.map(({ filter }) => filter) }),
@@ -184,5 +209,18 @@ const pointsOf = ({ chart }: GuestMetric): Pick<Question, 'maxPoints'> =>
 /** Equal for equal answers. The service gets the card's own marks too, so that all cards ask by one request. */
 const keyOf = (metricId: string, source: CardSource, choices: Choices): string => {
   const marks = (source.marks ?? []).filter(({ filter }) => filter.metricId !== metricId);
-  return JSON.stringify([metricId, questionOf({ ...source, marks }, choices)]);
+  return JSON.stringify([metricId, questionOf({ ...source, marks }, choices), choices.page]);
 };
+
+/** As `keyOf`, for all pages of the answer. */
+const wholeKey = (
+  { metric, source }: { readonly metric: GuestMetric; readonly source: CardSource },
+  choices: Choices,
+) => keyOf(metric.metricId, source, { ...choices, page: null });
+
+/** The service takes no greater `limit`. */
+const mostRows = 10_000;
+
+/** A page is what the guest asked for, so the service does not call it truncated; for its reader, rows are missing. */
+const partOf = (answer: MetricAnswer, page: Page | null): MetricAnswer =>
+  page === null ? answer : { ...answer, isTruncated: true };
