@@ -26,6 +26,7 @@ const long = [
   'test/product/cards.test.ts',
   'test/product/conformance.test.ts',
   'test/product/download.test.ts',
+  'test/product/goldens.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',
 ];

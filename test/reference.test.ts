@@ -9,6 +9,7 @@ import {
   renderVariables,
 } from '../src/cli/reference.js';
 import { logChapters } from '../src/domain/log-events.js';
+import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
 
 const elements = JSON.parse(
@@ -20,6 +21,7 @@ test.each([
   ['docs/reference/configuration.md', renderConfigurationPage],
   ['docs/reference/logging.md', renderLoggingPage],
   ['docs/reference/cli.md', renderCommandsPage],
+  ['docs/reference/chart-gallery.md', renderChartGallery],
   ['docs/reference/elements.md', () => renderElementsPage(elements)],
 ])('%s is what `npm run docs` writes', async (file, render) => {
   await expect(render()).toMatchFileSnapshot(`../${file}`);

@@ -1,13 +1,16 @@
-/** An import accepts the metrics in docs/reference/metrics.md. */
+/** An import accepts the metrics in docs/reference/metrics.md and docs/reference/chart-gallery.md. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
+import { chartTypes } from '../../src/domain/dashboard/chart.js';
 
-const page = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
-const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-
-test('both of them', () => {
-  expect(examples).toHaveLength(2);
+test.each([
+  ['metrics', 2],
+  ['chart-gallery', chartTypes.length],
+])('each of docs/reference/%s.md', (name, count) => {
+  const page = readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+  expect(examples).toHaveLength(count);
   for (const text of examples) {
     const metric = { metricId: 'm', name: 'M', lineage: [], placement: 'GALLERY', definition: JSON.parse(text) };
     const read = importedData.safeParse({ layout: [], filters: [], gridMargin: [], metrics: [metric] });

@@ -87,25 +87,30 @@ const parts: Readonly<Record<ChartType, Parts>> = {
   },
 };
 
-const metricOf = (type: ChartType): Json => {
-  const { chart = {}, ...rest } = parts[type];
+/** The definition of the metric of that type. */
+export const definitionOf = (type: ChartType): Json => {
+  const { chart = {}, dimensions, measures, sort = [], limit = null, ...rest } = parts[type];
   return {
-    metricId: `chart-${type}`,
-    name: `The ${type}`,
-    lineage: [],
-    placement: 'METRIC',
-    definition: {
-      kind: 'visual',
-      from: { schemaName: 'main', tableName: 'flights' },
-      underlying: [],
-      drillPath: [],
-      limit: null,
-      sort: [],
-      ...rest,
-      chart: { type, ...(chart as Json) },
-    },
+    kind: 'visual',
+    chart: { type, ...(chart as Json) },
+    from: { schemaName: 'main', tableName: 'flights' },
+    dimensions,
+    measures,
+    sort,
+    limit,
+    underlying: [],
+    drillPath: [],
+    ...rest,
   };
 };
+
+const metricOf = (type: ChartType): Json => ({
+  metricId: `chart-${type}`,
+  name: `The ${type}`,
+  lineage: [],
+  placement: 'METRIC',
+  definition: definitionOf(type),
+});
 
 export const chartsDashboard: Json = {
   layout: chartTypes.map((type, at) => ({
