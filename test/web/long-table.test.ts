@@ -13,11 +13,12 @@ const rows = Array.from({ length: count }, (_, at) => ({
   Flights: at % 50 === 0 ? null : (at * 7_919) % count,
 }));
 
-const dashboard = (): GuestDashboard => {
+const dashboard = (type: 'table' | 'pivotTable'): GuestDashboard => {
   const made = dashboards('LAX')['delays--LAX'];
   if (made === undefined) throw new Error('no dashboard');
   const chart = {
-    type: 'table',
+    type,
+    combine: { Flights: 'sum' },
     dimensions: ['Name'],
     measures: ['Flights'],
     isDrillable: false,
@@ -57,14 +58,18 @@ describe.skipIf(!hasChromium())('a long table', { timeout: 60_000 }, () => {
   }, 60_000);
   afterAll(() => bench.close());
 
-  beforeEach(async () => {
+  const show = async (type: 'table' | 'pivotTable') => {
     bench.service.control.override = ({ path, body }) => {
-      if (path.endsWith('/dashboards/delays--LAX')) return { body: { data: dashboard(), error: null } };
+      if (path.endsWith('/dashboards/delays--LAX')) return { body: { data: dashboard(type), error: null } };
       return path.includes('/query') ? { body: answer(JSON.stringify(body)) } : undefined;
     };
+    await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
+  };
+
+  beforeEach(async () => {
     opened = await bench.open('/bare');
     page = opened.page;
-    await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
+    await show('table');
     await table()
       .getByRole('cell', { name: nameOf(0), exact: true })
       .waitFor();
@@ -141,5 +146,28 @@ describe.skipIf(!hasChromium())('a long table', { timeout: 60_000 }, () => {
     await page.evaluate("window.dispatchEvent(new Event('afterprint'))");
     await table().locator('tr[aria-rowindex="2"]').waitFor();
     expect(await drawn()).toBeLessThan(100);
+  });
+
+  it('of a pivot table, draws the rows in view and the total, keeps its columns, and has all rows on paper', async () => {
+    await page.reload();
+    await show('pivotTable');
+    const pivot = page.getByRole('region', { name: 'Long, pivot table' });
+    const rowOf = (at: number) => pivot.locator(`tr[aria-rowindex="${at + 2}"] th`);
+    const headWidths = () =>
+      pivot.locator('thead th').evaluateAll((heads) => heads.map((head) => head.getBoundingClientRect().width));
+    await rowOf(0).getByText(nameOf(0), { exact: true }).waitFor();
+    expect(await pivot.getByRole('table').getAttribute('aria-rowcount')).toBe('10002');
+    expect(await pivot.locator('tr').count()).toBeLessThan(100);
+    const before = await headWidths();
+    const total = await pivot.locator('tr.total td').textContent();
+    await pivot.focus();
+    await page.keyboard.press('End');
+    await rowOf(9_999).getByText(nameOf(9_999), { exact: true }).waitFor();
+    expect(await pivot.locator('tr.total td').textContent()).toBe(total);
+    expect(await pivot.locator('tr').count()).toBeLessThan(100);
+    expect(await headWidths()).toEqual(before);
+    if (process.env.TEST_SCREENSHOTS) await page.screenshot({ path: `${process.env.TEST_SCREENSHOTS}/long-pivot.png` });
+    await page.evaluate("window.dispatchEvent(new Event('beforeprint'))");
+    await pivot.locator('tbody tr').nth(10_000).waitFor({ state: 'attached' });
   });
 });

@@ -1,6 +1,8 @@
 /** A pivot table as HTML. */
-import { css, html, type TemplateResult } from 'lit';
-import type { Pivot, PivotRow } from './pivot.js';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import type { Pivot } from './pivot.js';
+import type { RowWindow } from './table-view.js';
 
 export const pivotStyles = css`
   .pivot th[scope='row'] {
@@ -11,6 +13,12 @@ export const pivotStyles = css`
     white-space: normal;
     overflow-wrap: break-word;
     min-width: 9ch;
+  }
+  .pivot.windowed th[scope='row'] {
+    max-width: 48ch;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   .pivot thead th {
     text-align: end;
@@ -37,31 +45,77 @@ export const pivotStyles = css`
   }
 `;
 
-/** `label` is the table's accessible name. */
-export const pivotView = (pivot: Pivot, label: string): TemplateResult => html`
-  <div class="scroll pivot" tabindex="0" role="region" aria-label=${label}>
-    <table part="table">
+/** `label` is the table's accessible name. `onScroll` is for long tables, of which a window is drawn. */
+type PivotLook = { readonly label: string; readonly onScroll?: () => void };
+
+/** The table with all rows, or with those of a window. */
+export const pivotView = (pivot: Pivot, { label, onScroll }: PivotLook, window?: RowWindow): TemplateResult => html`
+  <div class=${window === undefined ? 'scroll pivot' : 'scroll pivot windowed'} tabindex="0" role="region" aria-label=${label} @scroll=${onScroll}>
+    <table aria-rowcount=${window === undefined ? nothing : pivot.heads.length + pivot.rows.length}>
       <thead>
         ${pivot.heads.map(
           (cells, at) => html`<tr>
-            ${at > 0 ? null : pivot.downNames.map((name) => html`<th part="header-cell" class="down" scope="col" rowspan=${pivot.heads.length}>${name}</th>`)}
-            ${cells.map(({ text, span }) => html`<th part="header-cell" scope=${span > 1 ? 'colgroup' : 'col'} colspan=${span}>${text}</th>`)}
+            ${at > 0 ? null : pivot.downNames.map((name) => html`<th class="down" scope="col" rowspan=${pivot.heads.length}>${name}</th>`)}
+            ${cells.map(({ text, span }) => html`<th scope=${span > 1 ? 'colgroup' : 'col'} colspan=${span}>${text}</th>`)}
           </tr>`,
         )}
       </thead>
-      <tbody>
-        ${pivot.rows.map((row, at) => bodyRow(row, pivot.rows[at - 1]))}
-      </tbody>
+      ${window === undefined ? html`<tbody>${pivot.rows.map((_, at) => bodyRow(pivot, at))}</tbody>` : windowed(pivot, window)}
     </table>
   </div>
 `;
 
+/** Gaps stand for the rows that are not drawn. The total is always drawn: it stays at the foot. */
+const windowed = (pivot: Pivot, { first, last, rowHeight }: RowWindow): TemplateResult => {
+  const hasTotal = pivot.rows.at(-1)?.kind === 'total';
+  const count = pivot.rows.length - (hasTotal ? 1 : 0);
+  const end = Math.min(last, count);
+  const start = Math.min(first, Math.max(0, count - (last - first)));
+  const drawn = Array.from({ length: end - start }, (_, at) => start + at);
+  const columns = pivot.downNames.length + (pivot.rows[0]?.cells.length ?? 0);
+  const gap = (rows: number) =>
+    rows === 0
+      ? null
+      : html`<tbody class="gap" aria-hidden="true"><tr><td colspan=${columns} height=${Math.round(rows * rowHeight)}></td></tr></tbody>`;
+  return html`${gap(start)}
+    <tbody>${repeat(
+      drawn,
+      (at) => at,
+      (at) => bodyRow(pivot, at, true),
+    )}</tbody>
+    ${gap(count - end)}
+    <tbody class="widest" aria-hidden="true">${widestRow(pivot)}</tbody>
+    ${hasTotal ? html`<tbody>${bodyRow(pivot, count, true)}</tbody>` : null}`;
+};
+
+const widest = new WeakMap<Pivot, readonly string[]>();
+
+/** A row of the longest texts: with it, columns keep their width while rows change. */
+const widestRow = (pivot: Pivot): TemplateResult => {
+  const known = widest.get(pivot);
+  const longest = known === undefined ? [] : [...known];
+  if (known === undefined) {
+    for (const { labels, cells } of pivot.rows) {
+      for (const [at, text] of [...labels, ...cells].entries()) {
+        if (text.length > (longest[at]?.length ?? -1)) longest[at] = text;
+      }
+    }
+    widest.set(pivot, longest);
+  }
+  return html`<tr>
+    ${longest.map((text, at) => html`<td class=${at < pivot.downNames.length ? '' : 'number'}>${text}</td>`)}
+  </tr>`;
+};
+
 /** A label that repeats the one above is shown to screen readers only. */
-const bodyRow = ({ kind, labels, cells }: PivotRow, above: PivotRow | undefined): TemplateResult => {
+const bodyRow = ({ rows, heads }: Pivot, place: number, isWindowed = false): TemplateResult | null => {
+  const [row, above] = [rows[place], rows[place - 1]];
+  if (row === undefined) return null;
+  const { kind, labels, cells } = row;
   const isRepeated = (at: number) =>
     kind === 'row' && above?.kind === 'row' && at < labels.length - 1 && above.labels[at] === labels[at];
-  return html`<tr class=${kind}>
-    ${labels.map((text, at) => html`<th part="header-cell" scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`)}
-    ${cells.map((text) => html`<td part="cell" class="number">${text}</td>`)}
+  return html`<tr class=${kind} aria-rowindex=${isWindowed ? heads.length + place + 1 : nothing}>
+    ${labels.map((text, at) => html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`)}
+    ${cells.map((text) => html`<td class="number">${text}</td>`)}
   </tr>`;
 };

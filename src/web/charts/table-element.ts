@@ -4,7 +4,7 @@ import type { GuestChart } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
-import { pivotOf } from './pivot.js';
+import { type Pivot, pivotOf } from './pivot.js';
 import { pivotStyles, pivotView } from './pivot-view.js';
 import { type RowWindow, type TableView, tableStyles, tableView } from './table-view.js';
 
@@ -53,6 +53,8 @@ export class TableElement extends LitElement {
   declare isPrinted: boolean;
   declare drawn: RowWindow;
 
+  /** The pivot table of the content. Scrolling does not lay it out again. */
+  #laidOut: Pivot | undefined;
   readonly #resized = new ResizeObserver(() => this.#look());
 
   constructor() {
@@ -125,10 +127,15 @@ export class TableElement extends LitElement {
     this.#resized.disconnect();
   }
 
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const pivot = this.content?.kind === 'pivot' ? this.content.pivot : undefined;
+    if (changed.has('content')) this.#laidOut = pivot && pivotOf(pivot.answer, pivot.chart, pivot.format);
+  }
+
   override render(): TemplateResult | null {
     const { content } = this;
     if (content === undefined) return null;
-    if (content.kind === 'pivot') return this.#pivot(content.pivot);
+    if (content.kind === 'pivot') return this.#laidOut === undefined ? null : this.#pivot(this.#laidOut, content.pivot);
     const { table, pages } = content;
     return html`${tableView({ ...table, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn)}
     ${pages === undefined ? null : pager(table, pages)}`;
@@ -146,14 +153,14 @@ export class TableElement extends LitElement {
 
   get #isWhole(): boolean {
     const { content } = this;
-    return this.isPrinted || content?.kind !== 'table' || content.table.answer.rows.length <= mostWhole;
+    const rows = content?.kind === 'table' ? content.table.answer.rows : (this.#laidOut?.rows ?? []);
+    return this.isPrinted || rows.length <= mostWhole;
   }
 
-  #pivot({ answer, chart, format, name, missing }: PivotContent): TemplateResult {
-    const pivot = pivotOf(answer, chart, format);
+  #pivot(pivot: Pivot, { format, name, missing }: PivotContent): TemplateResult {
     const notes = [...(missing === null ? [] : [missing]), ...pivot.notes];
     const label = [format.text('{name}, pivot table', { name }), ...notes].join(', ');
-    return html`${pivotView(pivot, label)}
+    return html`${pivotView(pivot, { label, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn)}
     ${notes.length === 0 ? null : html`<p class="more quiet">${notes.join('. ')}</p>`}`;
   }
 
