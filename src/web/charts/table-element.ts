@@ -137,7 +137,7 @@ export class TableElement extends LitElement {
     if (content === undefined) return null;
     if (content.kind === 'pivot') return this.#laidOut === undefined ? null : this.#pivot(this.#laidOut, content.pivot);
     const { table, pages } = content;
-    return html`${tableView({ ...table, onScroll: this.#look }, this.#isWhole ? undefined : this.drawn)}
+    return html`${tableView({ ...table, onScroll: this.#look, offset: pages?.offset }, this.#isWhole ? undefined : this.drawn)}
     ${pages === undefined ? null : pager(table, pages)}`;
   }
 

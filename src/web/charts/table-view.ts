@@ -148,6 +148,8 @@ export type TableView = {
   /** Called with a value of the first column that the guest chose. */
   readonly onMark?: ((value: Cell) => void) | undefined;
   readonly onScroll?: () => void;
+  /** Rows before the first of the answer, if the answer is one of several pages. */
+  readonly offset?: number | undefined;
 };
 
 /** The rows of a long table that are part of the page: from `first` up to, and without, `last`. */
@@ -164,20 +166,23 @@ export const tableView = (view: TableView, window?: RowWindow): TemplateResult =
   const { rows } = view.answer;
   return html`
   <div class=${window === undefined ? 'scroll' : 'scroll windowed'} tabindex="0" role="region" aria-label=${view.label} @scroll=${view.onScroll}>
-    <table part="table" aria-rowcount=${window === undefined ? nothing : rows.length + 1}>
+    <table part="table" aria-rowcount=${window === undefined && view.offset === undefined ? nothing : countOf(view) + 1}>
       <thead>
         <tr>
           ${view.columns.map((column) => headCell(view, column))}
         </tr>
       </thead>
-      ${window === undefined ? html`<tbody>${rows.map((row) => bodyRow(cells, row))}</tbody>` : windowed(cells, window)}
+      ${window === undefined ? html`<tbody>${rows.map((row, at) => bodyRow(cells, row, view.offset === undefined ? undefined : at))}</tbody>` : windowed(cells, window)}
     </table>
   </div>
 `;
 };
 
+const countOf = ({ answer, offset }: TableView): number =>
+  offset === undefined ? answer.rows.length : answer.totalRecords;
+
 const bodyRow = (cells: Cells, row: Row, at?: number): TemplateResult =>
-  html`<tr aria-rowindex=${at === undefined ? nothing : at + 2}>
+  html`<tr aria-rowindex=${at === undefined ? nothing : (cells.offset ?? 0) + at + 2}>
     ${cells.columns.map((column, index) => bodyCell(cells, column, row[column.name] ?? null, index))}
   </tr>`;
 
