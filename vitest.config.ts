@@ -27,6 +27,7 @@ const long = [
   'test/product/conformance.test.ts',
   'test/product/download.test.ts',
   'test/product/goldens.test.ts',
+  'test/product/previous-release.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',
 ];

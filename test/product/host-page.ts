@@ -2,12 +2,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Serves the page at any path; `bodyOf` writes its body from the path. The page records violations of its policy. */
-export const startHostPage = async (service: string, bodyOf: (path: string) => string) => {
+/**
+ * Serves the page at any path; `bodyOf` writes its body from the path. The page records violations of its policy.
+ * `asked`: the service that the elements ask, if it is not the one that they come from.
+ */
+export const startHostPage = async (service: string, bodyOf: (path: string) => string, asked = service) => {
   const policy = [
     "default-src 'none'",
     `script-src ${service} 'self'`,
-    `connect-src ${service}`,
+    `connect-src ${asked}`,
     "style-src 'self'",
     "base-uri 'none'",
     "require-trusted-types-for 'script'",

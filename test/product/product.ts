@@ -71,6 +71,8 @@ export type StartOptions = {
   readonly args?: readonly string[];
   /** Whether the product loads the flights itself, as on a first start. Otherwise it finds them in its folder. */
   readonly loadsFlights?: boolean;
+  /** The folder of another build of the product. */
+  readonly root?: string;
 };
 
 let shared: Promise<string> | undefined;
@@ -91,10 +93,11 @@ const copyFlights = async (folder: string): Promise<void> => {
 
 /** Starts `guestlist serve` and waits until it prints its URL. */
 export const startProduct = async (options: StartOptions = {}): Promise<Product> => {
-  const { env = {}, dataDir, args = [], loadsFlights = false } = options;
+  const { env = {}, dataDir, args = [], loadsFlights = false, root } = options;
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'guestlist-')));
   if (dataDir === undefined && !loadsFlights) await copyFlights(folder);
-  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+  const command = root === undefined ? entry : join(root, 'bin/guestlist.mjs');
+  const child = spawn(process.execPath, [command, 'serve', ...args], {
     env: environment({ GUESTLIST_DATA_DIR: folder, ...env }),
   });
   const output = collect(child);
