@@ -1,9 +1,14 @@
 /** Themes in the Design Tokens format. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { loadThemes } from '../../src/compose/themes.js';
+import { defaultSettings } from '../../src/platform/settings.js';
 import { themeWarnings } from '../../src/theme/contrast.js';
 import { decodeTheme } from '../../src/theme/design-tokens.js';
 import { customProperties, dark, light } from '../../src/theme/palette.js';
@@ -113,4 +118,17 @@ test('every part that a page may style is in the list of parts, and in the refer
     [...code.matchAll(/\bpart="([^"]+)"/g)].flatMap(([, names = '']) => names.split(' ')),
   );
   expect([...new Set([...used, 'tooltip'])].toSorted()).toEqual([...parts].toSorted());
+});
+
+test('a client has the theme of its own, and another that of the workspace', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-themes-'));
+  for (const name of ['brand', 'acme']) await writeFile(join(folder, `${name}.json`), '{"color": {}}');
+  const settings = { ...defaultSettings(), themes: { folder, clients: { ACME: 'acme' } } };
+  const findTheme = loadThemes({ settings, folder }, pino({ level: 'silent' }));
+  await rm(folder, { recursive: true });
+  const named = (name: string) => ({ name, light: {}, dark: {} });
+  expect(findTheme('brand', 'ACME')).toEqual(named('acme'));
+  expect(findTheme('brand', 'GLOBEX')).toEqual(named('brand'));
+  expect(findTheme(undefined, 'GLOBEX')).toBeNull();
+  expect(findTheme('light', 'GLOBEX')).toEqual({ name: 'light' });
 });

@@ -1,0 +1,62 @@
+/** Saved views that are shared, and the one that a dashboard opens with. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
+import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
+import { createWorld, settings, type World } from './world.js';
+
+let world: World;
+let dashboardId: string;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('board');
+  const open = { ...settings, isAllowManageMetrics: true, isAllowCreateDashboardView: true };
+  dashboardId = await world.embed('board', undefined, open);
+});
+afterAll(() => world.close());
+
+const guest = (userIdentifier: string, clientId = 'a', params = {}, isEnableManageMetrics = true) =>
+  world.mint(
+    { userIdentifier, allowedEmbeds: [dashboardId], ...params },
+    { clientId, permissions: { isEnableManageMetrics, isEnableCreateDashboardView: true } },
+  );
+const namesSeenBy = async (caller: Awaited<ReturnType<typeof guest>>) =>
+  (await listGuestViews(world.deps)(caller, { dashboardId })).map(({ name }) => name);
+
+test('users of the client see a shared view, and no view that is not shared; another client sees and changes none', async () => {
+  const [mona, omar, other] = [await guest('mona'), await guest('omar'), await guest('mona', 'b')];
+  const shared = await createGuestView(world.deps)(mona, { dashboardId, name: 'Shared', isShared: true });
+  await createGuestView(world.deps)(mona, { dashboardId, name: 'Own' });
+  expect([await namesSeenBy(mona), await namesSeenBy(omar), await namesSeenBy(other)]).toEqual([
+    ['Own', 'Shared'],
+    ['Shared'],
+    [],
+  ]);
+  const named = { dashboardId, viewId: shared.id };
+  const missing = { code: 'VIEW_NOT_FOUND' };
+  await expect(updateGuestView(world.deps)(other, { ...named, isDefault: true })).rejects.toMatchObject(missing);
+  await expect(deleteGuestView(world.deps)(other, named)).rejects.toMatchObject(missing);
+  await deleteGuestView(world.deps)(omar, named);
+});
+
+test('a user without isEnableManageMetrics shares no view, and changes no shared one', async () => {
+  const omar = await guest('omar', 'a', {}, false);
+  const own = await createGuestView(world.deps)(omar, { dashboardId, name: 'Omar' });
+  const shared = await createGuestView(world.deps)(await guest('mona'), { dashboardId, name: 'All', isShared: true });
+  const refused = { code: 'UNAUTHORIZED' };
+  for (const change of [
+    { viewId: own.id, isShared: true },
+    { viewId: shared.id, isDefault: true },
+  ])
+    await expect(updateGuestView(world.deps)(omar, { dashboardId, ...change })).rejects.toMatchObject(refused);
+  await expect(deleteGuestView(world.deps)(omar, { dashboardId, viewId: shared.id })).rejects.toMatchObject(refused);
+});
+
+test('the view that the dashboard opens with has no filter that the token hides', async () => {
+  const dashboardFilter = { State: ['TX'] };
+  const opening = { dashboardId, name: 'First', dashboardFilter, isShared: true, isDefault: true };
+  await createGuestView(world.deps)(await guest('mia'), opening);
+  const openedBy = async (params: object) =>
+    (await getGuestDashboard(world.deps)(await guest('nina', 'a', params), { dashboardId })).defaultView;
+  expect(await openedBy({})).toMatchObject({ name: 'First', dashboardFilter });
+  expect((await openedBy({ hideDashboardFilters: ['State'] }))?.dashboardFilter).toEqual({});
+});
