@@ -303,7 +303,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
     symbolSize: 7,
     showSymbol: true,
     connectNulls: false,
-    // Round joins of a thick line take most of the time in which a long line is drawn.
+    // A thin line keeps close peaks apart.
     lineStyle: {
       ...(isCrowded(planned) ? { width: 1, join: 'bevel' } : { width: 2, join: 'round' }),
       type: kind === 'target' ? [5, 4] : isPatterned ? 'dashed' : 'solid',
