@@ -157,6 +157,46 @@ describe('lines, areas and bars', () => {
   });
 });
 
+describe('charts of a language from right to left', () => {
+  const given = (type: GuestChart['type'], more: Partial<GuestChart> = {}): Drawing => ({
+    ...drawing({ type, dimensions: ['Day'], measures: ['Flights', 'Share'], ...more }, [
+      { Day: 'Mon', Flights: 1000, Share: 0.1 },
+      { Day: 'Tue', Flights: 2000, Share: 0.2 },
+    ]),
+    format: createFormat('ar-EG', { '(left)': 'left', '(right)': 'right' }),
+  });
+
+  it('start on the right, where their first value axis is, and the second is on the left', () => {
+    const { option, legend } = picture(cartesian, given('combo'));
+    expect(option.xAxis).toMatchObject({ inverse: true });
+    expect(option.yAxis).toMatchObject([{ position: 'right' }, { position: 'left' }]);
+    expect(option.grid).toMatchObject({ left: 14, right: 4 });
+    expect(legend.map(({ note }) => note)).toEqual(['right', 'left']);
+  });
+
+  it('have names on the right of bars that grow to the left', () => {
+    const { option } = picture(cartesian, given('row', { measures: ['Flights'] }));
+    expect(option.xAxis).toMatchObject({ inverse: true });
+    expect(option.yAxis).toMatchObject([{ position: 'right', inverse: true }]);
+    expect(option.series).toMatchObject([
+      { label: { position: 'left' }, data: [{ itemStyle: { borderRadius: [3, 0, 0, 3] } }, {}] },
+    ]);
+  });
+
+  it.each([
+    ['histogram', columns],
+    ['waterfall', columns],
+  ] as const)('are mirrored as a %s', (type, draw) => {
+    const { option } = picture(draw, given(type, { measures: ['Flights'] }));
+    expect(option).toMatchObject({ xAxis: { inverse: true }, yAxis: [{ position: 'right' }] });
+  });
+
+  it('stay as they are in other languages', () => {
+    const { option } = picture(cartesian, { ...given('combo'), format });
+    expect(option.xAxis).not.toHaveProperty('inverse');
+  });
+});
+
 describe('what a reader chooses', () => {
   const rows = months.map((Month, at) => ({ Month, Flights: 20_000 + at, Share: 0.2 }));
   const both = { dimensions: ['Month'], measures: ['Flights', 'Share'], grains: { Month: 'month' } } as const;

@@ -236,6 +236,36 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
     }
   });
 
+  /** Texts in the shadow trees that are cut: their box hides what does not fit, or the page does. */
+  const cutTexts = () =>
+    page.evaluate(`(() => {
+      const cut = [];
+      const visit = (root) => {
+        for (const each of root.querySelectorAll('*')) {
+          if (each.shadowRoot) visit(each.shadowRoot);
+          const holdsText = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+          const { left, right, width, height } = each.getBoundingClientRect();
+          if (!holdsText || width < 2 || height < 2 || each.closest('select, .scroll, .tip, [hidden]')) continue;
+          const hides = getComputedStyle(each).overflowX !== 'visible' && each.scrollWidth > each.clientWidth + 1;
+          if (hides || left < 0 || right > innerWidth) cut.push(each.localName + '.' + each.className + ': ' + each.textContent.trim());
+        }
+      };
+      visit(document);
+      return cut;
+    })()`);
+
+  it('is accessible and cuts no text in any language at 320 px', async () => {
+    await page.setViewportSize({ width: 320, height: 900 });
+    await show();
+    for (const language of ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ja', 'zh', 'ar']) {
+      await setAttribute(page, 'guestlist-dashboard', 'language', language);
+      await page.locator(`guestlist-dashboard .root[lang=${language}]`).waitFor();
+      expect([language, await found()]).toEqual([language, []]);
+      expect([language, await cutTexts()]).toEqual([language, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    }
+  });
+
   it('gives axe-core nothing to find in lists, tables, dialogs, empty cards and failures', async () => {
     await show();
     await page.getByRole('button', { name: /^State/ }).click();

@@ -365,7 +365,7 @@ export class ChartView extends LitElement {
     drag?.strip.remove();
     if (drag === undefined || periods == null || pointing === undefined || pointing.by === 'item') return;
     if (Math.abs(offsetX - drag.x) < shortestDrag || chart.isDisposed()) return;
-    const edge = offsetX < drag.x ? 0 : pointing.count - 1;
+    const edge = offsetX < drag.x !== this.#isMirrored ? 0 : pointing.count - 1;
     const range = rangeOf(periods, drag.mark.index, this.#axisMark(chart, { offsetX, offsetY })?.index ?? edge);
     if (range === null) return;
     const detail = periodOf(periods, range);
@@ -376,11 +376,13 @@ export class ChartView extends LitElement {
 
   readonly #key = (event: KeyboardEvent): void => {
     const marks = this.#marks();
+    const next = this.#at + 1;
+    const previous = this.#at < 0 ? marks.length - 1 : this.#at - 1;
     const moves: Readonly<Record<string, number>> = {
-      ArrowRight: this.#at + 1,
-      ArrowDown: this.#at + 1,
-      ArrowLeft: this.#at < 0 ? marks.length - 1 : this.#at - 1,
-      ArrowUp: this.#at < 0 ? marks.length - 1 : this.#at - 1,
+      ArrowRight: this.#isMirrored ? previous : next,
+      ArrowDown: next,
+      ArrowLeft: this.#isMirrored ? next : previous,
+      ArrowUp: previous,
       Home: 0,
       End: marks.length - 1,
     };
@@ -392,6 +394,11 @@ export class ChartView extends LitElement {
     event.preventDefault();
     event.stopPropagation();
   };
+
+  /** Charts for right-to-left languages start on the right. */
+  get #isMirrored(): boolean {
+    return getComputedStyle(this).direction === 'rtl';
+  }
 
   #marks(): readonly Mark[] {
     const pointing = this.picture?.pointing;

@@ -62,10 +62,13 @@ export const tooltipNode = ({ title, lines }: Tip): HTMLElement => {
   return tip;
 };
 
-/** Puts the tooltip beside the pointer, inside `area`. */
+/** Puts the tooltip beside the pointer, inside `area`: on the side where the reader's line goes on, if there is room. */
 export const placeTooltip = (tip: HTMLElement, area: HTMLElement, [x, y]: readonly [number, number]): void => {
   const gap = 14;
-  const left = x + gap + tip.offsetWidth > area.clientWidth ? x - gap - tip.offsetWidth : x + gap;
+  const [before, after] = [x - gap - tip.offsetWidth, x + gap];
+  const isMirrored = getComputedStyle(area).direction === 'rtl';
+  const isLeft = isMirrored ? before >= 0 : after + tip.offsetWidth > area.clientWidth;
+  const left = isLeft ? before : Math.min(after, area.clientWidth - tip.offsetWidth);
   const top = Math.min(y + gap, area.clientHeight - tip.offsetHeight);
   tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
 };

@@ -3,6 +3,7 @@ import { humanise, numberOf } from '../../base/format.js';
 import { categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { columnsOf, hintOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import { forReader } from '../model/mirror.js';
 import type { Plot, Point } from '../model/plot.js';
 import { extremes, say } from '../model/summary.js';
 
@@ -82,7 +83,7 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
 const optionOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture['option'] => {
   const { answer, chart, theme, width } = drawing;
   const hint = hintOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
-  return {
+  return forReader(drawing, {
     ...commonOption(drawing),
     grid: grid(hint.unit === undefined ? {} : { top: 28 }),
     tooltip: pointer(drawing, false),
@@ -97,5 +98,5 @@ const optionOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture[
         emphasis: { disabled: true },
       },
     ],
-  };
+  });
 };

@@ -27,6 +27,7 @@ import {
   textWidth,
 } from '../model/drawing.js';
 import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
+import { forReader, isRightToLeft } from '../model/mirror.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { inSentences, plotSummary } from '../model/summary.js';
 
@@ -107,13 +108,13 @@ const pictureOf = (planned: Planned): Picture => {
   const { chart, format, theme } = drawing;
   const isPatterned = plot.series.length > theme.series.length;
   return {
-    option: {
+    option: forReader(drawing, {
       ...commonOption(drawing, isPatterned),
       ...(isHorizontal ? horizontal(planned) : vertical(planned)),
       tooltip: pointer(drawing, plot.axis === 'time'),
       ...(plot.axis === 'time' ? pointerLayer : {}),
       series: [...plot.series.map((_, at) => seriesAt(planned, at)), ...lineSeries(drawing, plot, lines, isHorizontal)],
-    },
+    }),
     pointing: pointingOf(plot, isHorizontal),
     tip: ({ index }) => ({
       title: plot.points[index]?.label ?? '',
@@ -163,7 +164,11 @@ const legendOf = (planned: Planned): Picture['legend'] => {
   return plot.names.map((name, slot) => {
     const at = plot.series.findIndex((each) => each.slot === slot);
     const side =
-      hasRight && at >= 0 ? (styles[at]?.axis === 1 ? format.text('(right)') : format.text('(left)')) : undefined;
+      hasRight && at >= 0
+        ? (styles[at]?.axis === 1) !== isRightToLeft(format)
+          ? format.text('(right)')
+          : format.text('(left)')
+        : undefined;
     return {
       name,
       ...(side === undefined ? {} : { note: side }),

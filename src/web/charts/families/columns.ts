@@ -3,6 +3,7 @@ import { humanise, numberOf } from '../../base/format.js';
 import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { asMeasure, hintOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import { forReader } from '../model/mirror.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { extremes, plotSummary, say } from '../model/summary.js';
 
@@ -33,7 +34,7 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
   const { theme } = drawing;
   return {
     ...base(drawing, plot),
-    option: {
+    option: forReader(drawing, {
       ...commonOption(drawing, plot.series.length > theme.series.length),
       grid: grid({ bottom: 6, ...(drawing.chart.unit === undefined ? {} : { top: 28 }) }),
       xAxis: { ...categoryAxis(plot, drawing), name: humanise(plot.dimension?.name ?? '') },
@@ -48,7 +49,7 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
         emphasis: { disabled: true },
         data: values.map((value) => value ?? '-'),
       })),
-    },
+    }),
     summary: plotSummary(drawing, plot),
   };
 };
@@ -129,14 +130,14 @@ const waterfall = (drawing: Drawing, given: Plot): Picture => {
       };
     },
     valueAt: ({ index }) => given.points[index]?.value,
-    option: {
+    option: forReader(drawing, {
       ...commonOption(drawing),
       grid: grid({ top: isLabelled ? 24 : 14, ...(chart.unit === undefined ? {} : { top: 30 }) }),
       xAxis: { ...categoryAxis(plot, drawing), name: '' },
       yAxis: valueAxis(drawing, chart.unit === undefined ? {} : { name: chart.unit }),
       tooltip: pointer(drawing, false),
       series: [changes(drawing, steps, colourOf, isLabelled)],
-    },
+    }),
     summary: say(
       drawing,
       text('{n} steps to a total of {total}', { n: steps.length - 1, total: format.measure(total, chart) }),

@@ -4,6 +4,7 @@ import { humanise, numberOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
 import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture, textWidth } from '../model/drawing.js';
+import { forReader } from '../model/mirror.js';
 import { maxSeries } from '../model/plot.js';
 import { say } from '../model/summary.js';
 
@@ -159,7 +160,7 @@ const optionOf = (drawing: Drawing, measures: Measures, groups: readonly Group[]
   const all = groups.flatMap(({ dots }) => dots);
   const largest = Math.max(1e-12, most(all.map((dot) => dot.size)));
   const widest = Math.max(14, Math.min(44, Math.min(width, height) / 7));
-  return {
+  return forReader(drawing, {
     ...commonOption(drawing),
     grid: grid({ top: 26, right: 18, bottom: 8 }),
     tooltip: { show: false },
@@ -182,5 +183,5 @@ const optionOf = (drawing: Drawing, measures: Measures, groups: readonly Group[]
       },
       emphasis: { itemStyle: { opacity: 1 } },
     })),
-  };
+  });
 };
