@@ -24,7 +24,7 @@ const bundleCharts = (dist) => {
   return bundle(
     {
       input: Object.fromEntries([
-        ...['controls', 'card-picture', 'given-marks', 'own-theme', 'print', 'save'].map((name) => [
+        ...['controls', 'card-picture', 'editor', 'given-marks', 'own-theme', 'print', 'save'].map((name) => [
           name,
           join(root, `src/web/elements/${name}.ts`),
         ]),

@@ -100,6 +100,7 @@ export const makeBoards = async ({ url, credentials: { demoApiKey } }: Product):
           isAllowUnderlyingData: true,
           isAllowCreateDashboardView: true,
           isAllowManageMetrics: true,
+          isAllowMetricCreation: true,
           isAllowMetricLayoutChange: true,
         },
         importDashboardData: board(names),

@@ -1,4 +1,6 @@
-/** Saved views in the filter bar: opened, saved, shared, a default, deleted; on the built product. */
+/**
+ * What users make on a dashboard of the built product: saved views in the filter bar, and metrics in the editor.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -132,4 +134,99 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       },
       { viewport: { width: 390, height: 844 } },
     ));
+
+  type Seen = { readonly page: Page; readonly asked: string[] };
+  const showEditor = async (
+    permissions: Readonly<Record<string, boolean>>,
+    look: (seen: Seen) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ): Promise<void> => {
+    const token = await mintFor(product, permissions);
+    const host = await startHostPage(
+      product.url,
+      () =>
+        `<guestlist-editor token="${token}" service-url="${product.url}" dashboard-id="cards--LAX"></guestlist-editor>`,
+    );
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US', ...options });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await page.goto(host.url);
+      await look({ page, asked });
+      expect(await page.evaluate('violations')).toEqual([]);
+    } finally {
+      await context.close();
+      host.close();
+    }
+  };
+  const shot = (page: Page, name: string) =>
+    screenshots === undefined
+      ? undefined
+      : page.screenshot({ path: `${screenshots}/editor-${name}.png`, fullPage: true });
+  const faultsOfEditor = async (page: Page): Promise<unknown> => {
+    await page.evaluate(axe);
+    return page.evaluate(
+      "axe.run('guestlist-editor').then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+    );
+  };
+  const build = async (page: Page): Promise<void> => {
+    const button = (name: RegExp) => page.getByRole('button', { name }).first();
+    await page.getByLabel('Search fields').fill('delay');
+    await button(/^Measure Delay/).click();
+    await page.getByRole('region', { name: 'Measures' }).getByRole('combobox').selectOption('AVG');
+    await page.getByLabel('Search fields').fill('state');
+    await button(/^Split by .*state/i).click();
+    await page.getByLabel('Search fields').fill('');
+    await page.locator('guestlist-card canvas').waitFor();
+  };
+
+  test.each<[string, BrowserContextOptions]>([
+    ['light-1440', {}],
+    ['dark-1440', { colorScheme: 'dark' }],
+    ['light-390', { viewport: { width: 390, height: 844 } }],
+    ['dark-390', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ])('a guest builds a metric from fields (%s)', (name, options) =>
+    showEditor(
+      {},
+      async ({ page }) => {
+        await page.getByText('Choose a field to begin').waitFor();
+        await build(page);
+        await shot(page, name);
+        expect(await faultsOfEditor(page)).toEqual([]);
+      },
+      options,
+    ),
+  );
+
+  test('the editor saves what it shows, undoes and redoes, and says why a chart does not fit', () =>
+    showEditor({}, async ({ page, asked }) => {
+      await build(page);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await until(() => page.getByRole('button', { name: /^Remove .*state/i }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Redo' }).click();
+      await page.getByRole('button', { name: /^Remove .*state/i }).waitFor();
+      const gauge = page.getByRole('button', { name: /^gauge/ });
+      expect(await gauge.getAttribute('aria-disabled')).toBe('true');
+      await gauge.getByText('Fields to split by, at most: 0').waitFor();
+      await page.getByRole('button', { name: /^pie chart/ }).click();
+      await page.locator('guestlist-card canvas').waitFor();
+      await page.getByLabel('Name', { exact: true }).fill('Delay by state');
+      await page.keyboard.press('Tab');
+      await page.getByRole('heading', { name: 'Delay by state' }).waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Choose a field to begin').waitFor();
+      expect(asked.filter((path) => path.endsWith('/metrics'))).toHaveLength(1);
+      await show('mia', own, async (board) => {
+        await board.getByRole('heading', { name: 'Delay by state' }).waitFor();
+      });
+    }));
+
+  test('without the permission to create metrics, the editor shows nothing and asks for no field', () =>
+    showEditor({ isDisableMetricCreation: true }, async ({ page, asked }) => {
+      await page.locator('guestlist-editor[absent]').waitFor({ state: 'attached' });
+      expect(await page.locator('guestlist-editor-panel').count()).toBe(0);
+      expect(asked.filter((path) => path.endsWith('/fields'))).toEqual([]);
+    }));
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ts } from '@ts-morph/common';
 
 const web = fileURLToPath(new URL('../../src/web/', import.meta.url));
-const folders = ['base', 'charts', 'elements', 'filters', 'token'];
+const folders = ['base', 'charts', 'editor', 'elements', 'filters', 'token'];
 
 export type Found = { readonly at: string; readonly text: string };
 /** `used`: keys of translations. `bare`: English that a reader would see in every language. */

@@ -44,6 +44,8 @@ export type GuestClient = {
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly xlsx: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly options: (dashboardId: string, filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
+  /** The answer of a metric that is not saved. */
+  readonly preview: (body: object, signal: AbortSignal) => Promise<MetricAnswer>;
   /** Another operation of the guest, by its path below `/guest/`. Returns the answer's `data`. */
   readonly call: (path: string, request: CallRequest, signal: AbortSignal) => Promise<unknown>;
 };
@@ -117,6 +119,7 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
       const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
       return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);
     },
+    preview: async (body, signal) => decode(await post('metrics/preview', body, signal), answerIn),
     call: async (path, { method, body }, signal) => {
       const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
       const { data } = await decode(await send(settings, path, init), (answer) => answer);

@@ -1,7 +1,7 @@
 /** Icons as inline SVG, so that nothing is loaded. They are decoration; each button has an accessible name. */
 import { html, type TemplateResult } from 'lit';
 
-const icon = (path: string): TemplateResult => html`<svg
+export const icon = (path: string): TemplateResult => html`<svg
   width="16"
   height="16"
   viewBox="0 0 16 16"

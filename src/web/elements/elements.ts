@@ -1,5 +1,5 @@
 /**
- * Entry point of `/elements.js`: registers `<guestlist-dashboard>`, `<guestlist-metric>` and the elements they consist of.
+ * Entry point of `/elements.js`: registers `<guestlist-dashboard>`, `<guestlist-metric>`, `<guestlist-editor>` and the elements they consist of.
  * If a page loads the script twice, the first registration stays.
  */
 
@@ -7,6 +7,7 @@ import { ChartView } from '../charts/chart-view.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';
 import { defineAll } from './define.js';
+import { GuestlistEditor } from './editor-element.js';
 import { loadControls } from './load-controls.js';
 import { GuestlistMetric } from './metric-element.js';
 
@@ -15,6 +16,7 @@ defineAll({
   'guestlist-card': MetricCard,
   'guestlist-metric': GuestlistMetric,
   'guestlist-dashboard': GuestlistDashboard,
+  'guestlist-editor': GuestlistEditor,
 });
 loadControls();
 

@@ -1,0 +1,56 @@
+/** A draft as a card shows it: the metric that the service would describe, and a client that asks for previews. */
+import type { Aggregate } from '../../domain/dashboard/metric.js';
+import type { Combine, GuestMetric } from '../../domain/guest/view.js';
+import type { MetricAnswer } from '../../domain/query/engine.js';
+import type { GuestClient } from '../base/client.js';
+import { type Draft, definitionOf } from './draft.js';
+
+const combining: Readonly<Partial<Record<Aggregate, Combine>>> = { SUM: 'sum', COUNT: 'sum', MIN: 'min', MAX: 'max' };
+
+/** Returns the metric as the service describes a saved one. */
+export const viewOf = (
+  { chart, dimensions, measures, calculations, comparison }: Draft,
+  name: string,
+): GuestMetric => ({
+  metricId: 'preview',
+  name,
+  filters: [],
+  chart: {
+    ...chart,
+    dimensions: dimensions.map((dimension) => dimension.name),
+    measures: [...measures, ...calculations].map((measure) => measure.name),
+    isDrillable: false,
+    grains: Object.fromEntries(
+      dimensions.flatMap(({ name: of, grain }) => (grain === undefined ? [] : [[of, grain] as const])),
+    ),
+    combine: Object.fromEntries(
+      measures.flatMap(({ name: of, aggregate }) => {
+        const combine = combining[aggregate];
+        return combine === undefined ? [] : [[of, combine] as const];
+      }),
+    ),
+    ...(comparison === null ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } }),
+  },
+});
+
+/** Returns the answer of a draft. Throws GuestError if the service refuses it. */
+export const askPreview = (
+  client: GuestClient,
+  dashboardId: string,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<MetricAnswer> => client.preview({ dashboardId, definition: definitionOf(draft) }, signal);
+
+/** A client for the card of a draft: its first answer is there already, and a sorted one is asked for. */
+export const previewClient = (
+  client: GuestClient,
+  dashboardId: string,
+  draft: Draft,
+  answer: MetricAnswer,
+): GuestClient => ({
+  ...client,
+  query: async (_, { sort, limit, offset }, signal) => {
+    if (sort === undefined && limit === undefined && offset === undefined) return answer;
+    return client.preview({ dashboardId, definition: definitionOf(draft), sort, limit, offset }, signal);
+  },
+});
