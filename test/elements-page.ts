@@ -68,6 +68,14 @@ ${modules
 With \`metric-id\` alone, \`<guestlist-metric>\` needs a metric embed; with \`metric-id\` and
 \`dashboard-id\` it reads the metric through that dashboard.
 
+## Building metrics
+
+\`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures, split,
+filters, a choice of charts that says why others do not fit, and a preview. It takes the attributes
+of \`<guestlist-dashboard>\` that say where tokens come from, \`dashboard-id\`, \`theme\`, \`chart-colors\`
+and \`language\`. It offers what \`GET /api/v2/guest/dashboards/{id}/fields\` answers, and is absent
+where the token or the embed forbids to create metrics, or where \`metricCreationMode\` is \`CHAT\`.
+
 ## Themes
 
 [Theming](../how-to/theming.md) says how to use them. Tokens and their CSS properties:

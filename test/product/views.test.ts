@@ -124,6 +124,11 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
         await page.keyboard.press('Enter');
         await dialog.getByRole('button', { name: /^One airport/ }).click();
         await until(async () => Object.keys((await filtersOf(page)) as object)).toEqual(['Airport']);
+        await page.route('**/views', (route) => route.abort());
+        const failing = await open(page, 'One airport');
+        await failing.getByRole('alert').getByText('The analytics service can’t be reached.').waitFor();
+        await page.keyboard.press('Escape');
+        await page.unroute('**/views');
         const again = await open(page, 'One airport');
         await shoot(page, 'phone');
         await again.getByRole('button', { name: /^Nothing/ }).click();

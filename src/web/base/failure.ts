@@ -1,10 +1,13 @@
 /** What a guest reads about a failure. The event `guestlist-error` has the service's own message, for developers. */
 import type { Text } from '../languages/text.js';
-import { GuestError } from './client.js';
+import type { GuestError } from './client.js';
+
+/** By its name: each script of the page may have a class of its own. */
+const isGuestError = (error: unknown): error is GuestError => error instanceof Error && error.name === 'GuestError';
 
 /** Neutral and in the reader's language. */
 export const failureText = (error: unknown, text: Text): string => {
-  const code = error instanceof GuestError ? error.code : 'UNEXPECTED';
+  const code = isGuestError(error) ? error.code : 'UNEXPECTED';
   switch (code) {
     case 'NETWORK_ERROR':
       return text('The analytics service can’t be reached.');
