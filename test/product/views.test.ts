@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       const dialog = await open(page, 'Views');
       await dialog.getByText('There are no saved views yet').waitFor();
       await shoot(page, 'empty');
-      await dialog.getByLabel('Save the filters of this moment').fill('One airport');
+      await dialog.getByLabel('Save the current filters').fill('One airport');
       await dialog.getByLabel('Share with everyone').check();
       await dialog.getByRole('button', { name: 'Save', exact: true }).click();
       await dialog.getByRole('button', { name: /^One airport/ }).waitFor();
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       await dialog.getByText('Shared · Default').waitFor();
       await shoot(page, 'shared');
       expect(await violationsIn(page)).toEqual([]);
-      await dialog.getByLabel('Save the filters of this moment').fill('One airport');
+      await dialog.getByLabel('Save the current filters').fill('One airport');
       await page.keyboard.press('Enter');
       await dialog.getByRole('alert').getByText('There is a view of this name already').waitFor();
       await page.keyboard.press('Escape');
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
         await page.getByRole('button', { name: /^Filters/ }).click();
         await page.getByRole('button', { name: 'Clear filters' }).click();
         const dialog = await open(page, 'Views');
-        await dialog.getByLabel('Save the filters of this moment').fill('Nothing');
+        await dialog.getByLabel('Save the current filters').fill('Nothing');
         await page.keyboard.press('Enter');
         await dialog.getByRole('button', { name: /^One airport/ }).click();
         await until(async () => Object.keys((await filtersOf(page)) as object)).toEqual(['Airport']);

@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
       `getComputedStyle(document.querySelector('guestlist-dashboard')).getPropertyValue(${JSON.stringify(name)})`,
     );
 
-  it('wears the theme of the service, else its own, under what the page’s style sheet sets', async () => {
+  it('applies the theme of the service, or its own, below what the page’s style sheet sets', async () => {
     const theme = {
       name: 'brand',
       scheme: 'dark',

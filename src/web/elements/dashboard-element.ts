@@ -217,7 +217,7 @@ export class GuestlistDashboard extends EmbedElement {
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
-      this.wear(dashboard.theme);
+      this.applyTheme(dashboard.theme);
       this.#readUrl(dashboard);
       if (isFirst) this.#openView(dashboard);
       this.#given = undefined;

@@ -59,7 +59,7 @@ export class GuestlistEditor extends EmbedElement {
     const data = isClosed ? null : await client.call(path, { method: 'GET' }, signal).catch(absent);
     if (data !== null) await loadPart(() => import('./editor.js'));
     return () => {
-      this.wear(theme);
+      this.applyTheme(theme);
       this.fields = data as GuestFields | null;
       this.toggleAttribute('absent', data === null);
       this.requestUpdate();

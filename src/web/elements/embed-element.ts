@@ -13,11 +13,11 @@ import { errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
+import { AppliedTheme } from './applied-theme.js';
 import { type CardView, MetricCard } from './card.js';
 import { Connection, type ConnectionSettings } from './connection.js';
 import { PageTheme } from './page-theme.js';
 import { Speech } from './speech.js';
-import { WornTheme } from './worn-theme.js';
 
 export const embedStyles = css`
   .root {
@@ -143,7 +143,7 @@ export abstract class EmbedElement extends LitElement {
   #key: string | null | undefined;
   readonly #speech = new Speech(this);
   readonly #page = new PageTheme(this);
-  readonly #worn = new WornTheme(this);
+  readonly #theming = new AppliedTheme(this);
   /** Has the state `dark`, for the styles. */
   readonly #internals = this.attachInternals();
   #isDark = false;
@@ -224,7 +224,7 @@ export abstract class EmbedElement extends LitElement {
   }
 
   #follow(): void {
-    const scheme = this.#worn.schemeFor(this.theme);
+    const scheme = this.#theming.schemeFor(this.theme);
     const isDark = scheme === undefined ? this.#page.isDark : scheme === 'dark';
     this.#isDark = isDark && !this.printing;
     if (this.#isDark) this.#internals.states.add('dark');
@@ -307,8 +307,8 @@ export abstract class EmbedElement extends LitElement {
   }
 
   /** Shows the theme that the service chose. */
-  protected wear(theme: GuestTheme | null | undefined): void {
-    this.#worn.serve(theme);
+  protected applyTheme(theme: GuestTheme | null | undefined): void {
+    this.#theming.setServed(theme);
   }
 
   /** Whether a card waits for its data or its chart. */
@@ -319,7 +319,7 @@ export abstract class EmbedElement extends LitElement {
   /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
   protected get view(): CardView {
     const { tag, texts } = this.#speech.now;
-    const themeKey = `${this.#isDark ? 'dark' : 'light'} ${this.printing} ${this.#worn.key}`;
+    const themeKey = `${this.#isDark ? 'dark' : 'light'} ${this.printing} ${this.#theming.key}`;
     const key = JSON.stringify([tag, texts === undefined, this.chartColors, themeKey, this.permissions]);
     if (this.#view?.key !== key) {
       const colours = parseColours(this.chartColors);

@@ -73,7 +73,7 @@ export class GuestlistMetric extends EmbedElement {
     const alone = dashboard === undefined ? await client.metric(metricId, signal) : undefined;
     const metric = alone ?? metricOf(dashboard, metricId);
     return () => {
-      this.wear((alone ?? dashboard)?.theme);
+      this.applyTheme((alone ?? dashboard)?.theme);
       this.#permissions = dashboard?.permissions;
       this.#source = { client, dashboardId, dashboardFilter: {} };
       this.metric = metric;

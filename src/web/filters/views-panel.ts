@@ -215,7 +215,7 @@ export class ViewsPanel extends LitElement {
   #form(): TemplateResult {
     const { text } = this.format;
     return html`<form @submit=${this.#save}>
-      <label for="name">${text('Save the filters of this moment as a view')}</label>
+      <label for="name">${text('Save the current filters as a view')}</label>
       <div class="save">
         <input id="name" name="name" required maxlength="120" autocomplete="off" placeholder=${text('Name')} />
         <button class="button" part="button" ?disabled=${this.isBusy}>${text('Save')}</button>

@@ -181,7 +181,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'فتح لوحة المعلومات بطريقة العرض {name}',
   'Share {name} with everyone': 'مشاركة {name} مع الجميع',
   'Delete {name}': 'حذف {name}',
-  'Save the filters of this moment as a view': 'حفظ عوامل التصفية الحالية كطريقة عرض',
+  'Save the current filters as a view': 'حفظ عوامل التصفية الحالية كطريقة عرض',
   Name: 'الاسم',
   Save: 'حفظ',
   'Share with everyone': 'مشاركة مع الجميع',

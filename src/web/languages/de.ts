@@ -202,7 +202,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Dashboard mit {name} öffnen',
   'Share {name} with everyone': '{name} mit allen teilen',
   'Delete {name}': '{name} löschen',
-  'Save the filters of this moment as a view': 'Die aktuellen Filter als Ansicht speichern',
+  'Save the current filters as a view': 'Die aktuellen Filter als Ansicht speichern',
   Name: 'Name',
   Save: 'Speichern',
   'Share with everyone': 'Mit allen teilen',

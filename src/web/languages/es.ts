@@ -208,7 +208,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Abrir el panel con {name}',
   'Share {name} with everyone': 'Compartir {name} con todos',
   'Delete {name}': 'Eliminar {name}',
-  'Save the filters of this moment as a view': 'Guardar los filtros actuales como vista',
+  'Save the current filters as a view': 'Guardar los filtros actuales como vista',
   Name: 'Nombre',
   Save: 'Guardar',
   'Share with everyone': 'Compartir con todos',

@@ -215,7 +215,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Ouvrir le tableau de bord avec {name}',
   'Share {name} with everyone': 'Partager {name} avec tout le monde',
   'Delete {name}': 'Supprimer {name}',
-  'Save the filters of this moment as a view': 'Enregistrer les filtres actuels comme vue',
+  'Save the current filters as a view': 'Enregistrer les filtres actuels comme vue',
   Name: 'Nom',
   Save: 'Enregistrer',
   'Share with everyone': 'Partager avec tout le monde',

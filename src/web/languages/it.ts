@@ -212,7 +212,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Apri la dashboard con {name}',
   'Share {name} with everyone': 'Condividi {name} con tutti',
   'Delete {name}': 'Elimina {name}',
-  'Save the filters of this moment as a view': 'Salva i filtri attuali come vista',
+  'Save the current filters as a view': 'Salva i filtri attuali come vista',
   Name: 'Nome',
   Save: 'Salva',
   'Share with everyone': 'Condividi con tutti',

@@ -181,7 +181,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'ダッシュボードを「{name}」で開く',
   'Share {name} with everyone': '「{name}」を全員と共有する',
   'Delete {name}': '「{name}」を削除',
-  'Save the filters of this moment as a view': '現在のフィルターをビューとして保存',
+  'Save the current filters as a view': '現在のフィルターをビューとして保存',
   Name: '名前',
   Save: '保存',
   'Share with everyone': '全員と共有する',

@@ -215,7 +215,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Dashboard openen met {name}',
   'Share {name} with everyone': '{name} met iedereen delen',
   'Delete {name}': '{name} verwijderen',
-  'Save the filters of this moment as a view': 'De huidige filters als weergave opslaan',
+  'Save the current filters as a view': 'De huidige filters als weergave opslaan',
   Name: 'Naam',
   Save: 'Opslaan',
   'Share with everyone': 'Met iedereen delen',

@@ -241,7 +241,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Otwieraj pulpit z widokiem {name}',
   'Share {name} with everyone': 'Udostępnij {name} wszystkim',
   'Delete {name}': 'Usuń {name}',
-  'Save the filters of this moment as a view': 'Zapisz bieżące filtry jako widok',
+  'Save the current filters as a view': 'Zapisz bieżące filtry jako widok',
   Name: 'Nazwa',
   Save: 'Zapisz',
   'Share with everyone': 'Udostępnij wszystkim',

@@ -216,7 +216,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Abrir o painel com {name}',
   'Share {name} with everyone': 'Partilhar {name} com todos',
   'Delete {name}': 'Eliminar {name}',
-  'Save the filters of this moment as a view': 'Guardar os filtros atuais como visualização',
+  'Save the current filters as a view': 'Guardar os filtros atuais como visualização',
   Name: 'Nome',
   Save: 'Guardar',
   'Share with everyone': 'Partilhar com todos',

@@ -181,7 +181,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': 'Panoyu {name} ile aç',
   'Share {name} with everyone': '{name} görünümünü herkesle paylaş',
   'Delete {name}': '{name} görünümünü sil',
-  'Save the filters of this moment as a view': 'Şu anki filtreleri görünüm olarak kaydet',
+  'Save the current filters as a view': 'Şu anki filtreleri görünüm olarak kaydet',
   Name: 'Ad',
   Save: 'Kaydet',
   'Share with everyone': 'Herkesle paylaş',

@@ -181,7 +181,7 @@ export const texts: Texts = {
   'Open the dashboard with {name}': '用“{name}”打开仪表板',
   'Share {name} with everyone': '与所有人共享“{name}”',
   'Delete {name}': '删除“{name}”',
-  'Save the filters of this moment as a view': '将当前筛选条件保存为视图',
+  'Save the current filters as a view': '将当前筛选条件保存为视图',
   Name: '名称',
   Save: '保存',
   'Share with everyone': '与所有人共享',

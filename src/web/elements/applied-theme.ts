@@ -13,7 +13,7 @@ const declarations = (properties: Properties = {}): string =>
     .map(([name, value]) => `${name}: ${value};`)
     .join(' ');
 
-export class WornTheme implements ReactiveController {
+export class AppliedTheme implements ReactiveController {
   readonly #host: ReactiveControllerHost & Element;
   readonly #sheet = new CSSStyleSheet();
   #served: GuestTheme | null = null;
@@ -32,7 +32,7 @@ export class WornTheme implements ReactiveController {
   }
 
   /** The theme in the answer of the service. */
-  serve(theme: GuestTheme | null | undefined): void {
+  setServed(theme: GuestTheme | null | undefined): void {
     this.#served = theme ?? null;
     this.#write();
   }
