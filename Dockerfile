@@ -13,7 +13,9 @@ COPY README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
 COPY test/bench/RESULTS.md test/bench/
 COPY docs docs
 COPY config config
-RUN node build.mjs --quiet
+# WITHOUT=studio leaves the web app for builders and operators out.
+ARG WITHOUT=
+RUN node build.mjs --quiet ${WITHOUT:+--without "${WITHOUT}"}
 
 # The packages that the product needs at run time, and the list of them (SBOM, CycloneDX).
 FROM ${NODE_IMAGE} AS packages

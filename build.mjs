@@ -1,18 +1,25 @@
 // Builds dist/: the server by tsc (types are checked by `npm run typecheck`), the browser bundles by rolldown. `--quiet`
-// prints errors only.
+// prints errors only; `--without studio` leaves the app of Studio out.
 // Skips what is newer than every source, so that a second `npm start` does not wait for it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { bundleElements } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const quiet = process.argv.includes('--quiet');
+const { without = [] } = parseArgs({
+  options: { quiet: { type: 'boolean' }, without: { type: 'string', multiple: true } },
+}).values;
+for (const part of without.filter((name) => name !== 'studio')) {
+  console.error(`build: --without ${part}: only studio can be left out`);
+  process.exit(2);
+}
 const say = (text) => quiet || console.log(text);
 const stamp = join(root, 'dist/.built');
 
@@ -82,8 +89,25 @@ const compressScripts = async (folder) => {
   await Promise.all(files.map((file) => compress(join(folder, file))));
 };
 
+/** Studio: one script, and a chunk for each screen, which the script loads when it is first opened. */
+const buildStudio = async () => {
+  const { rolldown } = await import('rolldown');
+  const bundled = await rolldown({
+    input: { studio: join(root, 'src/web/studio/studio.ts') },
+    platform: 'browser',
+    cwd: root,
+  });
+  const folder = join(root, 'dist/web/studio');
+  rmSync(folder, { recursive: true, force: true });
+  const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' };
+  await bundled.write({ dir: folder, format: 'esm', minify: true, ...names });
+  await bundled.close();
+  for (const file of ['studio.html', 'studio.css']) cpSync(join(root, 'src/web/studio', file), join(folder, file));
+};
+
 const buildWeb = async () => {
-  await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo')]);
+  const studio = without.includes('studio') ? [] : [buildStudio()];
+  await Promise.all([bundleElements(join(root, 'dist/web')), bundle('demo'), ...studio]);
   await compressScripts(join(root, 'dist/web'));
   for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web/demo', file), join(root, 'dist/web', file));
 };
@@ -120,7 +144,10 @@ const buildDocuments = async () => {
   renderSite({ root, folder: join(root, 'dist/web/docs'), pages, operations, browser });
 };
 
-if (builtAt() < sources()) {
+/** A build with other parts than wanted is made anew. */
+const hasWantedParts = () => existsSync(join(root, 'dist/web/studio')) !== without.includes('studio');
+
+if (builtAt() < sources() || !hasWantedParts()) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   mkdirSync(join(root, 'dist/web'), { recursive: true });
   const started = performance.now();

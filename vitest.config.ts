@@ -5,8 +5,12 @@ import { defineConfig } from 'vitest/config';
  * would pass the ten minutes that a run may take.
  */
 const long = [
+  'test/contract/openapi-lint.test.ts',
+  'test/deploy/container.test.ts',
   'test/deploy/install.test.ts',
+  'test/documents/run-blocks.test.ts',
   'test/fault/damaged-folder.test.ts',
+  'test/fault/failed-starts.test.ts',
   'test/fault/fault.test.ts',
   'test/fault/folder.test.ts',
   'test/fault/power-cut.test.ts',
@@ -23,14 +27,22 @@ const long = [
   'test/packages/installed-examples.test.ts',
   'test/packages/installed.test.ts',
   'test/platform/database.test.ts',
+  'test/platform/lock-socket.test.ts',
   'test/product/cards.test.ts',
   'test/product/conformance.test.ts',
   'test/product/download.test.ts',
+  'test/product/first-start.test.ts',
   'test/product/goldens.test.ts',
+  'test/product/lifecycle.test.ts',
   'test/product/previous-release.test.ts',
   'test/product/provisioning.test.ts',
+  'test/product/replicas.test.ts',
+  'test/product/studio-run.test.ts',
+  'test/product/without-studio.test.ts',
   'test/product/tenants-rollout.test.ts',
 ];
+/** These build the packages too: after the others, so that no two builds write into one folder. */
+const afterOthers = ['test/packages/installed-examples.test.ts'];
 const isLong = process.env.TEST_LONG === '1';
 
 const filesOf = (folders: readonly string[]) => folders.map((name) => `test/${name}/**/*.test.ts`);
@@ -38,7 +50,7 @@ const filesOf = (folders: readonly string[]) => folders.map((name) => `test/${na
  * Files of these folders share a process and what it imported: to load it anew for each takes a third of the time. What
  * one changes, it puts back.
  */
-const shared = filesOf(['contract', 'domain', 'gateway', 'usecases']);
+const shared = filesOf(['contract', 'domain', 'gateway', 'studio', 'usecases']);
 /** These share another process. None of them sets the clock: what is imported meanwhile would keep that clock's Date. */
 const timeless = filesOf(['cli', 'engine', 'isolation', 'store', 'web']);
 /**
@@ -58,7 +70,10 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: ['test/flights-cache.ts', 'test/suites/clickhouse-server.ts'],
     projects: isLong
-      ? [{ extends: true, test: { name: 'long', include: long } }]
+      ? [
+          { extends: true, test: { name: 'long', include: long, exclude: afterOthers } },
+          { extends: true, test: { name: 'long, last', include: afterOthers, sequence: { groupOrder: 1 } } },
+        ]
       : [
           { extends: true, test: { name: 'spec', include: spec, exclude: long, isolate: false } },
           { extends: true, test: { name: 'shared', include: shared, exclude: [...long, ...clocked], isolate: false } },

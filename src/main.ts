@@ -47,6 +47,7 @@ export type Running = {
   readonly url: string;
   /** URL of the management port; null if there is none. */
   readonly managementUrl: string | null;
+  readonly studioLink: string | null;
   /** Stops serving within `shutdown.graceSeconds`. Closing a database may take longer. */
   readonly close: () => Promise<void>;
   /** Aborts the running requests, so that `close` does not wait for them. */
@@ -136,7 +137,7 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
     main.serve(product.handle);
     managed?.serve(product.manage);
     const close = () => closeAll([async () => void (await stop()), product.close]);
-    return { url: main.url, managementUrl: managed?.url ?? null, hurry, close };
+    return { url: main.url, managementUrl: managed?.url ?? null, studioLink: product.studioLink, hurry, close };
   } catch (error) {
     hurry();
     await stop();
@@ -182,6 +183,7 @@ const announce = (running: Running, config: Config, halves: Halves): void => {
   const lines = [
     `Guestlist is up at ${url}`,
     ...(config.isDemo ? [`  demo       ${url}/demo`] : []),
+    ...(running.studioLink === null ? [] : [`  studio     ${running.studioLink} (logs in once)`]),
     ...announceDoors(running, config),
     ...(halves.gateway ? announceOrigins(config) : []),
     `  health     ${url}/readyz`,

@@ -82,14 +82,21 @@ const mayImport: Readonly<
     folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
     packages: [/^yaml$/, /^zod$/, /^@marcbachmann\/cel-js$/, /^node:/],
   },
+  // Authors and operators: calls the service by its operations and the gateway by its functions.
+  studio: {
+    folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
+    packages: [/^express$/, /^openid-client$/, /^zod$/, /^node:/],
+  },
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
+  // Sends dashboards on schedule. What a recipient may see is decided elsewhere, and asked for at each message.
+  deliver: { folders: ['domain', 'platform'], packages: [/^croner$/, /^nodemailer$/, /^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
   conformance: { folders: [], packages: [/^node:/] },
   // Read by the service and by the elements: both decide alike what a theme means.
   theme: { folders: [], packages: [] },
-  web: { folders: ['theme'], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/] },
+  web: { folders: ['theme'], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/, /^@(?:codemirror|lezer)\//] },
   cli: {
     folders: [
       'root',
@@ -118,7 +125,9 @@ const mayImport: Readonly<
       'http',
       'platform',
       'store',
+      'deliver',
       'render',
+      'studio',
       'theme',
       'usecases',
       'engine',

@@ -71,10 +71,23 @@ With \`metric-id\` alone, \`<guestlist-metric>\` needs a metric embed; with \`me
 ## Building metrics
 
 \`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures, split,
-filters, a choice of charts that says why others do not fit, and a preview. It takes the attributes
-of \`<guestlist-dashboard>\` that say where tokens come from, \`dashboard-id\`, \`theme\`, \`chart-colors\`
-and \`language\`. It offers what \`GET /api/v2/guest/dashboards/{id}/fields\` answers, and is absent
-where the token or the embed forbids to create metrics, or where \`metricCreationMode\` is \`CHAT\`.
+filters, a choice of charts that says why others do not fit, and a preview. It offers what
+\`GET /api/v2/guest/dashboards/{id}/fields\` answers, and is absent where the token or the embed
+forbids to create metrics, or where \`metricCreationMode\` is \`CHAT\`. Columns can be renamed; the
+answer can be sorted, limited and compared with an earlier period; its numbers have a format, a unit
+or a currency; and a click on a mark can lead to further fields.
+
+Above the editor are the metrics that the guest may change. \`isEnableMetricUpdation\` edits them,
+where the guest may also create metrics; \`isEnableArchiveMetrics\` archives and deletes them;
+\`isEnableManageMetrics\` restores them, and lets a user publish an own metric or make it private.
+If somebody else changed a metric meanwhile, the editor says so and overwrites nothing.
+
+## Arranging cards
+
+Where the token and the embed give \`isEnableCustomizeLayout\`, \`<guestlist-dashboard>\` has a button
+for it. A card is dragged, or chosen and moved by the arrow keys; its corner, or Shift with the
+arrow keys, changes its size. A token of a user saves the arrangement for that user only, and can
+restore the original.
 
 ## Themes
 
@@ -97,8 +110,8 @@ the page.
 
 Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filters\`, \`filter\`, \`locked\`,
 \`control\`, \`option\`, \`button\`, \`icon-button\`, \`chip\`, \`card\`, \`card-header\`, \`title\`, \`body\`,
-\`legend\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`, \`menu\`, \`menu-item\`,
-\`dialog\`. Charts are drawn on a canvas: they take the tokens.
+\`legend\`, \`series\`, \`input\`, \`value\`, \`note\`, \`state\`, \`tooltip\`, \`table\`, \`header-cell\`, \`cell\`,
+\`menu\`, \`menu-item\`, \`dialog\`. Charts are drawn on a canvas: they take the tokens.
 
 ## Where tokens come from
 

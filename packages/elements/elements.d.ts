@@ -1,4 +1,4 @@
-/** Importing this package in a browser registers both elements. On a server it registers nothing. */
+/** Importing this package in a browser registers the elements. On a server it registers nothing. */
 
 /** An error that an element shows in its place. */
 export type GuestlistFailure = {
@@ -24,6 +24,16 @@ export type FilterValues = Readonly<Record<string, FilterValue>>;
 
 export type GuestlistFilterChange = { readonly dashboardId: string | null; readonly filters: FilterValues };
 
+/** Values of the page that have no effect. */
+export type GuestlistFiltersIgnored = {
+  readonly dashboardId: string | null;
+  readonly ignored: readonly {
+    readonly name: string;
+    /** `locked`: the token sets the value. `unknown`: the dashboard shows no such filter. */
+    readonly reason: 'unknown' | 'locked';
+  }[];
+};
+
 type OfMetric = { readonly dashboardId: string | null; readonly metricId: string };
 export type GuestlistDrill = OfMetric & {
   /** All steps from the start; empty: the guest is back at the start. */
@@ -31,6 +41,14 @@ export type GuestlistDrill = OfMetric & {
 };
 export type GuestlistPoint = OfMetric & { readonly columnName: string; readonly value: Scalar | null };
 export type GuestlistMetricLoaded = OfMetric & { readonly name: string };
+
+export type GuestlistEditorLoaded = {
+  readonly dashboardId: string;
+  readonly metricId: null;
+  /** Name of the dashboard. */
+  readonly name: string;
+};
+export type GuestlistSaved = OfMetric & { readonly name: string };
 
 export type GuestlistLoaded = {
   readonly dashboardId: string;
@@ -70,10 +88,16 @@ export interface GuestlistEvents {
 export interface GuestlistDashboardEvents extends GuestlistEvents {
   'guestlist-loaded': CustomEvent<GuestlistLoaded>;
   'guestlist-filter-change': CustomEvent<GuestlistFilterChange>;
+  'guestlist-filters-ignored': CustomEvent<GuestlistFiltersIgnored>;
 }
 
 export interface GuestlistMetricEvents extends GuestlistEvents {
   'guestlist-loaded': CustomEvent<GuestlistMetricLoaded>;
+}
+
+export interface GuestlistEditorEvents extends Pick<GuestlistEvents, 'token-expired' | 'guestlist-error'> {
+  'guestlist-loaded': CustomEvent<GuestlistEditorLoaded>;
+  'guestlist-saved': CustomEvent<GuestlistSaved>;
 }
 
 interface GuestlistElement extends HTMLElement {
@@ -93,10 +117,13 @@ interface GuestlistElement extends HTMLElement {
   chartColors: string | null;
   /** BCP 47 language tag for numbers and dates. Default: the page's language. */
   language: string | null;
+  /** Reads all data again. What the guest has set, and the scroll position, stay. */
+  refresh(): void;
+}
+
+interface GuestlistChartElement extends GuestlistElement {
   /** Attribute `options`, as JSON: `filters` holds the initial filter values by filter name. */
   options: Readonly<Record<string, unknown>>;
-  /** Reads all data again. Filters, drill and scroll position stay. */
-  refresh(): void;
   /** Prints the element alone, on A4: light, with filters and moment. Resolves when the browser's dialog is closed. */
   print(): Promise<void>;
   /** Draws a card as a picture file. Without `metricId`, the first card. Rejects if the token permits no downloads. */
@@ -104,7 +131,7 @@ interface GuestlistElement extends HTMLElement {
 }
 
 /** `<guestlist-dashboard>`: the metrics of one dashboard below its filters. */
-export interface GuestlistDashboard extends GuestlistElement {
+export interface GuestlistDashboard extends GuestlistChartElement {
   /**
    * Attribute `dashboard-id` or `dashboardid`: id of the dashboard, or name of the template that it is a copy of. Default: the
    * first dashboard that the token opens, where `tokenUrl` or `getToken` says which.
@@ -117,7 +144,8 @@ export interface GuestlistDashboard extends GuestlistElement {
   getFilters(): FilterValues;
   /**
    * Replaces the values of all filters, by filter name. They only narrow what the token allows. Throws
-   * TypeError for a name that the dashboard does not have.
+   * TypeError for a name that the dashboard does not have, and for a locked filter. Before the dashboard is loaded, such
+   * values are taken; `guestlist-filters-ignored` then tells of them.
    */
   setFilters(values: FilterValues): void;
   addEventListener<Name extends keyof GuestlistDashboardEvents>(
@@ -133,7 +161,7 @@ export interface GuestlistDashboard extends GuestlistElement {
 }
 
 /** `<guestlist-metric>`: one metric, of a metric embed or, with `dashboardId`, of a dashboard. */
-export interface GuestlistMetric extends GuestlistElement {
+export interface GuestlistMetric extends GuestlistChartElement {
   /** Attribute `metric-id` or `metricid`. */
   metricId: string | null;
   /** Attribute `dashboard-id` or `dashboardid`. */
@@ -150,8 +178,24 @@ export interface GuestlistMetric extends GuestlistElement {
   ): void;
 }
 
+/** `<guestlist-editor>`: a guest makes a metric of a dashboard. Without the permission to create metrics, it takes no place. */
+export interface GuestlistEditor extends GuestlistElement {
+  /** Attribute `dashboard-id` or `dashboardid`: id of the dashboard, or name of the template that it is a copy of. */
+  dashboardId: string | null;
+  addEventListener<Name extends keyof GuestlistEditorEvents>(
+    type: Name,
+    listener: (event: GuestlistEditorEvents[Name]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
 /**
- * Registers both elements under these tags as well, for pages that move over from another client of the interface:
+ * Registers the dashboard and the metric under these tags as well, for pages that move over from another client of the interface:
  * `registerAs('dbn-dashboard', 'dbn-metric')`. On a server it does nothing.
  */
 export declare const registerAs: (dashboardTag: string, metricTag: string) => void;
@@ -160,10 +204,13 @@ export declare const registerAs: (dashboardTag: string, metricTag: string) => vo
 export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly prototype: GuestlistDashboard };
 /** Made by the page: `document.createElement('guestlist-metric')`. On a server the class has no behaviour. */
 export declare const GuestlistMetric: { new (): GuestlistMetric; readonly prototype: GuestlistMetric };
+/** Made by the page: `document.createElement('guestlist-editor')`. On a server the class has no behaviour. */
+export declare const GuestlistEditor: { new (): GuestlistEditor; readonly prototype: GuestlistEditor };
 
 declare global {
   interface HTMLElementTagNameMap {
     'guestlist-dashboard': GuestlistDashboard;
     'guestlist-metric': GuestlistMetric;
+    'guestlist-editor': GuestlistEditor;
   }
 }

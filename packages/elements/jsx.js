@@ -1,2 +1,2 @@
-// Types only: `import type {} from '@guestlist/elements/jsx'` lets TypeScript know both elements in JSX.
+// Types only: `import type {} from '@guestlist/elements/jsx'` lets TypeScript know the elements in JSX.
 export {};

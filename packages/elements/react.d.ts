@@ -1,20 +1,25 @@
-/** Both elements as React components, for React 18 and 19. They can be rendered on a server; they show data in the browser. */
+/** The elements as React components, for React 18 and 19. They can be rendered on a server; they show data in the browser. */
 import type { ForwardRefExoticComponent, HTMLAttributes, PropsWithoutRef, RefAttributes } from 'react';
 import type {
   GuestlistDashboard as DashboardElement,
+  GuestlistEditor as EditorElement,
   GuestlistDashboardEvents,
+  GuestlistEditorEvents,
   GuestlistMetricEvents,
   GuestlistMetric as MetricElement,
 } from './elements.js';
 
-type Common = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
+type Connection = 'token' | 'tokenUrl' | 'getToken' | 'serviceUrl' | 'theme' | 'chartColors' | 'language';
+type Common = Connection | 'options';
 type Component<Element, Props> = ForwardRefExoticComponent<PropsWithoutRef<Props> & RefAttributes<Element>>;
 
-type Events = {
+type ConnectionEvents = {
   /** The token has ended, and the element gets no other by itself: set a new `token`, or log in. */
   onTokenExpired?: (event: GuestlistDashboardEvents['token-expired']) => void;
   /** The element shows an error. */
   onGuestlistError?: (event: GuestlistDashboardEvents['guestlist-error']) => void;
+};
+type Events = ConnectionEvents & {
   onGuestlistDrill?: (event: GuestlistDashboardEvents['guestlist-drill']) => void;
   onGuestlistPointClick?: (event: GuestlistDashboardEvents['guestlist-point-click']) => void;
 };
@@ -26,12 +31,22 @@ export type GuestlistDashboardProps = Omit<HTMLAttributes<DashboardElement>, key
     onGuestlistLoaded?: (event: GuestlistDashboardEvents['guestlist-loaded']) => void;
     /** The guest has changed a filter. */
     onGuestlistFilterChange?: (event: GuestlistDashboardEvents['guestlist-filter-change']) => void;
+    /** Filter values of the page have no effect. */
+    onGuestlistFiltersIgnored?: (event: GuestlistDashboardEvents['guestlist-filters-ignored']) => void;
   };
 export type GuestlistMetricProps = Omit<HTMLAttributes<MetricElement>, keyof Events> &
   Events &
   Partial<Pick<MetricElement, Common | 'dashboardId' | 'metricId'>> & {
     onGuestlistLoaded?: (event: GuestlistMetricEvents['guestlist-loaded']) => void;
   };
+export type GuestlistEditorProps = Omit<HTMLAttributes<EditorElement>, keyof ConnectionEvents> &
+  ConnectionEvents &
+  Partial<Pick<EditorElement, Connection | 'dashboardId'>> & {
+    onGuestlistLoaded?: (event: GuestlistEditorEvents['guestlist-loaded']) => void;
+    /** The guest has saved a metric. */
+    onGuestlistSaved?: (event: GuestlistEditorEvents['guestlist-saved']) => void;
+  };
 
 export declare const GuestlistDashboard: Component<DashboardElement, GuestlistDashboardProps>;
 export declare const GuestlistMetric: Component<MetricElement, GuestlistMetricProps>;
+export declare const GuestlistEditor: Component<EditorElement, GuestlistEditorProps>;

@@ -1,13 +1,20 @@
 'use client';
-// Both elements as React components. On a server they render an empty element: properties, the token among them, are set in the browser.
-import { GuestlistDashboard as DashboardElement, GuestlistMetric as MetricElement } from '@guestlist/elements';
+// The elements as React components. On a server they render an empty element: properties, the token among them, are set in the browser.
+import {
+  GuestlistDashboard as DashboardElement,
+  GuestlistEditor as EditorElement,
+  GuestlistMetric as MetricElement,
+} from '@guestlist/elements';
 import { createComponent } from '@lit/react';
 import * as React from 'react';
 
-const events = {
+const connectionEvents = {
   onTokenExpired: 'token-expired',
   onGuestlistLoaded: 'guestlist-loaded',
   onGuestlistError: 'guestlist-error',
+};
+const events = {
+  ...connectionEvents,
   onGuestlistDrill: 'guestlist-drill',
   onGuestlistPointClick: 'guestlist-point-click',
 };
@@ -16,7 +23,11 @@ export const GuestlistDashboard = createComponent({
   react: React,
   tagName: 'guestlist-dashboard',
   elementClass: DashboardElement,
-  events: { ...events, onGuestlistFilterChange: 'guestlist-filter-change' },
+  events: {
+    ...events,
+    onGuestlistFilterChange: 'guestlist-filter-change',
+    onGuestlistFiltersIgnored: 'guestlist-filters-ignored',
+  },
 });
 
 export const GuestlistMetric = createComponent({
@@ -24,4 +35,11 @@ export const GuestlistMetric = createComponent({
   tagName: 'guestlist-metric',
   elementClass: MetricElement,
   events,
+});
+
+export const GuestlistEditor = createComponent({
+  react: React,
+  tagName: 'guestlist-editor',
+  elementClass: EditorElement,
+  events: { ...connectionEvents, onGuestlistSaved: 'guestlist-saved' },
 });

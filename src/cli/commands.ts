@@ -76,7 +76,7 @@ export const commands: readonly Command[] = [
     'COMMAND ...',
     'tenants and their dashboards; suspend, resume or erase a tenant',
     async (args) => (await import('./tenants.js')).runTenants(args),
-    ['list', 'provision', 'plan', 'apply', 'rollback', 'rollouts', 'suspend', 'resume', 'erase'],
+    ['list', 'provision', 'history', 'check', 'plan', 'apply', 'rollback', 'rollouts', 'suspend', 'resume', 'erase'],
   ),
   ...resourceNames.map((name) =>
     command(
@@ -119,6 +119,9 @@ export const commands: readonly Command[] = [
     'verify the audit chain, or export it',
     async (args) => (await import('./audit.js')).runAudit(args),
     ['verify', 'export'],
+  ),
+  command('studio-link', '[--url URL]', 'print a link that logs in to Studio, once', async (args) =>
+    exitsGood((await import('./studio-link.js')).runStudioLink(args)),
   ),
   command(
     'conformance',

@@ -13,6 +13,8 @@ const ofUser = ['issuer', 'no-issuer', 'tenant', ...ending];
 const ofTenants = {
   'tenants list': ['tenant', 'state', 'outcome', 'template', 'version', 'limit', 'after', ...answer],
   'tenants provision': ['tenant', 'file', 'all', 'new', 'template', 'parallel', 'after', ...answer],
+  'tenants history': ['limit', ...answer],
+  'tenants check': ['tenant', 'count', ...answer],
   'tenants plan': answer,
   'tenants apply': 'canary steps max-failures on-conflict adopt pause version label resume json url'.split(' '),
   'tenants rollback': answer,
@@ -46,6 +48,7 @@ export const optionNames: Readonly<Record<string, readonly string[]>> = {
   plan: files,
   push: ['yes', ...files],
   tenancy: answer,
+  'studio-link': ['url', 'help'],
   'revoke user': ofUser,
   'revoke tenant': ending,
   'revoke policy': ending,

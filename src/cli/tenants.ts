@@ -1,4 +1,5 @@
 /** `guestlist tenants`: which function each of its commands is. */
+import { templateUsage, tenantsCheck, tenantsHistory } from './tenants-history.js';
 import { tenantsList } from './tenants-list.js';
 import { tenantsPlan } from './tenants-plan.js';
 import { tenantsProvision } from './tenants-provision.js';
@@ -18,6 +19,7 @@ export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
                                              onSignUp. --file: one tenant a line, - is standard input. --new: also tenants
                                              that nobody has heard of yet. Ends with a summary, and 1 where one is not
                                              complete. Safe to repeat
+${templateUsage}
 ${rolloutUsage}
 ${stateUsage}
 All take --json, and --url, where the gateway is.`;
@@ -26,6 +28,8 @@ All take --json, and --url, where the gateway is.`;
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   list: tenantsList,
   provision: tenantsProvision,
+  history: tenantsHistory,
+  check: tenantsCheck,
   plan: tenantsPlan,
   apply: tenantsApply,
   rollback: tenantsRollback,

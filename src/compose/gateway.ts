@@ -13,6 +13,7 @@ import { assertOrigins, type Origins } from '../gateway/authenticate/credential.
 import { createHostIdentity, type HostIdentityOptions } from '../gateway/authenticate/host-session.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gateway/authenticate/limits.js';
 import { createIdentity } from '../gateway/authenticate/signed-session.js';
+import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { createMemoryEraser, type Eraser, type ForgetClient } from '../gateway/common/eraser.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';
 import { createDecisionCache, type DecisionCache } from '../gateway/decision-cache.js';
@@ -31,8 +32,9 @@ import { createTakeover } from '../gateway/ledger/takeover.js';
 import { allAccessChecks, createSessionAccess, createTenantAccess } from '../gateway/lifecycle/access.js';
 import { createTenantCommands } from '../gateway/lifecycle/commands.js';
 import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
+import { noteNothing } from '../gateway/note-session.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
-import { type Policies, policyReload } from '../gateway/policy/policies.js';
+import { type Policies, policyRead, policyReload } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
@@ -40,6 +42,7 @@ import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
+import { createRecipients, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
 import { revocationCommands } from '../gateway/revocation/commands.js';
 import { createEpochs } from '../gateway/revocation/epochs.js';
 import { createRevocations, type Revocations } from '../gateway/revocation/revocations.js';
@@ -63,9 +66,11 @@ import { type Closers, closeAll, createClosers } from '../platform/close-all.js'
 import type { Database } from '../platform/database.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import type { Check } from '../platform/readiness.js';
 import { repeat } from '../platform/repeat.js';
 import { createLocalSharing } from '../platform/sharing.js';
 import { systemTiming } from '../platform/timing.js';
+import { policyDraftCommands } from '../policy-tools/draft-commands.js';
 import { createPolicyExplainCommand, loadLoggedRequest } from '../policy-tools/explain-command.js';
 
 /** Sessions are signed tokens. */
@@ -118,13 +123,19 @@ type CommonOptions = Origins & {
   readonly minimumLifeMs?: number | undefined;
   /** Whether the policy's names are checked against the service in the background. Default: false. */
   readonly isCheckingNames?: boolean | undefined;
+  /** Whether the command `policy-save` writes the policy file. Default: false. */
+  readonly savesPolicy?: boolean | undefined;
+  /** Commands of other parts of the product, which the operators' path serves too. */
+  readonly commands?: readonly AdminCommand[] | undefined;
+  /** Keeps the last session of each user, for reports. Left out: none is kept. */
+  readonly recipients?: Pick<RecipientsOptions, 'sealer' | 'keepDays'> | undefined;
   /** Maximum bytes of the decision cache; 1 disables it. Default: enough for the decisions of all cached sessions. */
   readonly decisionCacheBytes?: number | undefined;
 };
 
 export type GatewayOptions = (SignedSessions | HostSessions) & CommonOptions;
 
-export type OpenedGateway = { readonly router: Gateway; readonly close: () => Promise<void> };
+export type OpenedGateway = { readonly router: Gateway; readonly audit: Audit; readonly close: () => Promise<void> };
 
 /** `openGateway` opens ledger, audit and policies itself. */
 export type OpenGatewayOptions = (SignedSessions | HostSessions) &
@@ -156,7 +167,11 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
   const closers = createClosers();
   const close = () => closeAll([policies.close, closers.close, stopForgetting, audit.close]);
   try {
-    return { router: composeGateway({ ...options, ledger, audit, policies, isCheckingNames: true }, closers), close };
+    return {
+      router: composeGateway({ ...options, ledger, audit, policies, isCheckingNames: true }, closers),
+      audit,
+      close,
+    };
   } catch (error) {
     await closeFailedStart(close, log);
     throw error;
@@ -221,33 +236,42 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const decisionCache = openDecisionCache(options);
   const { revocation, access } = foundation;
   const { tenants, metricLists } = deciding;
-  const memories = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens].map(({ forget }) => forget);
-  const life = createTenantLife(options, foundation, provisioning, memories);
-  const finish = [revocation.revocations.retry, life.finishOwed, provisioning.rollout.takeOver];
-  closers.add(createTakeover({ ...options, finish }).close);
+  const recipients = openRecipients(options, closers);
+  const caches = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens];
+  const stores = { memories: caches.map(({ forget }) => forget), recipients };
+  const life = createTenantLife(options, foundation, provisioning, stores);
+  const { retry } = revocation.revocations;
+  closers.add(createTakeover({ ...options, finish: [retry, life.finishOwed, provisioning.rollout.takeOver] }).close);
   closers.add(startCheckingNames(options, foundation));
   return {
-    steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache }),
+    steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
+    recipients,
     answerHook: guardHooks(life.answerHook, limits.guards.hook),
     guards: limits.guards,
+    dataApp: () => policies.current().dataApp,
     commands: [
+      ...(options.commands ?? []),
       ...auditCommands(ledger),
       createExplain(options, deciding, foundation),
       policyReload(policies),
+      policyRead(policies),
+      ...policyDraftCommands({ ledger, policies, clock, isSaving: options.savesPolicy ?? false }),
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
       ...revocationCommands(revocation.revocations, policies),
       ...life.commands,
     ],
     assertReady: foundation.assertReady,
-    checks: [
-      { name: 'ledger', run: foundation.assertReady },
-      { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
-      { name: 'api-key', run: createApiKeyCheck(foundation.direct), fix: fixApiKey },
-    ],
+    checks: checksOf(ledger, foundation),
     close: closers.close,
   };
 };
+
+const checksOf = (ledger: Ledger, { assertReady, direct }: Foundation): readonly Check[] => [
+  { name: 'ledger', run: assertReady },
+  { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
+  { name: 'api-key', run: createApiKeyCheck(direct), fix: fixApiKey },
+];
 
 /** Builds the upstream, revocation, and the status of tenants. All other parts use these. */
 const createFoundation = (options: GatewayOptions, closers: Closers) => {
@@ -456,12 +480,13 @@ type StepParts = Omit<TokenParts, 'keyId'> & {
   readonly limits: Limits;
   readonly tokens: Tokens;
   readonly decisionCache: DecisionCache;
+  readonly recipients: Recipients | null;
 };
 
 /** The steps of `POST /embed-token`; gateway/embed-token.ts calls them in sequence. */
 const createSteps = (
   options: GatewayOptions,
-  { limits, foundation, provisioning, deciding, tokens, decisionCache }: StepParts,
+  { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }: StepParts,
 ): EmbedTokenSteps => ({
   identity:
     options.identify === undefined
@@ -471,6 +496,7 @@ const createSteps = (
   policies: options.policies,
   tenant: deciding.tenants.inForce,
   access: allAccessChecks([createSessionAccess(foundation.revocation), foundation.access.assert]),
+  noteSession: recipients?.note ?? noteNothing,
   decisionCache,
   policy: deciding.decide,
   provision: provisioning.provision,
@@ -495,15 +521,25 @@ const createExplain = (
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
 
-/**
- * Builds what the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. `memories` are
- * the caches of this process that must forget the tenant.
- */
+const purgeMs = 3_600_000;
+
+/** Opens the sessions of recipients, if they are kept, and removes old ones every hour. */
+const openRecipients = (options: GatewayOptions, closers: Closers): Recipients | null => {
+  if (options.recipients === undefined) return null;
+  const recipients = createRecipients({ ...options, ...options.recipients });
+  closers.add(repeat(systemTiming, purgeMs, recipients.purge));
+  return recipients;
+};
+
+/** `memories`: the caches of this process that must forget an erased tenant. */
+type ErasedStores = { readonly memories: readonly ForgetClient[]; readonly recipients: Recipients | null };
+
+/** Builds what the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. */
 const createTenantLife = (
   options: GatewayOptions,
   { revocation, tenantRecords, leases, direct, capabilities }: Foundation,
   { provision, rollout }: Provisioning,
-  memories: readonly ForgetClient[],
+  { memories, recipients }: ErasedStores,
 ) => {
   const { ledger, clock, cache, hooks = noHooks } = options;
   const { requireCapability } = capabilities;
@@ -513,7 +549,8 @@ const createTenantLife = (
     createRevocationEraser(ledger, tokens),
     createUpstreamEraser({ upstream: direct, requireCapability }),
     createCacheEraser(cache),
-    createMemoryEraser(memories),
+    ...(recipients === null ? [] : [recipients.eraser]),
+    createMemoryEraser(recipients === null ? memories : [...memories, recipients.forget]),
     provision.eraser,
     rollout.eraser,
     auditEraser(ledger),

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Identify } from '../gateway/authenticate/host-session.js';
-import type { Gateway } from '../gateway/router.js';
+import type { MountedGateway } from '../gateway/router.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import { elementFiles, loadAssets, serveAssets } from '../http/assets.js';
 import type { Cache } from '../platform/cache.js';
@@ -21,7 +21,7 @@ import { assertLibraryOptions, type HostLog, type LibraryOptions } from './libra
 import { lossEvents, type Metadata, openMetadata } from './metadata.js';
 
 export type { HostClaims, Identify } from '../gateway/authenticate/host-session.js';
-export type { Gateway } from '../gateway/router.js';
+export type { MountedGateway } from '../gateway/router.js';
 export type { Cache } from '../platform/cache.js';
 export type { Limiters } from '../platform/limiter.js';
 export { type HostLog, InvalidOptions, type LibraryOptions } from './library-options.js';
@@ -38,7 +38,7 @@ export const openRedisLimiters = (url: string, log: HostLog = createLog()): Prom
   createRedisLimiters({ url, log });
 
 /** A router to mount, and `close`, which closes its database. */
-export type MountedGateway = Gateway;
+export type Gateway = MountedGateway;
 
 /**
  * The folder of what browsers load, `<mount>/elements.js` and `<mount>/charts/`: beside this file in a package, and in

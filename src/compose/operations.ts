@@ -24,8 +24,10 @@ import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestDownloads from '../contract/guest-downloads.js';
 import * as guestFields from '../contract/guest-fields.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
+import * as guestOwnMetrics from '../contract/guest-own-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestRenders from '../contract/guest-renders.js';
+import * as guestSchedules from '../contract/guest-schedules.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
 import * as guestTokens from '../contract/guest-tokens.js';
 import * as metrics from '../contract/metrics.js';
@@ -34,6 +36,7 @@ import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
+import type { Reports } from '../domain/deliver/reports.js';
 import type { Renderer } from '../domain/guest/render.js';
 import type { FindTheme } from '../domain/guest/view.js';
 import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
@@ -49,6 +52,7 @@ import {
   listServiceTokens,
   rotateServiceToken,
 } from '../usecases/credentials/service-tokens.js';
+import { compareDashboardContent } from '../usecases/dashboards/compare-content.js';
 import { getDashboardContent, replaceDashboardContent } from '../usecases/dashboards/content.js';
 import { deleteTemplate } from '../usecases/dashboards/delete-template.js';
 import { createDashboardEmbed } from '../usecases/dashboards/embeds.js';
@@ -79,7 +83,7 @@ import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../useca
 import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../usecases/guest/downloads.js';
 import { listGuestFields } from '../usecases/guest/fields.js';
-import { saveGuestLayout } from '../usecases/guest/layouts.js';
+import { restoreGuestLayout, saveGuestLayout } from '../usecases/guest/layouts.js';
 import {
   archiveGuestMetric,
   createGuestMetric,
@@ -88,6 +92,7 @@ import {
   updateGuestMetric,
 } from '../usecases/guest/metrics.js';
 import { listGuestFilterOptions } from '../usecases/guest/options.js';
+import { getGuestMetricDefinition, listGuestMetrics, publishGuestMetric } from '../usecases/guest/own-metrics.js';
 import { previewGuestMetric } from '../usecases/guest/preview.js';
 import { getGuestDashboard, getGuestMetric, listGuestUnderlying, queryGuestMetric } from '../usecases/guest/reads.js';
 import {
@@ -96,6 +101,14 @@ import {
   renderGuestMetricPdf,
   renderGuestMetricPng,
 } from '../usecases/guest/renders.js';
+import {
+  createGuestSchedule,
+  deleteGuestSchedule,
+  listGuestDeliveries,
+  listGuestSchedules,
+  sendGuestSchedule,
+  updateGuestSchedule,
+} from '../usecases/guest/schedules.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../usecases/guest/views.js';
 import {
   createWorkspace,
@@ -118,6 +131,7 @@ export type UseCaseDeps = {
   readonly renderer: Renderer;
   readonly tag: Tag;
   readonly findTheme: FindTheme;
+  readonly reports: Reports;
 };
 
 const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({
@@ -144,6 +158,7 @@ const table = {
   importDashboard: serve(dashboards.importDashboard, importDashboard),
   getDashboardContent: serve(dashboardContent.getDashboardContent, getDashboardContent),
   replaceDashboardContent: serve(dashboardContent.replaceDashboardContent, replaceDashboardContent),
+  compareDashboardContent: serve(dashboardContent.compareDashboardContent, compareDashboardContent),
   tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),
@@ -201,10 +216,20 @@ const table = {
   updateGuestMetric: serve(guestMetrics.updateGuestMetric, updateGuestMetric),
   deleteGuestMetric: serve(guestMetrics.deleteGuestMetric, deleteGuestMetric),
   archiveGuestMetric: serve(guestMetrics.archiveGuestMetric, archiveGuestMetric),
+  listGuestMetrics: serve(guestOwnMetrics.listGuestMetrics, listGuestMetrics),
+  getGuestMetricDefinition: serve(guestOwnMetrics.getGuestMetricDefinition, getGuestMetricDefinition),
+  publishGuestMetric: serve(guestOwnMetrics.publishGuestMetric, publishGuestMetric),
   previewGuestMetric: serve(guestMetrics.previewGuestMetric, previewGuestMetric),
   saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
+  restoreGuestLayout: serve(guestBoards.restoreGuestLayout, restoreGuestLayout),
   createGuestView: serve(guestBoards.createGuestView, createGuestView),
   listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
+  createGuestSchedule: serve(guestSchedules.createGuestSchedule, createGuestSchedule),
+  listGuestSchedules: serve(guestSchedules.listGuestSchedules, listGuestSchedules),
+  updateGuestSchedule: serve(guestSchedules.updateGuestSchedule, updateGuestSchedule),
+  deleteGuestSchedule: serve(guestSchedules.deleteGuestSchedule, deleteGuestSchedule),
+  sendGuestSchedule: serve(guestSchedules.sendGuestSchedule, sendGuestSchedule),
+  listGuestDeliveries: serve(guestSchedules.listGuestDeliveries, listGuestDeliveries),
   updateGuestView: serve(guestBoards.updateGuestView, updateGuestView),
   deleteGuestView: serve(guestBoards.deleteGuestView, deleteGuestView),
   publishMetric: serve(guestMetrics.publishMetric, publishMetric),
@@ -230,8 +255,10 @@ type Declared =
   | typeof guestDownloads
   | typeof guestFields
   | typeof guestMetrics
+  | typeof guestOwnMetrics
   | typeof guestReads
   | typeof guestRenders
+  | typeof guestSchedules
   | typeof guestTokenAdmin
   | typeof guestTokens
   | typeof metrics

@@ -17,7 +17,8 @@ export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Sto
 /** Is no key of the store: an operation that rotates the caller's own key finds none. */
 const noKey = '00000000-0000-0000-0000-000000000000';
 
-const loadCaller = async ({ store }: OwnService, name: string): Promise<ApiKeyCaller> => {
+/** The caller in whose name this process calls for a data app. Rejects with UPSTREAM_UNAVAILABLE if there is none. */
+export const loadDataAppCaller = async ({ store }: Pick<OwnService, 'store'>, name: string): Promise<ApiKeyCaller> => {
   const dataApp = await store.dataApps.findByName(name);
   if (dataApp !== undefined) {
     return { kind: 'apiKey', keyId: noKey, dataAppId: dataApp.id, dataAppName: dataApp.name };
@@ -46,7 +47,7 @@ export const createOwnService = (
     ? {
         apiKey: secretOf(encryptionKey),
         transport: {
-          ofDataApp: (name) => inProcessTransport(service.dispatch, () => loadCaller(service, name)),
+          ofDataApp: (name) => inProcessTransport(service.dispatch, () => loadDataAppCaller(service, name)),
         },
       }
     : { apiKey, transport: inProcessTransport(service.dispatch) }),

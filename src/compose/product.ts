@@ -1,13 +1,14 @@
 /**
  * Composes the product. `compose` builds every object once, in order of dependence; a shutdown closes them in the
- * opposite order. No code here decides about a request. Only main.ts and the command line may import { loadThemes } from './themes.js';
-import it.
+ * opposite order. No code here decides about a request. Only main.ts and the command line may import it.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { createOpenApi } from '../contract/openapi.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
@@ -19,7 +20,15 @@ import type { Store } from '../domain/store/store.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import type { Authenticate } from '../http/admission.js';
 import { createApp, createManagementApp } from '../http/app.js';
-import { type AssetFile, elementFiles, loadAssets } from '../http/assets.js';
+import {
+  type AssetFile,
+  type Assets,
+  elementFiles,
+  loadAssets,
+  serveAssets,
+  studioFiles,
+  studioPage,
+} from '../http/assets.js';
 import { type Doors, openDoors } from '../http/doors.js';
 import { createGuestFront } from '../http/guest-front.js';
 import { type Handle, inTurn } from '../http/in-turn.js';
@@ -31,16 +40,22 @@ import { createToken, hashToken, isSameHash } from '../platform/keys.js';
 import type { Log } from '../platform/log.js';
 import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
+import { createSealer } from '../platform/sealing.js';
+import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';
+import type { ReadSystem } from '../studio/system.js';
 import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
-import { createOwnService, type OwnService } from './own-service.js';
+import { createOwnService } from './own-service.js';
 import { rendererOpener } from './renderer.js';
+import { createReports, type MailSetup, mailSetupOf, startReports } from './reports.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
+import { openStudio, type Studio } from './studio.js';
+import { createReadSystem } from './system.js';
 import { loadThemes } from './themes.js';
 
 /** Which halves run in this process. */
@@ -65,6 +80,8 @@ export type Product = {
   readonly handle: Handle;
   /** Answers requests on the management port. */
   readonly manage: Handle;
+  /** Logs in to Studio, once. Null: Studio is not served, or links are only made by command. */
+  readonly studioLink: string | null;
   readonly close: () => Promise<void>;
 };
 
@@ -87,14 +104,11 @@ export const compose = async (config: Config, halves: Halves, context: ProcessCo
   }
 };
 
-const composeInOrder = async (
-  config: Config,
-  halves: Halves,
-  context: ProcessContext,
-  resources: Resources,
-): Promise<Product> => {
+type Composing = (config: Config, halves: Halves, context: ProcessContext, resources: Resources) => Promise<Product>;
+
+const composeInOrder: Composing = async (config, halves, context, resources) => {
   const { log } = context;
-  const { loading, ...drawing } = browserParts(config, context);
+  const { loading, mail, ...drawing } = browserParts(config, halves, context);
   const credentials = await loadCredentials(config.settings.dataDir, config.secrets);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const metrics = createMetrics();
@@ -115,32 +129,40 @@ const composeInOrder = async (
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
     loading,
   ]);
-  const parts = { config, credentials, service, shared, metadata, context };
-  const gateway = shared.gateway === null ? null : await resources.add(openConfiguredGateway(parts, shared.gateway));
+  const fronts = { config, credentials, service, shared, metadata, context, registry };
+  const { gateway, routers, studioLink, readiness } = await openFronts({ ...fronts, mail }, assets, resources);
   metadata.startMarking();
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
-  const readiness = createReadiness(readinessChecks(config, database, [service, gateway?.router]), log);
-  const documents = join(context.webFolder, 'docs');
-  const operated = { service: api, log, metrics, ready: readiness.failed, fixOf: readiness.fixOf, documents };
+  const { failed: ready, fixOf } = readiness;
+  const operated = { service: api, log, metrics, ready, fixOf, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
-  const app = createApp({ ...operated, assets, doors, routers: demoHost === null ? [] : [demoHost] });
+  const app = createApp({ ...operated, assets, doors, routers: [demoHost, ...routers].filter((one) => one !== null) });
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
-  return {
-    // The paths of tokens and guests come before the Express app, because Express would cost more time than the rest of
-    // such a request.
-    handle: inTurn([guestFront, gateway?.router ?? null], app),
-    manage: createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] }),
-    close: resources.closeAll,
-  };
+  // The paths of tokens and guests come before the Express app, because Express would cost more time than the rest of
+  // such a request.
+  const handle = inTurn([guestFront, gateway?.router ?? null], app);
+  const manage = createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] });
+  return { handle, manage, studioLink, close: resources.closeAll };
 };
 
+/** Whether people can use Studio: it is enabled, needs both halves, and can be left out of a build. */
+const servesStudio = (
+  { settings }: Config,
+  halves: Halves,
+  { webFolder }: Pick<ProcessContext, 'webFolder'>,
+): boolean => settings.studio.isEnabled && halves.gateway && halves.service && existsSync(join(webFolder, 'studio'));
+
 /** The browser's files, the themes, and what draws with them on the server. */
-const browserParts = (config: Config, { webFolder, log }: ProcessContext) => {
+const browserParts = (config: Config, halves: Halves, { webFolder, log }: ProcessContext) => {
   const findTheme = loadThemes(config, log);
-  const loading = assetFiles(webFolder, config.isDemo).then(loadAssets);
-  return { findTheme, loading, openRenderer: rendererOpener({ settings: config.settings, log, assets: loading }) };
+  const hasStudio = servesStudio(config, halves, { webFolder });
+  const loading = assetFiles(webFolder, { isDemo: config.isDemo, hasStudio }).then(loadAssets);
+  const setup = halves.gateway && halves.service ? mailSetupOf(config) : null;
+  const { reports, connect } = createReports(setup);
+  const openRenderer = rendererOpener({ settings: config.settings, log, assets: loading });
+  return { findTheme, loading, reports, openRenderer, mail: { setup, reports, connect } };
 };
 
 /** The resources that were opened, in order. */
@@ -191,7 +213,10 @@ const demoPolicy =
   "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:";
 
 /** Returns the browser's files by the paths at which they are served: the elements and, in the demo, its host page. */
-const assetFiles = async (webFolder: string, isDemo: boolean): Promise<Readonly<Record<string, AssetFile>>> => {
+const assetFiles = async (
+  webFolder: string,
+  { isDemo, hasStudio }: { readonly isDemo: boolean; readonly hasStudio: boolean },
+): Promise<Readonly<Record<string, AssetFile>>> => {
   const web = (file: string): string => join(webFolder, file);
   const demo = {
     '/demo': { file: web('demo.html'), contentType: 'text/html; charset=utf-8', contentSecurityPolicy: demoPolicy },
@@ -201,6 +226,71 @@ const assetFiles = async (webFolder: string, isDemo: boolean): Promise<Readonly<
   return {
     ...(await elementFiles(webFolder)),
     ...(isDemo ? demo : {}),
+    ...(hasStudio ? await studioFiles(webFolder) : {}),
+  };
+};
+
+type StudioLinks = { readonly codes: LoginLinks; readonly origin: string; readonly first: string | null };
+
+/** Null if this installation serves no Studio. */
+const linksToStudio = (config: Config, { url, webFolder }: ProcessContext): StudioLinks | null => {
+  const { settings, isProduction } = config;
+  if (!servesStudio(config, { gateway: true, service: true }, { webFolder })) return null;
+  const codes = createLoginLinks({ clock, tokens });
+  const origin = settings.gateway.publicOrigin ?? url;
+  const isPrinted = settings.studio.loginLink ?? !isProduction;
+  return { codes, origin, first: isPrinted ? linkOf(origin, codes.create()) : null };
+};
+
+/** Opens Studio, which needs gateway and service in this process. */
+const openConfiguredStudio = async (
+  { config, credentials, service, shared, links, context }: PartsOfGateway,
+  gateway: OpenedGateway | null,
+  { assets, readSystem }: { readonly assets: Assets; readonly readSystem: ReadSystem },
+): Promise<Pick<Studio, 'close'> & { readonly router: Router | null }> => {
+  if (links === null || service === null || gateway === null) return { router: null, close: async () => {} };
+  const { admission } = shared;
+  const { log } = context;
+  const { codes, origin } = links;
+  const own = { page: pageOf(assets), readSystem, links: codes, origin };
+  return openStudio({ config, credentials, service, gateway, admission, clock, tokens, log, ...own });
+};
+
+type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> & { readonly setup: MailSetup | null };
+
+/** Starts the sending of reports, which needs gateway and service in this process. */
+const openConfiguredReports = async (
+  { mail: { setup, reports, connect }, service, credentials, context }: PartsOfGateway,
+  gateway: OpenedGateway | null,
+): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
+  const findReportRight = gateway?.router.findReportRight ?? null;
+  if (setup === null || service === null || findReportRight === null) return { router: null, close: async () => {} };
+  connect({ findReportRight, service });
+  const { encryptionKey } = credentials;
+  return startReports({ setup, reports, service, findReportRight, encryptionKey, clock, log: context.log });
+};
+
+/** Opens what stands before the service: the gateway, and Studio where both halves run here. */
+const openFronts = async (given: Omit<PartsOfGateway, 'links'>, assets: Assets, resources: Resources) => {
+  const { gateway: shared } = given.shared;
+  const { config, service, metadata, context } = given;
+  const links = service === null || shared === null ? null : linksToStudio(config, context);
+  const parts = { ...given, links };
+  const gateway = shared === null ? null : await resources.add(openConfiguredGateway(parts, shared));
+  const checks = readinessChecks(config, metadata.database, [service, gateway?.router]);
+  const readiness = createReadiness(checks, context.log);
+  const readSystem = createReadSystem({ ...given, version: context.version, checks, readiness });
+  const { router: studio } = await resources.add(openConfiguredStudio(parts, gateway, { assets, readSystem }));
+  const { router: reports } = await resources.add(openConfiguredReports(parts, gateway));
+  return { gateway, routers: [studio, reports], studioLink: links?.first ?? null, readiness };
+};
+
+/** The page of Studio at every path. */
+const pageOf = (assets: Assets): RequestHandler => {
+  const serve = serveAssets(assets);
+  return (request, response, next) => {
+    request.url = studioPage;
+    serve(request, response, next);
   };
 };
 
@@ -208,14 +298,18 @@ type PartsOfGateway = {
   readonly config: Config;
   readonly credentials: Credentials;
   /** Null: it runs in another process. */
-  readonly service: OwnService | null;
+  readonly service: Service | null;
+  readonly mail: MailParts;
+  /** Null: there is no Studio. */
+  readonly links: StudioLinks | null;
   readonly shared: Shared;
   readonly metadata: Metadata;
   readonly context: ProcessContext;
+  readonly registry: Registry;
 };
 
 const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: SharedOfGateway): Promise<OpenedGateway> => {
-  const { config, credentials, shared, metadata, context } = parts;
+  const { config, credentials, shared, metadata, context, links, mail } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
@@ -239,6 +333,16 @@ const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: Shared
     limits: { settings: { ...limits, failedCredentialsPerMinute }, limiters: shared.limiters, addressOf, note },
     readVariable: config.readVariable,
     strongSecrets: config.isProduction,
+    // The policy of the demo is a file of the package.
+    savesPolicy: config.settings.studio.savesPolicy ?? (!config.isProduction && !config.isDemo),
+    recipients:
+      mail.setup === null
+        ? undefined
+        : {
+            sealer: createSealer(Buffer.from(credentials.encryptionKey, 'base64')),
+            keepDays: mail.setup.mail.sessionDays,
+          },
+    commands: links === null ? [] : [studioLinkCommand(links.codes, links.origin)],
     metrics,
     clock,
     log: context.log,

@@ -1,5 +1,6 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
+import type { Reports } from '../domain/deliver/reports.js';
 import type { FindTheme } from '../domain/guest/view.js';
 import { keyHintOf } from '../domain/organization.js';
 import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
@@ -46,11 +47,12 @@ type ServiceParts = {
   readonly log: Log;
   readonly openRenderer: OpenRenderer;
   readonly findTheme: FindTheme;
+  readonly reports: Reports;
 };
 
 /** Migrates the metadata database and builds the service over it. */
 export const openService = async (parts: ServiceParts): Promise<Service> => {
-  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer, findTheme } = parts;
+  const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer, findTheme, reports } = parts;
   const key = Buffer.from(credentials.encryptionKey, 'base64');
   const sealer = createSealer(key);
   const db = database.connect<Tables>();
@@ -64,7 +66,7 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
   const dispatch: Dispatch = createDispatch({
     operations,
     handlers: createHandlers({
-      ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme },
+      ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports },
       sqlRewriter: createSqlRewriter(),
       tag: createTag(key),
     }),

@@ -8,7 +8,12 @@ import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
-import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../platform/credential-guard.js';
+import {
+  type CredentialGuard,
+  type CredentialKind,
+  createCredentialGuard,
+  type NoteFailures,
+} from '../platform/credential-guard.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
 import type { Log } from '../platform/log.js';
 import { createRefusedBodies } from '../platform/refused-bodies.js';
@@ -63,6 +68,8 @@ export type Admission = {
   /** Returns the address by which a request is counted. */
   readonly addressOf: AddressOf;
   readonly limits: AdmissionLimits;
+  /** Counts wrong logins to Studio. */
+  readonly studioGuard: CredentialGuard;
   /** Counts and logs failed credentials; other guards of the process report to it too. */
   readonly note: NoteFailures;
 };
@@ -85,6 +92,7 @@ const createAdmission = ({ config, clock, log, registry }: SharedOptions, limite
   return {
     addressOf,
     note,
+    studioGuard: guardOf('studio'),
     limits: {
       guards: { apiKey: guardOf('apiKey'), guestToken: guardOf('guestToken'), serviceToken: guardOf('serviceToken') },
       guestToken: budgetOf('guest-token', 'requests with this guest token', settings.guestTokenPerMinute),

@@ -66,6 +66,7 @@ export const listApiKeys = operation({
   description:
     'Ordered by name; the keys themselves are never listed. A key that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
+  roles: ['auditor'],
   input: listInput,
   output: z.object({ data: z.array(z.object({ ...listedCredential, description: z.string().nullable() })) }),
   encode: (keys: readonly StoredApiKey[]) => ({
@@ -105,6 +106,7 @@ export const deleteApiKey = operation({
   summary: 'Revoke an API key',
   description: 'The key becomes invalid at once, and so do keys that it replaced. This cannot be undone.',
   credentials: ['serviceToken'],
+  roles: ['owner'],
   input: z.strictObject({ dataAppName: identifier, name: identifier }),
   output: z.object({ name: z.string() }),
   encode: ({ name }: { readonly name: string }) => ({ name }),

@@ -24,6 +24,7 @@ export const eraseClient = operation({
         guestMetrics: count,
         guestLayouts: count,
         guestViews: count,
+        schedules: count,
         guestTokens: count,
       })
       .describe('Number of deleted items of each kind.'),
@@ -42,6 +43,7 @@ export const eraseClient = operation({
         guestMetrics: 1,
         guestLayouts: 3,
         guestViews: 4,
+        schedules: 2,
         guestTokens: 5,
       },
       error: null,

@@ -3,6 +3,7 @@
  * references to them stay valid.
  */
 import { z } from 'zod';
+import { type ContentChange, contentChangeKinds } from '../domain/dashboard/changes.js';
 import type { Dashboard, TriedMetric } from '../domain/dashboard/dashboard.js';
 import { dashboardExport, type ExportedDashboard, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
@@ -30,6 +31,7 @@ export const getDashboardContent = operation({
   description:
     'Returns the export and the digest that a replacement must name. An API key can read dashboards of its own clients and of the organization.',
   credentials: ['apiKey', 'serviceToken'],
+  roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject(target),
   output: dashboardExport.extend({ digest }),
   encode: (content: Content) => ({ ...encodeExport(content), digest: content.digest }),
@@ -54,6 +56,7 @@ export const replaceDashboardContent = operation({
     'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
+  roles: ['author'],
   input: z.strictObject({
     ...target,
     content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
@@ -84,6 +87,54 @@ export const replaceDashboardContent = operation({
   },
 });
 
+export const compareDashboardContent = operation({
+  name: 'compareDashboardContent',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'Say what changed on a dashboard since its content was read',
+  description:
+    'Answers each change from `content` to the dashboard’s current content as a sentence, and the digest of the current content. After a refused replacement (409 DASHBOARD_CHANGED), send the content that you had read: the answer says what others changed meanwhile, so that you can merge. Empty if nothing changed. Metrics are matched by id, filters by name. Settings that `content` leaves out count as unchanged. Reads definitions, never rows, and writes nothing.',
+  bodyBytes: limits.bodyBytes,
+  credentials: ['serviceToken'],
+  readsOnly: true,
+  roles: ['author', 'publisher', 'auditor'],
+  input: z.strictObject({
+    ...target,
+    content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
+  }),
+  output: z.object({
+    data: z.array(
+      z.object({
+        kind: z.enum(contentChangeKinds),
+        metricId: z.string().nullable().describe('Null for a change of a filter or of the dashboard.'),
+        text: z.string().describe('The change as one sentence.'),
+      }),
+    ),
+    digest,
+    error: noError,
+  }),
+  encode: ({ changes, digest: current }: { readonly changes: readonly ContentChange[]; readonly digest: string }) => ({
+    data: [...changes],
+    digest: current,
+    error: null,
+  }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    WORKSPACE_ID_ERROR: 400,
+    INVALID_DASHBOARD_ID: 400,
+    INVALID_DASHBOARD_DATA: 400,
+  },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/content/compare', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays', workspaceName: 'flights', content: structuredClone(exampleData) },
+    output: {
+      data: [{ kind: 'metricAdded', metricId: 'busiest-routes', text: 'Metric "Busiest routes" was added.' }],
+      digest: exampleDigest,
+      error: null,
+    },
+  },
+});
+
 export const tryDashboardContent = operation({
   name: 'tryDashboardContent',
   section: 'facts',
@@ -96,6 +147,10 @@ export const tryDashboardContent = operation({
   input: z.strictObject({
     ...target,
     content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
+    isMeasured: z
+      .boolean()
+      .optional()
+      .describe('Whether to run each metric whole, as a guest would, and say how it was answered. Default: false.'),
   }),
   output: z.object({
     data: z.array(
@@ -104,6 +159,10 @@ export const tryDashboardContent = operation({
         name: z.string(),
         outcome: z.enum(['answered', 'failed', 'untried']),
         message: z.string().nullable().describe('Why it failed, or was not tried.'),
+        measured: z
+          .object({ isEmpty: z.boolean(), isTruncated: z.boolean(), milliseconds: z.number() })
+          .optional()
+          .describe('Only with `isMeasured`, for a metric that was answered.'),
       }),
     ),
     error: noError,

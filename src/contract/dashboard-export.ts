@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../domain/dashboard/dashboard.js';
 import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } from '../domain/dashboard/metric.js';
+import { translationsFault } from '../domain/dashboard/translations.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
@@ -117,6 +118,16 @@ const placedMetric = metric.extend({
   placement: z.enum(['METRIC', 'GALLERY']).describe('On the board, or in the gallery.'),
 });
 
+const dashboardMetadata = metadata
+  .superRefine(({ translations }, context) => {
+    const fault = translations === undefined ? undefined : translationsFault(translations);
+    if (fault === undefined) return;
+    context.addIssue({ code: 'custom', path: ['translations', ...fault.path], message: fault.message });
+  })
+  .describe(
+    'Anything of the host’s. `translations` has the names of dashboard, metrics and filters in other languages: by language, then by the written text.',
+  );
+
 const data = z.strictObject({
   version: z
     .literal(exportVersion)
@@ -125,7 +136,7 @@ const data = z.strictObject({
   ...board,
   metrics: list(placedMetric),
   isAllowPrivateMetricsByDefault: z.boolean().optional(),
-  metadata: metadata.nullable().optional(),
+  metadata: dashboardMetadata.nullable().optional(),
 });
 
 /** The `data` object: the metrics, and the layout, whose cards refer to the metrics by id. */

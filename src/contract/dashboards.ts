@@ -33,6 +33,7 @@ export const deleteTemplate = operation({
   description:
     'With the metrics that only it holds. Refused while copies or embeds of it exist; the message names some. Dashboards of clients are deleted by the API key of their data app. Cannot be undone.',
   credentials: ['serviceToken'],
+  roles: ['author'],
   input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
   encode: (dashboard: Dashboard) => ({ id: dashboard.externalDashboardId, error: null }),
@@ -70,6 +71,8 @@ export const exportDashboard = operation({
   description:
     'Exports the organization’s dashboard of that id, else a client’s, if only one data app has a dashboard of that id in the workspace.',
   credentials: ['serviceToken'],
+  readsOnly: true,
+  roles: ['author'],
   input: z.strictObject({ dashboardId: identifier, workspaceName: identifier }),
   output: dashboardExport,
   encode: encodeExport,
@@ -90,6 +93,7 @@ export const importDashboard = operation({
     'Creates a dashboard of the organization. Its metrics get new ids but keep the ids of the file as their origin, so settings of guest tokens that name those ids also restrict the copies.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  roles: ['author'],
   input: z.strictObject({
     workspaceName: identifier,
     importDashboardData: importedData.describe('The `data` object of a dashboard export, or the complete export.'),

@@ -72,6 +72,7 @@ export const getDatamartTenancy = operation({
   description:
     'For each table: why its rows belong to a client, or why no query may read the table. Reads the current keys of the datasource.',
   credentials: ['serviceToken'],
+  roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({
     data: z.object({

@@ -145,6 +145,8 @@ export const listDatamarts = operation({
   resource: 'Datamarts',
   summary: 'List datamarts',
   credentials: ['serviceToken'],
+  readsOnly: true,
+  roles: ['author', 'publisher', 'support', 'auditor'],
   authenticationCode: 'INVALID_DATA_APP_API_KEY',
   input: listInput,
   output: listOutput,
@@ -180,6 +182,7 @@ export const deleteDatamart = operation({
   description:
     'Also deletes its semantic layer, its embeds, and the guest tokens that read nothing else. Workspaces that are connected to it stay, without a datamart. This cannot be undone.',
   credentials: ['serviceToken'],
+  roles: ['author'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({ id: z.string(), error: noError }),
   encode: (datamart: Datamart) => ({ id: datamart.name, error: null }),

@@ -6,7 +6,7 @@ import type { ProposedRelationship, SourceProposals } from '../domain/datamart/s
 import type { SourceTable } from '../domain/datamart/source-schema.js';
 import type { DatasourceType } from '../domain/organization.js';
 import { cardinality } from './datamart-fields.js';
-import { identifier } from './fields.js';
+import { decodePagination, identifier, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const key = z.array(z.string());
@@ -65,6 +65,7 @@ const clientColumn = z.object({
 export type SourceTables = {
   readonly name: string;
   readonly datasourceType: DatasourceType;
+  readonly tableCount: number;
   readonly tables: readonly SourceTable[];
   readonly proposals: SourceProposals;
 };
@@ -101,19 +102,28 @@ const encodeRelationship = (proposed: ProposedRelationship): z.input<typeof prop
   };
 };
 
+const asked = {
+  name: identifier.describe('The datasource.'),
+  search: text
+    .optional()
+    .describe('Lists only tables of which each word is part of `schema.table` or of a column’s name; case is ignored.'),
+};
+
 export const listDatasourceTables = operation({
   name: 'listDatasourceTables',
   section: 'facts',
   resource: 'Datasources',
   summary: 'List the tables of a datasource, and propose relationships and client columns',
   description:
-    'The tables that the datasource’s user may read, as they are now: columns, datatypes, keys and an estimated number of rows; no rows. The proposals come from foreign keys, then from names. They are only proposals: a datamart has what you write into it.',
+    'The tables that the datasource’s user may read, as they are now: columns, datatypes, keys and an estimated number of rows; no rows. The proposals come from foreign keys, then from names. They are made from all tables; with a search or paging, those about the listed tables are returned. They are only proposals: a datamart has what you write into it.',
   credentials: ['serviceToken'],
-  input: z.strictObject({ name: identifier.describe('The datasource.') }),
+  roles: ['author', 'auditor'],
+  input: z.strictObject({ ...asked, ...pagination }),
   output: z.object({
     data: z.object({
       name: z.string(),
       datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE']),
+      tableCount: z.number().int().describe('Number of tables that the search finds, on all pages.'),
       tables: z.array(sourceTable).describe('By schema and name.'),
       proposals: z.object({
         relationships: z.array(proposedRelationship),
@@ -125,10 +135,11 @@ export const listDatasourceTables = operation({
     }),
     error: noError,
   }),
-  encode: ({ name, datasourceType, tables, proposals }: SourceTables) => ({
+  encode: ({ name, datasourceType, tableCount, tables, proposals }: SourceTables) => ({
     data: {
       name,
       datasourceType,
+      tableCount,
       tables: tables.map(encodeTable),
       proposals: {
         relationships: proposals.relationships.map(encodeRelationship),
@@ -142,13 +153,23 @@ export const listDatasourceTables = operation({
     error: null,
   }),
   errors: { AUTHENTICATION_ERROR: 401, DATASOURCE_ID_ERROR: 400, DATASOURCE_CONNECTION_ERROR: 400 },
-  bindings: [{ method: 'GET', path: '/api/v2/datasource/tables', from: 'query' }],
+  bindings: [
+    {
+      method: 'GET',
+      path: '/api/v2/datasource/tables',
+      from: 'query',
+      input: z
+        .strictObject({ ...asked, ...queryPagination })
+        .transform(({ name, search, ...paging }, context) => ({ name, search, ...decodePagination(paging, context) })),
+    },
+  ],
   example: {
-    input: { name: 'warehouse' },
+    input: { name: 'warehouse', search: 'customer', isPagination: true, pageNumber: 1 },
     output: {
       data: {
         name: 'warehouse',
         datasourceType: 'POSTGRES',
+        tableCount: 1,
         tables: [
           {
             schemaName: 'public',

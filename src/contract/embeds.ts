@@ -146,6 +146,8 @@ export const listEmbeds = operation({
   resource: 'Embeds',
   summary: "List the data app's embeds",
   credentials: ['apiKey'],
+  readsOnly: true,
+  roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject({ ...pagination, ...oneEmbed }),
   output: z.object({ data: z.array(listedEmbed), error: noError }),
   encode: (embeds: readonly ListedEmbed[]) => ({ data: embeds.map(encodeListedEmbed), error: null }),

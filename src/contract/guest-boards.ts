@@ -46,6 +46,25 @@ export const saveGuestLayout = operation({
   },
 });
 
+export const restoreGuestLayout = operation({
+  name: 'restoreGuestLayout',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Give up the own arrangement of a dashboard',
+  description:
+    'Deletes the layout that this guest saved, and answers the cards that the guest sees then: those of the client, else of the dashboard. Nobody else’s layout changes. Without a saved layout nothing changes; a token without a user has none on its client’s own dashboard.',
+  credentials: ['guestToken'],
+  input: z.strictObject({ dashboardId: identifier }),
+  output: saveGuestLayout.output,
+  encode: saveGuestLayout.encode,
+  errors,
+  bindings: [{ method: 'DELETE', path: '/api/v2/guest/dashboards/{dashboardId}/layout', from: 'path' }],
+  example: {
+    input: { dashboardId: 'delays--LAX' },
+    output: { data: { layout: exampleLayout }, error: null },
+  },
+});
+
 const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.choicesLength;
 
 const choices = {

@@ -71,14 +71,23 @@ export const updateGuestMetric = operation({
   resource: 'Guest writes',
   summary: 'Change a metric of the client',
   description:
-    'Missing fields keep their values. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
+    'Missing fields keep their values. With a `digest`, the change is refused (409 METRIC_CHANGED) if somebody else changed the metric meanwhile. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
   credentials: ['guestToken'],
   input: z
-    .strictObject({ metricId: identifier, name: identifier.optional(), definition: guestDefinition.optional() })
+    .strictObject({
+      metricId: identifier,
+      name: identifier.optional(),
+      definition: guestDefinition.optional(),
+      digest: z
+        .string()
+        .max(128)
+        .optional()
+        .describe('From `…/definition`. With it, the definition replaces the whole: missing parts are empty.'),
+    })
     .refine(({ name, definition }) => name !== undefined || definition !== undefined, 'a name, a definition or both'),
   output: written,
   encode: encodeWritten,
-  errors: defineErrors,
+  errors: { ...defineErrors, METRIC_CHANGED: 409 },
   bindings: [{ method: 'PUT', path: '/api/v2/guest/metrics/{metricId}', from: 'body' }],
   example: {
     input: { metricId: 'flights-a-day--LAX', name: 'Flights a day' },

@@ -23,9 +23,19 @@ import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
 
+const language = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, 'a language such as de or pt-BR')
+  .optional()
+  .describe(
+    'The reader’s language, in which names are shown that have a translation. Default: the first of `Accept-Language`.',
+  );
+
 const filter = z
   .object({
     name: z.string(),
+    label: z.string().optional().describe('The name in the reader’s language, if it has a translation.'),
     dataType: z.enum(['string', 'number', 'date', 'boolean']),
     defaultValue: guestFilterValue.nullable().describe('Applies until the guest chooses another value.'),
     isSingleChoice: z.literal(true).optional().describe('The guest chooses one value at most.'),
@@ -89,6 +99,10 @@ const dashboard = z
     accessPermissions: guestAccess,
     theme: theme.nullable(),
     defaultView: guestView.nullable().describe('The saved view that the dashboard opens with.'),
+    hasOwnLayout: z
+      .boolean()
+      .optional()
+      .describe('Whether the guest saved `layout`. Only with the permission `isEnableCustomizeLayout`.'),
   })
   .meta({ id: 'GuestDashboard' });
 
@@ -102,9 +116,10 @@ const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
 };
 
 const encodeFilter = (filter: GuestMetric['filters'][number]): Filter => {
-  const { name, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
+  const { name, label, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
   return {
     name,
+    ...(label === undefined ? {} : { label }),
     dataType,
     defaultValue: encodeDefault(defaultValue),
     ...(isSingleChoice === undefined ? {} : { isSingleChoice }),
@@ -131,6 +146,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   accessPermissions: encodeAccess(view.accessPermissions),
   theme: encodeTheme(view.theme),
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
+  ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
 });
 
 export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -168,7 +184,8 @@ export const getGuestDashboard = operation({
   resource: 'Guest reads',
   summary: 'Read a dashboard as the guest sees it',
   credentials: ['guestToken'],
-  input: z.strictObject({ dashboardId: identifier.describe('An embed id or a dashboard id.') }),
+  takesLanguage: true,
+  input: z.strictObject({ dashboardId: identifier.describe('An embed id or a dashboard id.'), language }),
   output: z.object({ data: dashboard, error: noError }),
   encode: (view: GuestDashboard) => ({ data: encodeDashboard(view), error: null }),
   errors: readErrors,
@@ -198,7 +215,8 @@ export const getGuestMetric = operation({
   resource: 'Guest reads',
   summary: 'Read the metric of a metric embed',
   credentials: ['guestToken'],
-  input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.') }),
+  takesLanguage: true,
+  input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.'), language }),
   output: z.object({ data: guestMetric.extend({ theme: theme.nullable() }), error: noError }),
   encode: (view: GuestMetric & { readonly theme: GuestTheme | null }) => ({
     data: { ...encodeMetric(view), theme: encodeTheme(view.theme) },

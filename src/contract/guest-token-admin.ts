@@ -16,6 +16,7 @@ export const listGuestTokens = operation({
   summary: 'List the guest tokens of the data app',
   description: 'Returns the valid tokens, oldest first. The tokens themselves are never listed.',
   credentials: ['apiKey'],
+  roles: ['support', 'auditor'],
   input: z.strictObject({ ...filters, ...pagination }),
   output: z.object({
     data: z.array(

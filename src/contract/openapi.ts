@@ -19,6 +19,7 @@ const resources: Readonly<Record<Resource, string>> = {
   'Metric queries': 'Metric data for the host’s backend.',
   'Guest reads': 'Reads of a front end with a guest token.',
   'Guest writes': 'Changes of a front end with a guest token, if it has the permission.',
+  'Guest reports': 'Reports by e-mail that a guest schedules to itself, if the embed allows it.',
 };
 
 const securitySchemes: Readonly<Record<Credential, JsonSchema>> = {

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Code } from '../domain/refusal.js';
+import type { StudioRole } from '../domain/studio/person.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
@@ -24,7 +25,8 @@ export type Resource =
   | 'Metric queries'
   | 'Dashboards'
   | 'Guest reads'
-  | 'Guest writes';
+  | 'Guest writes'
+  | 'Guest reports';
 
 /** The parts of a request that decide between bindings of the same method and path. */
 export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown };
@@ -100,6 +102,14 @@ export type Operation<
   /** One or two sentences for the reference, if the summary is not enough. */
   readonly description?: string;
   readonly credentials: Credentials;
+  /** The roles of Studio that may call it with a session instead of a credential. Left out: Studio cannot call it. */
+  readonly roles?: readonly StudioRole[];
+  /** True: it changes nothing, though it is sent as a POST. A GET never changes anything. */
+  readonly readsOnly?: boolean;
+  /** True: its answer may hold rows of tenants, so a person in Studio needs access to data besides the role. */
+  readonly showsData?: boolean;
+  /** True: the field `language` of the input is the first language of `Accept-Language`. */
+  readonly takesLanguage?: boolean;
   /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */
   readonly authenticationCode?: Code;
   readonly input: Input;

@@ -33,6 +33,7 @@ export const listServiceTokens = operation({
   description:
     'Ordered by name; the tokens themselves are never listed. A token that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
+  roles: ['auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object(listedCredential)) }),
   encode: (tokens: readonly StoredKey[]) => ({ data: tokens.map(encodeCredential) }),
@@ -56,6 +57,7 @@ export const deleteServiceToken = operation({
   description:
     'The token becomes invalid at once, and so do tokens that it replaced. The last token cannot be revoked: create another one first.',
   credentials: ['serviceToken'],
+  roles: ['owner'],
   input: named,
   output: z.object({ name: z.string() }),
   encode: ({ name }: { readonly name: string }) => ({ name }),

@@ -13,6 +13,8 @@ export const listDashboards = operation({
   resource: 'Workspaces',
   summary: 'List the dashboards of a workspace',
   credentials: ['apiKey', 'serviceToken'],
+  readsOnly: true,
+  roles: ['author', 'publisher', 'support', 'auditor'],
   input: listingInput,
   output: z.object({
     data: z.array(z.object({ name: z.string(), externalDashboardId: z.string() })),
@@ -36,6 +38,8 @@ export const listMetrics = operation({
   resource: 'Workspaces',
   summary: 'List the metrics of a workspace',
   credentials: ['apiKey', 'serviceToken'],
+  readsOnly: true,
+  roles: ['author', 'publisher', 'support', 'auditor'],
   input: listingInput,
   output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })), error: noError }),
   encode: (metrics: readonly Metric[]) => ({
@@ -116,6 +120,7 @@ export const updateWorkspaceDashboards = operation({
     'Changes everything or nothing. An API key may change only filter mappings, and only of dashboards that no other data app shows; gallery metrics need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken', 'apiKey'],
+  roles: ['author'],
   authenticationCode: 'INVALID_SERVICE_TOKEN',
   input: z.strictObject({
     workspaceName: identifier,

@@ -51,6 +51,7 @@ export const createWorkspace = operation({
   resource: 'Workspaces',
   summary: 'Create a workspace',
   credentials: ['apiKey', 'serviceToken'],
+  roles: ['author'],
   input: connected(settings),
   output: savedWorkspace,
   encode: encodeWorkspace,
@@ -70,6 +71,7 @@ export const updateWorkspace = operation({
   description:
     'Replaces the connection. An embed whose datamart the workspace no longer reaches is refused. Missing settings keep their values; null clears a setting.',
   credentials: ['apiKey', 'serviceToken'],
+  roles: ['author'],
   input: connected(changedSettings),
   output: savedWorkspace,
   encode: encodeWorkspace,
@@ -89,6 +91,7 @@ export const deleteWorkspace = operation({
   description:
     'Refused while it has dashboards; the message names some. Metrics that are on no dashboard are deleted with it. Cannot be undone.',
   credentials: ['serviceToken'],
+  roles: ['author'],
   input: z.strictObject({ name: identifier }),
   output: savedWorkspace,
   encode: encodeWorkspace,
@@ -108,6 +111,7 @@ export const listWorkspaces = operation({
   resource: 'Workspaces',
   summary: 'List the workspaces with their settings',
   credentials: ['apiKey', 'serviceToken'],
+  roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object({ name, connectionType: z.string().optional(), ...settings })) }),
   encode: (workspaces: readonly Workspace[]) => ({ data: workspaces.map(encodeListed) }),

@@ -46,6 +46,11 @@ export const errors = {
     mender: 'host developer',
     fix: 'Read the content again, apply the change to it, and send it with the new version.',
   },
+  METRIC_CHANGED: {
+    meaning: 'The metric changed after the version that the request names.',
+    mender: 'end user',
+    fix: 'Read the definition again, apply the change to it, and send it with the new digest.',
+  },
   DASHBOARD_CREATE_ERROR: {
     meaning: 'The dashboard could not be created.',
     mender: 'host developer',
@@ -193,6 +198,11 @@ export const errors = {
     mender: 'operator',
     fix: 'Use the built-in service, or do without the operation: the message says what is missing.',
   },
+  POLICY_CHANGED: {
+    meaning: 'The policy changed after the version that the request names.',
+    mender: 'policy author',
+    fix: 'Read the policy again, make the change to it, and send it with the new digest.',
+  },
   POLICY_UNDECIDED: {
     meaning: 'An expression of the policy could not be evaluated for this user, so access is denied.',
     mender: 'policy author',
@@ -274,6 +284,11 @@ export const errors = {
     meaning: 'The user has a saved view of this name on the dashboard.',
     mender: 'end user',
     fix: 'Choose another name.',
+  },
+  SCHEDULE_NOT_FOUND: {
+    meaning: 'The user has no such schedule on the dashboard.',
+    mender: 'end user',
+    fix: 'Reload the list of schedules.',
   },
   VIEW_NOT_FOUND: {
     meaning: 'The user has no such saved view on the dashboard.',

@@ -115,6 +115,24 @@ const requests = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
+const studio = {
+  'studio.refused': {
+    level: 'info',
+    meaning: 'A request of Studio was refused with a status below 500.',
+    fields: { path: 'path without its query, at most 500 characters', code, ...cause },
+  },
+  'studio.failed': {
+    level: 'error',
+    meaning: 'A request of Studio failed.',
+    fields: { path: 'path without its query, at most 500 characters', code, ...cause },
+  },
+  'studio.purge_failed': {
+    level: 'warn',
+    meaning: 'Expired sessions of Studio could not be removed. The next hour tries again.',
+    fields: { err },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
 const tokens = {
   'token.minted': {
     level: 'info',
@@ -537,21 +555,58 @@ const infrastructure = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
+const deliveryFields = {
+  deliveryId: 'id of the delivery',
+  scheduleId: 'id of the schedule',
+  attempts: 'number of attempts so far',
+};
+const deliveries = {
+  'delivery.ended': {
+    level: 'info',
+    meaning: 'An attempt to send a report ended. `due`: it is tried again later.',
+    fields: { ...deliveryFields, state: 'sent, failed, skipped or due', reason: 'why it was not sent' },
+  },
+  'delivery.lease_lost': {
+    level: 'info',
+    meaning: 'A report was left alone: another sender has it, or its schedule was deleted or paused meanwhile.',
+    fields: deliveryFields,
+  },
+  'delivery.round_failed': {
+    level: 'warn',
+    meaning: 'Reports could not be planned, claimed or removed. The next round follows in seconds.',
+    fields: { err },
+  },
+  'recipient.purge_failed': {
+    level: 'warn',
+    meaning: 'Old sessions of users could not be removed; retried in an hour. They count no more.',
+    fields: { err },
+  },
+  'delivery.attempt_failed': {
+    level: 'warn',
+    meaning: 'The right to a report could not be decided, or the report could not be read. It is tried again later.',
+    fields: { ...deliveryFields, reason: 'what failed', err },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
 /** Events grouped by the chapters of docs/reference/logging.md. */
 export const logChapters = {
   'Requests to the service': requests,
+  Studio: studio,
   'Tokens and revocation': tokens,
   'Tenants, dashboards and hooks': tenants,
   'Policy, operators and gateway processes': operations,
   'Queries and datasources': queries,
+  Reports: deliveries,
   'Infrastructure, start and stop': infrastructure,
 } as const;
 
 type Events = typeof requests &
+  typeof studio &
   typeof tokens &
   typeof tenants &
   typeof operations &
   typeof queries &
+  typeof deliveries &
   typeof infrastructure;
 
 export type LogEvent = keyof Events;

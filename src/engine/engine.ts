@@ -134,7 +134,12 @@ const createCheck =
     const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
     const work = async (database: Database): Promise<void> => {
       const place = { database, rows, planCache };
-      const { compiled } = await prepare(database, ask, running, runOf(place, question, running));
+      const { compiled } = await prepare(
+        database,
+        ask,
+        { ...running, isWritten: true },
+        runOf(place, question, running),
+      );
       await database.run(compiled.page, question.tenant, running);
     };
     const logged = { requestId, tenant: loggedTenant(question.tenant) };
@@ -198,7 +203,7 @@ const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepa
   place.planCache.load(place.database, ask, async () => {
     let isLasting = true;
     const runScoped = runOf(place, ask.question, running);
-    const prepared = await prepare(place.database, ask, running, (...asked) => {
+    const prepared = await prepare(place.database, ask, { ...running, isWritten: false }, (...asked) => {
       isLasting = false;
       return runScoped(...asked);
     });

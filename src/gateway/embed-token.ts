@@ -11,6 +11,7 @@ import type { EmbedTokenAnswer, EmbedTokenBody } from './common/wire.js';
 import type { Decision, DecisionCache, DecisionInput } from './decision-cache.js';
 import type { ServiceUrlOf } from './http/service-url.js';
 import type { AssertAccess } from './lifecycle/access.js';
+import type { NoteSession } from './note-session.js';
 import type { Decide, Grant } from './policy/decide.js';
 import type { Policies } from './policy/policies.js';
 import type { Policy } from './policy/policy.js';
@@ -29,6 +30,7 @@ export type EmbedTokenSteps = {
   readonly policies: Policies;
   readonly tenant: TenantOf;
   readonly access: AssertAccess;
+  readonly noteSession: NoteSession;
   readonly decisionCache: Pick<DecisionCache, 'find' | 'store'>;
   readonly policy: Decide;
   readonly provision: Provision;
@@ -103,6 +105,7 @@ const createSequence =
       context = { ...context, clientId };
       await steps.limits.assertTenant(clientId);
       await steps.access(session, clientId);
+      await steps.noteSession(session, clientId);
       const input = { policy, session, clientId, asked };
       const cached = steps.decisionCache.find(input);
       const grant = cached?.grant ?? steps.policy(policy, session, clientId, asked);

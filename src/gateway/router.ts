@@ -22,12 +22,19 @@ import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, w
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
 import { createRefusedOrigins } from './http/refused-origins.js';
+import type { Recipients } from './recipients.js';
+import { createFindReportRight, type FindReportRight } from './report-right.js';
+import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
 export type GatewayHandlers = {
   readonly steps: EmbedTokenSteps;
+  /** Null: no session is kept, so nothing can be decided for users who are away. */
+  readonly recipients: Recipients | null;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
+  /** Name of the data app of the policy in force. */
+  readonly dataApp: () => string;
   readonly guards: Limits['guards'];
   /** Rejects with UPSTREAM_UNAVAILABLE if the ledger does not answer. */
   readonly assertReady: () => Promise<void>;
@@ -37,8 +44,8 @@ export type GatewayHandlers = {
   readonly close: () => Promise<void>;
 };
 
-/** A Router that also takes Node's own request and response. */
-export type Gateway = express.Router &
+/** What a host mounts: a Router that also takes Node's own request and response. */
+export type MountedGateway = express.Router &
   ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
     /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE if it does not. */
     readonly assertReady: () => Promise<void>;
@@ -49,6 +56,16 @@ export type Gateway = express.Router &
     /** Serves only `/gateway/admin`, for a separate port. */
     readonly admin: express.Router;
   };
+
+/** With what the other halves of the product's own process call. */
+export type Gateway = MountedGateway & {
+  readonly commands: readonly AdminCommand[];
+  readonly dataApp: () => string;
+  /** Mints the token of another user. For callers that the host's operator trusts. */
+  readonly viewAs: ViewAs;
+  /** Decides for users who are away. Null: no session is kept. */
+  readonly findReportRight: FindReportRight | null;
+};
 
 const msSince = (startedAt: number): number => Math.round((performance.now() - startedAt) * 100) / 100;
 
@@ -131,7 +148,7 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
 
 /** Serves one gateway over HTTP. */
 export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Gateway => {
-  const { steps, answerHook, commands, guards, assertReady, checks, close } = parts;
+  const { steps, recipients, answerHook, commands, guards, dataApp, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
   const answer = createEmbedTokenPipeline(steps, audit);
   const report = createReport(options, audit);
@@ -164,5 +181,16 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const adminRouter = createAdminRouter(admin);
   if (options.isAdminApart !== true) router.use(adminRouter);
   // The types want Express's request and response; the handlers above read none of what Express adds.
-  return Object.assign(router, { assertReady, checks, close, admin: adminRouter }) as Gateway;
+  const viewAs = createViewAs({ ...options, steps, requestAudit: audit });
+  const findReportRight = recipients && createFindReportRight({ steps, recipients, requestAudit: audit });
+  return Object.assign(router, {
+    assertReady,
+    checks,
+    close,
+    commands,
+    dataApp,
+    viewAs,
+    findReportRight,
+    admin: adminRouter,
+  }) as Gateway;
 };

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { OpenApiDocument } from '../contract/openapi.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { AddressOf } from './address.js';
-import { type Assets, serveAssets } from './assets.js';
+import { type Assets, serveAssets, studioPage } from './assets.js';
 import type { Dispatch } from './bind.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
@@ -124,6 +124,9 @@ const mountOperations = (app: Express, deps: AppDeps): void => {
 const linksOf = ({ service, assets, doors = openDoors }: AppDeps): readonly HomeLink[] => [
   ...(assets.has('/demo')
     ? [{ path: '/demo', title: 'Demo', text: 'a page of a host application, with users to log in as' }]
+    : []),
+  ...(assets.has(studioPage)
+    ? [{ path: studioPage, title: 'Studio', text: 'build dashboards, roll them out, and operate tenants' }]
     : []),
   ...(service !== null && doors.strangers !== 'not-found'
     ? [{ path: '/docs', title: 'Documentation', text: 'and the reference of the interface' }]

@@ -63,6 +63,36 @@ export const elementFiles = async (webFolder: string): Promise<Readonly<Record<s
   };
 };
 
+/** The page answers every path of Studio that is no file; it runs its own scripts and calls its own origin. */
+const studioPolicy =
+  "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data:";
+
+export const studioPage = '/studio';
+
+/** Returns the page of Studio and its files, by the paths at which they are served. */
+export const studioFiles = async (webFolder: string): Promise<Readonly<Record<string, AssetFile>>> => {
+  const folder = join(webFolder, 'studio');
+  const all = await readdir(folder).catch((cause: unknown) => {
+    throw new Error(`The folder ${folder} cannot be read. Run the build first.`, { cause });
+  });
+  const scripts = all.filter((name) => name.endsWith('.js'));
+  const html = { contentType: 'text/html; charset=utf-8', contentSecurityPolicy: studioPolicy };
+  return {
+    [studioPage]: { file: join(folder, 'studio.html'), ...html, isRevalidated: true },
+    '/studio/studio.css': {
+      file: join(folder, 'studio.css'),
+      contentType: 'text/css; charset=utf-8',
+      isRevalidated: true,
+    },
+    ...Object.fromEntries(
+      scripts.map((name) => {
+        const kept = name === 'studio.js' ? { isRevalidated: true } : { isImmutable: true };
+        return [`/studio/${name}`, { file: join(folder, name), contentType: script, ...kept }];
+      }),
+    ),
+  };
+};
+
 const isUnchanged = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? '')
     .split(',')

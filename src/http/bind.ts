@@ -34,8 +34,11 @@ export type DispatchRequest = {
   readonly query: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
   readonly ifNoneMatch?: string | undefined;
+  readonly acceptLanguage?: string | undefined;
   /** The caller, if code of this process makes the request. No HTTP request sets it. */
   readonly caller?: Caller;
+  /** True: an author looks as a guest, and gets the developer's messages. No HTTP request sets it. */
+  readonly showsCauses?: boolean;
   /** The body of an in-process call. */
   readonly body?: unknown;
   /** Reads the body of an HTTP request. Called only after the caller was authenticated. */
@@ -111,6 +114,12 @@ const takesNothing = (() => {
   };
 })();
 
+/** The language that the browser wants most. What is no language is left out. */
+const firstLanguage = (acceptLanguage = ''): { readonly language?: string } => {
+  const [, language] = /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3})\s*(?:[,;]|$)/.exec(acceptLanguage) ?? [];
+  return language === undefined ? {} : { language };
+};
+
 const decode = ({ operation, binding, params }: Match, request: DispatchRequest, body: unknown): unknown => {
   const root = binding.from;
   const names = Object.keys(params);
@@ -122,7 +131,8 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest,
   if (shape.fault !== undefined) refuse([shape.fault]);
   const twice = names.filter((name) => isRecord(fields) && Object.hasOwn(fields, name));
   if (twice.length > 0) refuse(twice.map((name) => `${name}: is given in the path and must not be in the ${root}`));
-  const input = isRecord(fields) ? { ...fields, ...decodeParams(params) } : fields;
+  const language = operation.takesLanguage === true ? firstLanguage(request.acceptLanguage) : {};
+  const input = isRecord(fields) ? { ...language, ...fields, ...decodeParams(params) } : fields;
   const decoded = findFaults(binding.input ?? operation.input, input, { root, values: shape.values });
   return 'faults' in decoded ? refuse(decoded.faults) : decoded.data;
 };
@@ -265,9 +275,14 @@ const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
   // The faults that the schema of the operation finds.
   'invalid-request-body',
   'json-excess',
+  'metric-of-no-user',
   'picture-too-tall',
+  'report-format',
+  'report-recurrence',
+  'report-under-way',
   'text-not-storable',
   'too-many-guest-metrics',
+  'too-many-schedules',
   'too-many-views',
   'view-choices',
   'where-of-the-host',
@@ -370,7 +385,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     };
     const answerFailure = (error: unknown): Answer => {
       const answer = fail(error, match.operation, requestId, log);
-      return isGuest ? neutral(answer, requestId) : answer;
+      return isGuest && request.showsCauses !== true ? neutral(answer, requestId) : answer;
     };
     const served = await serve().catch((error) => {
       if (isRefusedBody(error)) refusedBody(request);

@@ -69,10 +69,20 @@ const createAsk =
     const method = request.method ?? 'GET';
     try {
       const signal = goneSignal(response, id);
-      const { authorization, 'if-none-match': ifNoneMatch } = request.headers;
+      const { authorization, 'if-none-match': ifNoneMatch, 'accept-language': acceptLanguage } = request.headers;
       const readBody = bodyOf(request);
       const sender = senderOf(addressOf, request);
-      const asked = { ...target, method, authorization, ifNoneMatch, readBody, sender, requestId: id, signal };
+      const asked = {
+        ...target,
+        method,
+        authorization,
+        ifNoneMatch,
+        acceptLanguage,
+        readBody,
+        sender,
+        requestId: id,
+        signal,
+      };
       const answer = await dispatch(asked);
       return answer === undefined ? plain(404, notFound(method, target.path)) : await written(answer);
     } catch (error) {

@@ -10,7 +10,7 @@ import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { AddressOf } from './address.js';
 import { senderOf } from './admission.js';
-import { type Dispatch, isPieces } from './bind.js';
+import { type Dispatch, type DispatchResponse, isPieces } from './bind.js';
 import { answerOf } from './body-faults.js';
 import { bodyOf } from './body-reader.js';
 import type { FlatHeaders } from './constant-headers.js';
@@ -114,6 +114,7 @@ export const serve =
       query: req.query,
       authorization: req.headers.authorization,
       ifNoneMatch: req.headers['if-none-match'],
+      acceptLanguage: req.headers['accept-language'],
       readBody: bodyOf(req),
       sender: senderOf(addressOf, req),
       requestId: String(res.locals.requestId),
@@ -122,17 +123,22 @@ export const serve =
       next();
       return;
     }
-    res.locals.operation = answer.operation;
-    res.locals.refused = answer.refused;
-    res.status(answer.status).set(answer.headers);
-    if (answer.status === 304) {
-      res.end();
-      return;
-    }
-    res.set('Content-Type', answer.contentType);
-    if (isPieces(answer.body)) await sendPieces(res, answer.body);
-    else res.end(typeof answer.body === 'string' ? answer.body : await jsonText(answer.body));
+    await sendAnswer(res, answer);
   };
+
+/** Sends the answer of an operation. */
+export const sendAnswer = async (res: express.Response, answer: DispatchResponse): Promise<void> => {
+  res.locals.operation = answer.operation;
+  res.locals.refused = answer.refused;
+  res.status(answer.status).set(answer.headers);
+  if (answer.status === 304) {
+    res.end();
+    return;
+  }
+  res.set('Content-Type', answer.contentType);
+  if (isPieces(answer.body)) await sendPieces(res, answer.body);
+  else res.end(typeof answer.body === 'string' ? answer.body : await jsonText(answer.body));
+};
 
 export const answerNotFound: RequestHandler = (req, res) => {
   res.status(404).set('Cache-Control', 'no-store').json(notFound(req.method, req.path));

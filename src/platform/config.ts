@@ -92,6 +92,31 @@ const portFaults = (file: string, checked: Settings | undefined): readonly Confi
       ].filter(() => checked.server.port !== 0)
     : [];
 
+/** Reports need all of these, so that a setting that is half done does not look like one that works. */
+const mailFaults = (file: string, checked: Settings | undefined, smtpUrl: string | null): readonly ConfigFault[] => {
+  if (checked === undefined || checked.mail.from === null) return [];
+  return [
+    ...(smtpUrl === null
+      ? [
+          {
+            file: '(environment)',
+            path: 'GUESTLIST_SMTP_URL',
+            mend: 'is not set, but mail.from is: set the mail server',
+          },
+        ]
+      : []),
+    ...(checked.gateway.publicOrigin === null
+      ? [
+          {
+            file,
+            path: 'gateway.publicOrigin',
+            mend: 'is null, but mail.from is set: messages need it for their links',
+          },
+        ]
+      : []),
+  ];
+};
+
 /** Which parts of the product will run. Each part needs other settings. */
 export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
 
@@ -153,6 +178,7 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     ...(error === undefined ? [] : schemaFaults(file, error)),
     ...issuerFaults.map((fault) => ({ file, ...fault })),
     ...portFaults(file, settings),
+    ...mailFaults(file, settings, secrets.smtpUrl),
     ...environmentFaults(secrets, needs),
   ];
   const variables = createVariables(env, issuerVariables(parsed.tree));

@@ -12,7 +12,7 @@ import { createLru } from './lru.js';
 import { createCounts } from './window-counts.js';
 
 /** The kinds of credentials. Failures of each kind are counted separately. */
-export type CredentialKind = 'session' | 'apiKey' | 'guestToken' | 'serviceToken' | 'gatewayToken' | 'hook';
+export type CredentialKind = 'session' | 'apiKey' | 'guestToken' | 'serviceToken' | 'gatewayToken' | 'hook' | 'studio';
 
 /** One credential in one request. */
 export type Attempt = {
@@ -67,6 +67,7 @@ const verifiedPerSecond: Readonly<Record<CredentialKind, number>> = {
   guestToken: 200,
   serviceToken: 200,
   hook: 200,
+  studio: 200,
 };
 const names: Readonly<Record<CredentialKind, string>> = {
   session: 'sessions',
@@ -75,6 +76,7 @@ const names: Readonly<Record<CredentialKind, string>> = {
   serviceToken: 'service tokens',
   gatewayToken: 'gateway tokens',
   hook: 'signatures of hooks',
+  studio: 'logins to Studio',
 };
 
 const nothing: Attempt = { assertMayVerify: () => {}, passed: () => {}, failed: async () => {} };

@@ -24,6 +24,10 @@ export type Secrets = {
   readonly metricsToken: string | null;
   /** Secrets that may sign the host's hooks. Hooks are off if the list is empty. */
   readonly hookSecrets: readonly string[];
+  /** The secret of Studio as a client of its OpenID Connect issuer. */
+  readonly studioClientSecret: string | null;
+  /** The mail server, with user and password. */
+  readonly smtpUrl: string | null;
   /** The key that encrypts the credentials of datasources at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
@@ -63,6 +67,16 @@ export const secretVariables = {
     meaning:
       'secrets that the host application signs its hooks with: whsec_ and 24 to 64 bytes in base64; several with spaces between them',
     absent: 'hooks are off',
+  },
+  studioClientSecret: {
+    variable: 'GUESTLIST_STUDIO_CLIENT_SECRET',
+    meaning: 'secret of Studio as a client of the issuer that studio.openId names',
+    absent: 'Studio is a public client, which PKCE alone protects',
+  },
+  smtpUrl: {
+    variable: 'GUESTLIST_SMTP_URL',
+    meaning: 'mail server of reports with its password: smtp://user:password@host:587, or smtps://',
+    absent: 'no reports are sent',
   },
   encryptionKey: {
     variable: 'GUESTLIST_ENCRYPTION_KEY',
@@ -262,11 +276,17 @@ const lengthFaults = ({
   ...tooShort('GUESTLIST_METRICS_TOKEN', metricsToken),
 ];
 
+const smtpFaults = (smtpUrl: string | null): readonly ConfigFault[] =>
+  smtpUrl === null || (URL.canParse(smtpUrl) && /^smtps?:\/\/[^/?#]+\/?$/.test(smtpUrl))
+    ? []
+    : [missing('GUESTLIST_SMTP_URL', 'must be smtp://user:password@host:port, or smtps:// for TLS from the start')];
+
 /** Returns faults for missing or unusable variables. No fault contains a secret. */
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...(needs.strongSecrets ? weakFaults(secrets) : lengthFaults(secrets)),
   ...formFaults(secrets),
   ...hookSecretFaults(secrets.hookSecrets),
+  ...smtpFaults(secrets.smtpUrl),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
     ? [
@@ -297,6 +317,8 @@ export const readSecrets = (env: Environment): Secrets => {
     encryptionKey: read('encryptionKey'),
     gatewayToken: read('gatewayToken'),
     metricsToken: read('metricsToken'),
+    studioClientSecret: read('studioClientSecret'),
+    smtpUrl: read('smtpUrl'),
     hookSecrets: readHookSecrets(read('hookSecrets') ?? ''),
   };
 };

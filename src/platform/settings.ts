@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
+import { studioRoles } from '../domain/studio/person.js';
 import { readAllowedHost } from './allowed-hosts.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
@@ -126,6 +127,89 @@ const renders = section('PNG and PDF that this process draws with headless Chrom
   waiting: whole(0, 1_000).default(20).describe('pages that may wait; more are answered 503'),
   perClient: whole(1, 1_000).default(4).describe('pages of one client under way; more are answered 429'),
   timeoutSeconds: whole(1, 600).default(60).describe('how long a page may take, including its wait'),
+});
+
+const domainName = z.string().regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'a domain, such as customer.example');
+const mailAddress = z
+  .string()
+  .regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'an address, such as reports@analytics.example');
+
+const mail = section(
+  'reports by e-mail that users schedule to themselves; off unless `from`, GUESTLIST_SMTP_URL and gateway.publicOrigin are set',
+  {
+    from: mailAddress.nullable().default(null).describe('address of the sender; null: no reports'),
+    replyTo: mailAddress.nullable().default(null).describe('address for answers; null: the sender'),
+    allowedDomains: z
+      .array(domainName)
+      .default([])
+      .describe('domains of the recipients, without their subdomains; empty: nobody gets a report'),
+    addressClaim: z.string().min(1).default('email').describe("claim of the session that holds the user's address"),
+    dashboardUrl: z
+      .url({ protocol: /^https?$/ })
+      .nullable()
+      .default(null)
+      .describe(
+        'page of the host application that shows a dashboard, with {dashboardId} in it; null: messages have no link',
+      ),
+    sessionDays: whole(1, 365)
+      .default(30)
+      .describe("how long a user's last session counts for reports, if the user does not come back"),
+    perTenantPerMinute: whole(1, 100_000).default(30).describe('attempts for one tenant in a minute'),
+    atOnce: whole(1, 32).default(2).describe('reports that this process makes at once'),
+    attempts: whole(1, 20).default(6).describe('attempts before a report fails'),
+    megabytes: whole(1, 100).default(10).describe('size of the files of one message'),
+    isTlsRequired: z.boolean().default(true).describe('whether a mail server without TLS is refused'),
+  },
+);
+
+const openId = z
+  .strictObject({
+    issuer: z
+      .url()
+      .refine(
+        (url) => /^https:/.test(url) || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/]?/.test(url),
+        'an https address, or http on this machine',
+      )
+      .describe('the issuer, whose /.well-known/openid-configuration is read'),
+    clientId: z
+      .string()
+      .min(1)
+      .describe('the id of Studio at the issuer; its redirect address is ORIGIN/studio/login/callback'),
+    scopes: z.array(z.string().min(1)).min(1).default(['openid', 'profile']),
+    rolesClaim: z.string().min(1).default('roles').describe('the claim with the values that `roles` maps'),
+    nameClaim: z.string().min(1).default('name').describe('the claim with the name that Studio shows'),
+    roles: z
+      .record(z.string().min(1), z.array(z.enum(studioRoles)).min(1))
+      .describe('roles of Studio by value of rolesClaim: owner, author, publisher, support, auditor'),
+    dataAccess: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('values of rolesClaim whose persons may see rows of tenants'),
+  })
+  .nullable()
+  .default(null);
+
+const studio = section('Studio, the web app at /studio; it runs where gateway and service run in one process', {
+  isEnabled: z.boolean().default(true).describe('whether this process serves Studio'),
+  loginLink: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'whether a start prints a link that logs in as owner, once; null: yes, but not in production, where `guestlist studio-link` makes one',
+    ),
+  savesPolicy: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'whether Studio writes the policy file; null: yes, but neither in production nor for the demo, where it offers the changed file to download',
+    ),
+  openId: openId.describe(
+    'logins by OpenID Connect, with the fields issuer, clientId, scopes, rolesClaim, nameClaim, roles and dataAccess; null: login links only; a confidential client has GUESTLIST_STUDIO_CLIENT_SECRET',
+  ),
+  idleMinutes: whole(1, 1_440).default(60).describe('how long a session may be unused; then its person logs in again'),
+  sessionHours: whole(1, 720).default(12).describe('how long a session lasts, used or not'),
 });
 
 const limits = section(
@@ -275,7 +359,9 @@ export const settingsSchema = z.strictObject({
   datasources,
   queries,
   renders,
+  mail,
   themes,
+  studio,
   limits,
   gateway,
 });

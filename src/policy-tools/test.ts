@@ -118,10 +118,13 @@ const matchedIn = ({ now }: PolicyTest, dryRun: DryRun): readonly string[] => {
     .map(({ at }) => at);
 };
 
-/** Runs every test of every file. Rejects with PolicyFaults if a policy cannot be loaded, or a test lacks a lookup answer. */
-export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<TestReport> => {
+/** Runs every test of every file, with the policies that `load` returns for their paths. Rejects with PolicyFaults if a policy cannot be loaded, or a test lacks a lookup answer. */
+export const runPolicyTests = async (
+  files: readonly PolicyTestFile[],
+  load: (path: string) => Policy = loadPolicyFile,
+): Promise<TestReport> => {
   const paths = [...new Set(files.map(({ policy }) => policy))];
-  const policies = new Map(loadEach(paths, (path) => [path, loadPolicyFile(path)] as const));
+  const policies = new Map(loadEach(paths, (path) => [path, load(path)] as const));
   const matched = new Set<string>();
   const run = async (policy: Policy, test: PolicyTest): Promise<TestResult> => {
     const dryRun = await evaluateCase(policy, test);
@@ -129,7 +132,7 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
     return { name: test.name, at: test.at, differences: compare(test, dryRun) };
   };
   const runFile = async ({ file, policy: path, tests }: PolicyTestFile) => {
-    const policy = policies.get(path) ?? loadPolicyFile(path);
+    const policy = policies.get(path) ?? load(path);
     return { file, policy: path, results: await runEach(tests, (test) => run(policy, test)) };
   };
   const results = await runEach(files, runFile);

@@ -19,4 +19,7 @@ export const createGuestLayoutStore = (db: Kysely<Tables>): GuestLayoutStore => 
       )
       .execute();
   },
+  delete: async (dashboardId, viewer) => {
+    await db.deleteFrom('guest_layouts').where(viewerIs(dashboardId, viewer)).execute();
+  },
 });

@@ -13,6 +13,7 @@ import { createDashboardStore } from './dashboards.js';
 import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
+import { createDeliveryStore } from './deliveries.js';
 import { createEmbedStore } from './embeds.js';
 import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
@@ -20,8 +21,10 @@ import { createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
+import { createScheduleStore } from './schedules.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
+import { createStudioSessionStore } from './studio-sessions.js';
 import { schemaName, type Tables } from './tables.js';
 import { cacheTokenLookups } from './token-lookup-cache.js';
 import { createWorkspaceStore } from './workspaces.js';
@@ -64,8 +67,11 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
+  studioSessions: createStudioSessionStore(db),
   lastUses: createLastUseStore(db),
   guestMetrics: createGuestMetricStore(db),
   guestLayouts: createGuestLayoutStore(db),
   guestViews: createGuestViewStore(db),
+  schedules: createScheduleStore(db),
+  deliveries: createDeliveryStore(db),
 });

@@ -1,5 +1,5 @@
 /** The tables of the service's metadata, as types for the query builder. */
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { Brand, Epoch, HashedToken } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
@@ -7,10 +7,14 @@ import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart/datamart.js';
 import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
 import type { ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
+import type { CatchUp } from '../domain/deliver/catch-up.js';
+import type { Recurrence } from '../domain/deliver/recurrence.js';
+import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
 import type { GuestGrant } from '../domain/guest/grant.js';
 import type { GuestLayout } from '../domain/guest/layout.js';
 import type { ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
+import type { Person } from '../domain/studio/person.js';
 
 /** The PostgreSQL schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -33,6 +37,16 @@ export type Tables = {
   };
   readonly api_keys: KeyRow & { data_app_id: string; description: string | null };
   readonly service_tokens: KeyRow;
+  readonly studio_sessions: {
+    id: string;
+    hash: HashedToken;
+    issuer: string;
+    subject: string;
+    person: Jsonb<Person>;
+    created_at: Date;
+    used_at: Date;
+    expires_at: Date;
+  };
   readonly datasources: {
     id: string;
     name: string;
@@ -115,6 +129,41 @@ export type Tables = {
     created_at: Date;
     is_shared: boolean;
     is_default: boolean;
+  };
+  readonly schedules: {
+    id: string;
+    dashboard_id: string;
+    opened_id: string;
+    data_app_id: string;
+    client_id: string;
+    user_identifier: string;
+    name: string;
+    format: ReportFormat;
+    recurrence: Jsonb<Recurrence>;
+    catch_up: CatchUp;
+    is_paused: boolean;
+    next_at: Date | null;
+    created_at: Date;
+  };
+  readonly deliveries: {
+    id: string;
+    schedule_id: string;
+    /** A user identifier. */
+    recipient: string;
+    moment: Date;
+    data_app_id: string;
+    client_id: string;
+    is_requested: boolean;
+    state: DeliveryState;
+    reason: DeliveryReason | null;
+    attempts: Generated<number>;
+    /** Hand-overs to a mail server that has not answered. */
+    handovers: Generated<number>;
+    attempt_at: Date;
+    claimed_at: ColumnType<Date | null, never, Date>;
+    lease_id: ColumnType<string | null, never, string | null>;
+    leased_until: ColumnType<Date | null, never, Date | null>;
+    finished_at: Date | null;
   };
   readonly dashboard_metrics: {
     dashboard_id: string;

@@ -9,6 +9,7 @@ const benches = {
   lists: './lists.mjs',
   'first-hour': './first-hour.mjs',
   page: './page.mjs',
+  studio: './studio.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -75,7 +75,7 @@ describe('an unknown word after a command', () => {
     [['revoke', 'tenat', 'LAX', '--reason', 'r'], 'Did you mean "revoke tenant"?'],
     [['unrevoke', 'usr', 'ann', '--reason', 'r'], 'Did you mean "unrevoke user"?'],
     [['completion', 'bsh'], 'Did you mean "bash"?'],
-    [['tenants', 'fly'], 'The commands are list, provision, plan'],
+    [['tenants', 'fly'], 'The commands are list, provision, history'],
   ])('%j is refused with: %s', async (args, hint) => {
     const { code, out, err } = await run(...args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);

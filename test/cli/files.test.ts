@@ -11,7 +11,7 @@ import { connectToService } from '../../src/cli/service-client.js';
 import { WrongCall } from '../../src/cli/wrong-call.js';
 import { listDatamarts } from '../../src/contract/datamarts.js';
 import { createDatasource } from '../../src/contract/datasources.js';
-import { listMetrics } from '../../src/contract/workspace-dashboards.js';
+import { listMetrics, updateWorkspaceDashboards } from '../../src/contract/workspace-dashboards.js';
 import { createWorkspace } from '../../src/contract/workspaces.js';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
 import { type Product, startProduct } from '../product/product.js';
@@ -182,6 +182,46 @@ test('an empty product gets the same, and then changes, deletes and creates by t
     await expect(runAt(empty, 'push', '--delete')).rejects.toThrow(/add --yes:\ndelete {2}dashboard flights\/routes/);
     expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/routes');
     expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
+  } finally {
+    await empty.stop();
+    await empty.remove();
+  }
+}, 120_000);
+
+test('a metric of two dashboards is in both files, which are pushed together and must say the same', async () => {
+  await run('pull');
+  const empty = await startEmpty();
+  try {
+    await runAt(empty, 'push');
+    const call = await connect(empty);
+    const { data: metrics } = await call(listMetrics, { workspaceName: 'flights' });
+    const { metricId = '' } = metrics.find(({ name }) => name === 'Delayed over 15 minutes') ?? {};
+    const shared = [{ dashboardId: 'routes', appendMetrics: [{ metricId }] }];
+    await call(updateWorkspaceDashboards, { workspaceName: 'flights', dashboards: shared });
+    await runAt(empty, 'pull');
+    const texts = () =>
+      Promise.all(['delays', 'routes'].map((name) => readFile(join(folder, `dashboards/${name}.yaml`))));
+    const before = await texts();
+    expect(await runAt(empty, 'push')).toBe('Nothing to change.');
+    await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    await expect(runAt(empty, 'push')).rejects.toThrow(
+      /a fault[\s\S]*routes\.yaml:\d+:\d+: metrics\[share-delayed\]\.name: the metric is also at \S+delays\.yaml:\d+:\d+, which says otherwise/,
+    );
+    await edit('dashboards/routes.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    await edit('dashboards/routes.yaml', 'name: Busiest', 'name: Most used');
+    expect(await runAt(empty, 'push')).toMatch(
+      /change {2}dashboard flights\/delays[\s\S]*change {2}dashboard flights\/routes/,
+    );
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const after = await texts();
+    await runAt(empty, 'pull');
+    expect(await texts()).toEqual(after);
+    expect(after).not.toEqual(before);
+    // The other dashboard keeps the metric of one that is deleted.
+    await rm(join(folder, 'dashboards/delays.yaml'));
+    expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/delays');
+    expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
+    expect(await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8')).toContain('name: Late');
   } finally {
     await empty.stop();
     await empty.remove();

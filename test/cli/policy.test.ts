@@ -206,7 +206,7 @@ describe('guestlist policy plan', () => {
 
   it('ends with 2 for a sample without users, and for faulty policies', async () => {
     expect((await run('plan', before, after, '--users', write('none.jsonl', ''))).code).toBe(2);
-    const broken = write('broken/p.yaml', { ...basePolicy, rules: [] });
+    const broken = write('broken/p.yaml', { ...basePolicy, rules: [{}] });
     expect(await run('plan', before, dirname(broken), '--users', users)).toMatchObject({
       code: 2,
       errors: expect.stringMatching(/broken\/p\.yaml:\d+:\d+: rules/),

@@ -77,6 +77,7 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
   const env = {
     GUESTLIST_CONFIG: write('guestlist.yaml', text),
     GUESTLIST_API_KEY: randomBytes(32).toString('hex'),
+    GUESTLIST_SMTP_URL: 'smtps://user:password@mail.example.com',
     ...(text.includes('issuers:') ? {} : { GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64') }),
     OLD_BACKEND_SECRET: randomBytes(48).toString('base64'),
   };

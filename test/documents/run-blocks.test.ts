@@ -128,6 +128,15 @@ const checks: readonly Check[] = [
     },
   },
   {
+    is: /^guestlist studio-link\n$/,
+    run: async ({ text }) => {
+      const { gatewayToken } = await credentials();
+      const ran = await runBlock(`${text.trim()} --url ${product.url}`, { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
+      ended(ran);
+      expect(ran.output).toMatch(/^http:\S+\/studio#code=\S+\n$/);
+    },
+  },
+  {
     is: /^guestlist conformance /,
     run: async ({ text }) => {
       const { serviceToken, demoApiKey } = await credentials();

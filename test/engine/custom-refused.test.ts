@@ -40,7 +40,13 @@ describe.each([
       ...(kind === 'DUCKDB' ? {} : { datasourceType: kind, schema: 'main', database: 'main' }),
     } as never,
     ...{ datamart: mart, tenant: scopeOf(mart, 'a'), catalog: catalogOf(mart), dialect },
-    ...{ variables: new Map(), declared: [], run: () => Promise.reject(new Error('nothing may run')), memory: {} },
+    ...{
+      variables: new Map(),
+      declared: [],
+      isWritten: false,
+      run: () => Promise.reject(new Error('nothing may run')),
+      memory: {},
+    },
   };
   const parser = parserOf(kind);
   const hostile = {

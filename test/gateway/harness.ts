@@ -151,5 +151,7 @@ export const startGateway = async (overrides: Overrides = {}) => {
     const { error } = (await response.json()) as ErrorBody;
     return { ...error, status: response.status, headers: response.headers };
   };
-  return { url, clock, upstream, lines, ask, granted, refused, assertReady: gateway.assertReady };
+  const { assertReady, viewAs, findReportRight, commands } = gateway;
+  const run = (name: string, input: object) => commands.find((command) => command.name === name)?.run(input);
+  return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, viewAs, findReportRight, run };
 };

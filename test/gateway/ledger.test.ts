@@ -40,7 +40,12 @@ describe('the ledger', () => {
     const { rows } = await sql<{ name: string }>`select name from guestlist_gateway.kysely_migration`.execute(db);
     expect(rows.map(({ name }) => name)).toEqual(Object.keys(ledgerMigrations));
     // Released migrations never change their names. Add a new one at the end.
-    expect(Object.keys(ledgerMigrations)).toEqual(['0001-ledger', '0002-paused-rollouts']);
+    expect(Object.keys(ledgerMigrations)).toEqual([
+      '0001-ledger',
+      '0002-paused-rollouts',
+      '0003-editions',
+      '0004-recipients',
+    ]);
   });
 
   it.skipIf(!hasPostgres)('is created once if several gateways start at the same time', async () => {

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { createHandlers, operations } from '../../src/compose/operations.js';
+import { createHandlers, operations, type UseCaseDeps } from '../../src/compose/operations.js';
 import type { Transport, WireRequest } from '../../src/contract/client.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -37,7 +37,10 @@ export const servicePolicy = policyOf({
   rules: [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }],
 });
 
-export const createOwnService = async (databaseUrl: string | null = null) => {
+export const createOwnService = async (
+  databaseUrl: string | null = null,
+  overrides: Pick<Partial<UseCaseDeps>, 'reports'> = {},
+) => {
   const world = await createWorld(databaseUrl);
   const { store, deps } = world;
   await world.template('delays');
@@ -52,10 +55,12 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
     createdAt: deps.clock.now(),
     expiresAt: null,
   });
+  const lastUses = { note: () => {} };
+  const authenticate = createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses });
   const dispatch = createDispatch({
     operations,
-    handlers: createHandlers({ ...deps, ids: { uuid: randomUUID } }),
-    authenticate: createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses: { note: () => {} } }),
+    handlers: createHandlers({ ...deps, ...overrides, ids: { uuid: randomUUID } }),
+    authenticate,
     log: pino({ level: 'silent' }),
   });
   const inner = inProcessTransport(dispatch);
@@ -88,6 +93,7 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
     ledger,
     state,
     dispatch,
+    authenticate,
     upstream: { transport, apiKey, baseUrl: 'http://service.test', capabilities: fixedCapabilities(capabilityNames) },
     /** Returns every row of gateway and service. */
     dumpAll: async () => `${await dump(world.database)}\n${await dumpLedger()}`,

@@ -19,7 +19,15 @@ beforeAll(async () => {
   const opened = await openTestLedger();
   ledger = createRolloutLedger(opened, createMovableClock());
   const options = { canary: [], steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
-  const rollout = { id, template: 'delays', version: 'v', workspace: 'w', options, state: 'running' } as const;
+  const rollout = {
+    id,
+    template: 'delays',
+    version: 'v',
+    workspace: 'w',
+    options,
+    state: 'running',
+    startedBy: null,
+  } as const;
   const items = Array.from({ length: count }, (_, index) => ({
     dashboardId: dashboardOf(index),
     tenantRef: `ref-${index}`,

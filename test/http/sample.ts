@@ -8,6 +8,7 @@ import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
 import type { Embed } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
 import { viewSemanticTables } from '../../src/domain/datamart/semantic-layer.js';
+import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
@@ -225,6 +226,13 @@ const view: ListedView = {
   isOwn: true,
 };
 
+const schedule: Schedule = {
+  ...{ id: 's', dashboardId: 'd', openedId: 'delays--LAX', name: 'Each morning', format: 'pdf', catchUp: 'once' },
+  owner: { dataAppId: 'a', clientId: 'LAX', userIdentifier: 'ann' },
+  recurrence: { every: 'week', on: ['mon'], at: '08:00', timezone: 'UTC' },
+  ...{ isPaused: false, nextAt: when, createdAt: when },
+};
+
 const exported = {
   dashboardId: 'd',
   name: 'D',
@@ -267,6 +275,7 @@ export const sampleHandlers: Handlers = {
   renameEmbed: async (_, { name }) => ({ ...embed, name }),
   deleteDashboard: async () => dashboard,
   deleteTemplate: async () => dashboard,
+  compareDashboardContent: async () => ({ changes: [], digest: 'd'.repeat(64) }),
   tryDashboardContent: async () => [],
   eraseClient: async () => ({
     dashboards: 1,
@@ -275,6 +284,7 @@ export const sampleHandlers: Handlers = {
     guestMetrics: 0,
     guestLayouts: 0,
     guestViews: 0,
+    schedules: 0,
     guestTokens: 3,
   }),
   exportEmbed: async () => exported,
@@ -293,6 +303,7 @@ export const sampleHandlers: Handlers = {
   listDatasourceTables: async (_, { name }) => ({
     name,
     datasourceType: 'POSTGRES',
+    tableCount: 0,
     tables: [],
     proposals: { relationships: [], tenantTables: [], clientColumns: [] },
   }),
@@ -341,8 +352,28 @@ export const sampleHandlers: Handlers = {
   updateGuestMetric: async () => guestMetric,
   deleteGuestMetric: async (_, { metricId }) => ({ metricId }),
   archiveGuestMetric: async (_, { metricId, isArchived }) => ({ metricId, isArchived }),
+  listGuestMetrics: async () => [{ metricId: 'm', name: 'Mine', isArchived: false, isPrivate: true, canPublish: true }],
+  getGuestMetricDefinition: async (_, { metricId }) => ({
+    metricId,
+    name: 'Mine',
+    definition: { chart: { type: 'bar' }, from: { schemaName: 'main', tableName: 'flights' } },
+    digest: 'd',
+  }),
+  publishGuestMetric: async (_, { metricId, isPublished }) => ({ metricId, isPublished }),
   previewGuestMetric: async () => reply,
   saveGuestLayout: async (_, { layout }) => layout,
+  createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),
+  listGuestSchedules: async () => [schedule],
+  updateGuestSchedule: async () => schedule,
+  deleteGuestSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
+  sendGuestSchedule: async () => ({ id: 'd' }),
+  listGuestDeliveries: async () => [
+    {
+      ...{ id: 'd', scheduleId: 's', recipient: 'ann', moment: when, isRequested: true, state: 'failed' },
+      ...{ reason: 'mail-refused', attempts: 6, finishedAt: when },
+    },
+  ],
+  restoreGuestLayout: async () => guestDashboard.layout,
   createGuestView: async (_, { name }) => ({ ...view, name }),
   listGuestViews: async () => [view],
   updateGuestView: async (_, { viewId }) => ({ ...view, id: viewId }),

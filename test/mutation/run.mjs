@@ -1,6 +1,7 @@
-// `npm run mutation -- [--only TEXT] [--jobs N]`: applies one mutant at a time in a copy of the project and runs the
-// tests that must fail. Prints a table. Exits with 1 unless every mutant is killed.
-import { spawn } from 'node:child_process';
+// `npm run mutation -- [--only TEXT] [--since COMMIT] [--jobs N]`: applies one mutant at a time in a copy of the project
+// and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--since`: only mutants
+// of files that changed after this commit.
+import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +9,15 @@ import { parseArgs } from 'node:util';
 import { applied, readMutants, root } from './mutants.mjs';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, jobs: { type: 'string', default: '2' } },
+  options: { only: { type: 'string', default: '' }, since: { type: 'string' }, jobs: { type: 'string', default: '2' } },
 });
-const mutants = readMutants().filter(({ name }) => name.includes(values.only));
+const changed =
+  values.since === undefined
+    ? null
+    : new Set(execFileSync('git', ['diff', '--name-only', values.since], { cwd: root, encoding: 'utf8' }).split('\n'));
+const isWanted = ({ name, edits }) =>
+  name.includes(values.only) && (changed === null || edits.some(({ file }) => changed.has(file)));
+const mutants = readMutants().filter(isWanted);
 const faults = mutants.flatMap((mutant) => applied(mutant).fault ?? []);
 if (faults.length > 0 || mutants.length === 0) {
   console.error(faults.length > 0 ? faults.join('\n\n') : 'no such mutant');
@@ -24,7 +31,10 @@ const parts = [
   'bin',
   'docs',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
+  'tsconfig.build.json',
+  'web-bundle.mjs',
   'vitest.config.ts',
   'build.mjs',
   'README.md',
@@ -41,10 +51,17 @@ const createCopy = async () => {
   return folder;
 };
 
+/** The tests of the specification ask the built product. */
+const build = (folder, files) => {
+  if (!files.some((file) => file.startsWith('test/spec/'))) return;
+  execFileSync(process.execPath, ['build.mjs', '--quiet'], { cwd: folder, stdio: 'pipe' });
+};
+
 /** Runs the test files in a copy. `failed`: the first test that failed, null if all passed. `broken`: no test ran. */
 const runTests = async (folder, files, kinds, bail = '1') => {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
+  build(folder, files);
   const started = performance.now();
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', ...files, '--bail', bail, '--reporter', 'json', '--outputFile', report];

@@ -185,7 +185,9 @@ test('@guestlist/elements has types for programs with and without React', { time
     await compile(web, `shown.${language}`, [], web);
   }
   const server = "import('@guestlist/elements').then((all) => console.log(Object.keys(all).join()))";
-  expect(await run(process.execPath, ['-e', server], web)).toBe('GuestlistDashboard,GuestlistMetric\n');
+  expect(await run(process.execPath, ['-e', server], web)).toBe(
+    'GuestlistDashboard,GuestlistEditor,GuestlistMetric,registerAs\n',
+  );
 });
 
 test('Vite and React 19 show the dashboard, by the wrapper and by the element', { timeout: 3 * minutes }, async () => {

@@ -135,3 +135,41 @@ it('a fault of a setting that a variable overrides names the variable', () => {
     expect.stringMatching(/or GUESTLIST_LOG_LEVEL: logLevel/),
   ]);
 });
+
+describe('reports by e-mail', () => {
+  const set = {
+    GUESTLIST_SMTP_URL: 'smtps://user:geheim@mail.example.com',
+    GUESTLIST_PUBLIC_ORIGIN: 'https://a.example',
+  };
+
+  it('need the mail server and the public origin, where a sender is named', async () => {
+    const file = await withFile('mail: { from: reports@a.example }');
+    expect(faultsOf(file)).toEqual([
+      expect.stringMatching(/GUESTLIST_SMTP_URL: is not set/),
+      expect.stringMatching(/gateway\.publicOrigin: is null/),
+    ]);
+    expect(faultsOf({ ...file, ...set })).toEqual([]);
+  });
+
+  it.each([
+    'mail.example.com',
+    'http://mail.example.com',
+    'smtp://',
+    'smtp://u:geheim@host/path',
+    'smtp://u:geheim@host?tls=no',
+  ])('a malformed mail server (%s) is a fault, without the password', (url) => {
+    const faults = faultsOf({ ...set, GUESTLIST_SMTP_URL: url });
+    expect(faults).toEqual([expect.stringMatching(/GUESTLIST_SMTP_URL: must be smtp:/)]);
+    expect(faults.join()).not.toContain('geheim');
+  });
+
+  it.each([
+    'from: "a@b.example, c@d.example"',
+    'from: "a@b.example\\nBcc: x"',
+    'allowedDomains: ["*"]',
+    'allowedDomains: ["@a.example"]',
+    'dashboardUrl: "javascript:x"',
+  ])('refuse %s', async (setting) => {
+    expect(faultsOf({ ...set, ...(await withFile(`mail: { ${setting} }`)) })).toHaveLength(1);
+  });
+});

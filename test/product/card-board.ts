@@ -102,6 +102,8 @@ export const makeBoards = async ({ url, credentials: { demoApiKey } }: Product):
           isAllowManageMetrics: true,
           isAllowMetricCreation: true,
           isAllowMetricLayoutChange: true,
+          isAllowMetricUpdate: true,
+          isAllowMetricDeletion: true,
         },
         importDashboardData: board(names),
       },

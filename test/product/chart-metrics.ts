@@ -88,8 +88,10 @@ const parts: Readonly<Record<ChartType, Parts>> = {
 };
 
 /** The definition of the metric of that type. */
-export const definitionOf = (type: ChartType): Json => {
-  const { chart = {}, dimensions, measures, sort = [], limit = null, ...rest } = parts[type];
+export const definitionOf = (type: ChartType): Json => definitionFrom(type, parts[type]);
+
+const definitionFrom = (type: ChartType, from: Parts): Json => {
+  const { chart = {}, dimensions, measures, sort = [], limit = null, ...rest } = from;
   return {
     kind: 'visual',
     chart: { type, ...(chart as Json) },
@@ -104,17 +106,17 @@ export const definitionOf = (type: ChartType): Json => {
   };
 };
 
-const metricOf = (type: ChartType): Json => ({
-  metricId: `chart-${type}`,
-  name: `The ${type}`,
+const metricOf = (name: string, definition: Json): Json => ({
+  metricId: `chart-${name}`,
+  name: `The ${name}`,
   lineage: [],
   placement: 'METRIC',
-  definition: definitionOf(type),
+  definition,
 });
 
-export const chartsDashboard: Json = {
-  layout: chartTypes.map((type, at) => ({
-    metricId: `chart-${type}`,
+const dashboardOf = (definitions: Readonly<Record<string, Json>>): Json => ({
+  layout: Object.keys(definitions).map((name, at) => ({
+    metricId: `chart-${name}`,
     x: (at % 2) * 6,
     y: Math.floor(at / 2) * 4,
     w: 6,
@@ -122,6 +124,22 @@ export const chartsDashboard: Json = {
   })),
   filters: [],
   gridMargin: [],
-  metrics: chartTypes.map(metricOf),
+  metrics: Object.entries(definitions).map(([name, definition]) => metricOf(name, definition)),
   version: 2,
+});
+
+const typed = Object.fromEntries(chartTypes.map((type) => [type, definitionOf(type)]));
+
+/** Charts that are no type of their own. */
+export const variants: Readonly<Record<string, Json>> = {
+  panels: definitionFrom('line', {
+    dimensions: [date('Month', 'month')],
+    measures: [flights, delay, late],
+    ...ascending('Month'),
+  }),
 };
+
+export const chartsDashboard: Json = dashboardOf(typed);
+
+/** The charts of which a picture is stored. */
+export const picturesDashboard: Json = dashboardOf({ ...typed, ...variants });

@@ -20,6 +20,7 @@ const nothing = {
   guestMetrics: 0,
   guestLayouts: 0,
   guestViews: 0,
+  schedules: 0,
   guestTokens: 0,
 };
 
@@ -45,7 +46,16 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     // The template's four metrics, and the one of acme on the organization's board `held`.
     const metrics = 5;
     expect(await ok(house, 'eraseClient', { clientId: 'acme' })).toEqual({
-      data: { dashboards: 1, embeds: 2, metrics, guestMetrics: 1, guestLayouts: 1, guestViews: 1, guestTokens: 1 },
+      data: {
+        dashboards: 1,
+        embeds: 2,
+        metrics,
+        guestMetrics: 1,
+        guestLayouts: 1,
+        guestViews: 1,
+        schedules: 0,
+        guestTokens: 1,
+      },
       error: null,
     });
     expect(await listed()).toEqual(expect.arrayContaining([shared, 'stays']));

@@ -69,6 +69,58 @@ describe('GET /data-app/dashboards/content: the export with its digest', () => {
   });
 });
 
+describe('POST /data-app/dashboards/content/compare: what changed since a content was read', () => {
+  const service = () => ({ bearer: house.serviceToken });
+  const compare = (dashboardId: string, content: object) =>
+    ok(house, 'compareDashboardContent', { dashboardId, workspaceName, content }, service());
+
+  test('after a stale write, it says what another author changed, and a merged write loses nothing', async () => {
+    await cloneBoard(house, 'merged', 'acme');
+    const { data, digest } = await read('merged');
+    expect(await compare('merged', data)).toEqual({ data: [], digest, error: null });
+    await replace('merged', rename('Metric revenue', 'Revenue'));
+    const mine = { ...data, gridMargin: [3, 3] };
+    const stale = { dashboardId: 'merged', workspaceName, content: mine, expectedDigest: digest };
+    expect(await refused('replaceDashboardContent DASHBOARD_CHANGED', house, stale)).toContain('content/compare');
+    const { data: changes, digest: current } = await compare('merged', data);
+    expect(changes.map(({ text }) => text)).toEqual(['Metric "Metric revenue" is now called "Revenue".']);
+    const now = await read('merged');
+    expect(now.digest).toBe(current);
+    const merged = { ...stale, content: { ...now.data, gridMargin: [3, 3] }, expectedDigest: current };
+    await ok(house, 'replaceDashboardContent', merged);
+    expect((await compare('merged', data)).data.map(({ kind }) => kind)).toEqual(['metricRenamed', 'dashboardChanged']);
+  });
+
+  test('settings that the content leaves out count as unchanged', async () => {
+    const { metadata: _, isAllowPrivateMetricsByDefault: __, ...data } = (await read('board')).data;
+    expect((await compare('board', data)).data).toEqual([]);
+  });
+
+  test('refusals', async () => {
+    const { data } = await read('board');
+    const input = { dashboardId: 'board', workspaceName, content: data };
+    const twice = { ...input, content: { ...data, metrics: [...data.metrics, ...data.metrics] } };
+    expect(await refused('compareDashboardContent INVALID_DASHBOARD_DATA', house, twice, service())).toContain(
+      'occurs twice',
+    );
+    await refused(
+      'compareDashboardContent INVALID_DASHBOARD_ID',
+      house,
+      { ...input, dashboardId: 'nowhere' },
+      service(),
+    );
+    await refused(
+      'compareDashboardContent WORKSPACE_ID_ERROR',
+      house,
+      { ...input, workspaceName: 'nowhere' },
+      service(),
+    );
+    await refused('compareDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: null });
+    await refused('compareDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: house.otherKey });
+    await refused('compareDashboardContent INVALID_REQUEST_BODY', house, { dashboardId: 'board' }, service());
+  });
+});
+
 describe('PUT /data-app/dashboards/content', () => {
   test('ids stay, so embeds, existing tokens and settings that name a metric still work', async () => {
     await openBoard(house, 'kept', 'acme');

@@ -368,6 +368,23 @@ describe('tables', () => {
     expect(created).toEqual({ id: 'proposed', error: null });
   });
 
+  test('a search and a page list some of the tables, and proposals about these', async () => {
+    const tables = Array.from({ length: 12 }, (_, index) => `CREATE TABLE part_${index + 10} (id BIGINT)`);
+    await runOnFile(at('many.duckdb'), [...tables, 'CREATE TABLE leads (id BIGINT, tenant_id BIGINT)']);
+    await ok(house, 'createDatasource', file('many', at('many.duckdb')));
+    const listed = async (input: object) => {
+      const { data } = await ok(house, 'listDatasourceTables', { name: 'many', ...input });
+      return [data.tableCount, data.tables.length, data.proposals.clientColumns.length];
+    };
+    expect(await listed({})).toEqual([13, 13, 1]);
+    expect(await listed({ isPagination: true, pageNumber: 1 })).toEqual([13, 10, 1]);
+    expect(await listed({ isPagination: true, pageNumber: 2 })).toEqual([13, 3, 0]);
+    expect(await listed({ search: 'PART', isPagination: true, pageNumber: 2 })).toEqual([12, 2, 0]);
+    expect(await listed({ search: 'tenant' })).toEqual([1, 1, 1]);
+    const wrong = { name: 'many', isPagination: true, pageNumber: 0 };
+    expect(await refused('listDatasourceTables INVALID_REQUEST_BODY', house, wrong)).toContain('pageNumber');
+  });
+
   test('an unknown datasource, an unreachable one, and a missing name are refused', async () => {
     const input = { name: 'nowhere' };
     expect(await refused('listDatasourceTables DATASOURCE_ID_ERROR', house, input)).toContain('"nowhere"');

@@ -123,6 +123,53 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
   });
 });
 
+describe('DELETE /api/v2/guest/dashboards/{dashboardId}/layout', () => {
+  const restore = async (bearer: string, dashboardId: string) =>
+    (await ok(house, 'restoreGuestLayout', { dashboardId }, { bearer })).data.layout;
+  const isOwn = async (bearer: string, dashboardId: string) => (await boardOf(house, bearer, dashboardId)).hasOwnLayout;
+
+  test('the guest sees the cards of the client, else of the dashboard; the layouts of others stay', async () => {
+    const board = await embedOf(house, 'board');
+    await restore(acme, board);
+    const original = await layoutOf(globex, board);
+    const layouts = { acme: [card('revenue', 1)], ann: [card('revenue', 2)], bob: [card('revenue', 3)] };
+    await arrange(acme, board, layouts.acme);
+    await arrange(ann, board, layouts.ann);
+    await arrange(bob, board, layouts.bob);
+    await arrange(globex, board, layouts.bob);
+    expect([await isOwn(ann, board), await isOwn(acme, board)]).toEqual([true, true]);
+    expect(await restore(ann, board)).toEqual(layouts.acme);
+    expect(await isOwn(ann, board)).toBe(false);
+    expect(await layoutOf(ann, board)).toEqual(layouts.acme);
+    expect(await restore(acme, board)).toEqual(original);
+    expect(await layoutOf(ann, board)).toEqual(original);
+    for (const bearer of [bob, globex]) expect(await layoutOf(bearer, board)).toEqual(layouts.bob);
+    expect(await restore(ann, board)).toEqual(original);
+    await restore(bob, board);
+    await restore(globex, board);
+  });
+
+  test('a token without a user has no layout of its own on its client’s dashboard', async () => {
+    await openBoard(house, 'kept', 'acme');
+    const revenue = await metricOf(house, 'kept', 'acme', 'revenue');
+    await arrange(acme, 'kept', [card(revenue, 5)]);
+    expect(await isOwn(acme, 'kept')).toBe(false);
+    expect(await restore(acme, 'kept')).toEqual([card(revenue, 5)]);
+    expect(await layoutOf(ann, 'kept')).toEqual([card(revenue, 5)]);
+  });
+
+  test('the answer has no card of a metric that the token hides, and only who may arrange is told of the layout', async () => {
+    const board = await embedOf(house, 'board');
+    const hiding = await guest(house, 'acme', {
+      userIdentifier: 'dora',
+      hideDashboardMetrics: [{ dashboardId: 'board', metricIds: ['revenue'] }],
+    });
+    expect(ids(await restore(hiding, board))).not.toContain('revenue');
+    const reader = await guest(house, 'acme', {}, { isEnableCustomizeLayout: false });
+    expect(await isOwn(reader, board)).toBeUndefined();
+  });
+});
+
 describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
   const save = (bearer: string, name: string, parts: Input = {}, dashboardId = 'acme-board') =>
     ok(house, 'createGuestView', { dashboardId, name, ...parts }, { bearer });

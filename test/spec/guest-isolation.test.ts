@@ -37,6 +37,7 @@ const makes: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', defi
 const renames: Write = ({ metricId }) => ({ metricId, name: 'Intruder' });
 const points: Write = ({ metricId }) => ({ metricId });
 const restores: Write = ({ metricId }) => ({ metricId, isArchived: false });
+const publishes: Write = ({ metricId }) => ({ metricId, isPublished: true });
 const previews: Write = ({ dashboardId, metricId }) => ({
   dashboardId,
   metricId,
@@ -47,6 +48,11 @@ const arranges: Write = (place) => ({ dashboardId: place.dashboardId, layout: [c
 const saves: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder' });
 const lists: Write = ({ dashboardId }) => ({ dashboardId });
 const changes: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId, isDefault: true });
+const daily = { every: 'day', at: '08:00', timezone: 'UTC' };
+const schedules: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', format: 'pdf', recurrence: daily });
+/** Reports are allowed on no board here. */
+const ofBoard: Write = ({ dashboardId }) => ({ dashboardId });
+const named: Write = ({ dashboardId }) => ({ dashboardId, scheduleId: 'any' });
 const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
 
 /** Writes that name a metric, and writes that name only a dashboard. */
@@ -55,16 +61,26 @@ const onMetrics: readonly [Pair, Write][] = [
   ['deleteGuestMetric UNAUTHORIZED', points],
   ['archiveGuestMetric UNAUTHORIZED', points],
   ['archiveGuestMetric UNAUTHORIZED', restores],
+  ['getGuestMetricDefinition UNAUTHORIZED', points],
+  ['publishGuestMetric UNAUTHORIZED', publishes],
   ['previewGuestMetric UNAUTHORIZED', previews],
   ['saveGuestLayout UNAUTHORIZED', arranges],
 ];
 const onDashboards: readonly [Pair, Write][] = [
   ['createGuestMetric UNAUTHORIZED', makes],
   ['previewGuestMetric UNAUTHORIZED', previewsNew],
+  ['listGuestMetrics UNAUTHORIZED', lists],
+  ['restoreGuestLayout UNAUTHORIZED', lists],
   ['createGuestView UNAUTHORIZED', saves],
   ['listGuestViews UNAUTHORIZED', lists],
   ['updateGuestView UNAUTHORIZED', changes],
   ['deleteGuestView UNAUTHORIZED', drops],
+  ['createGuestSchedule UNAUTHORIZED', schedules],
+  ['listGuestSchedules UNAUTHORIZED', ofBoard],
+  ['updateGuestSchedule UNAUTHORIZED', named],
+  ['deleteGuestSchedule UNAUTHORIZED', named],
+  ['sendGuestSchedule UNAUTHORIZED', named],
+  ['listGuestDeliveries UNAUTHORIZED', named],
 ];
 
 const at = (dashboardId: string, metric: string): Place => ({ dashboardId, metricId: byName[metric] ?? '', viewId });
@@ -174,6 +190,7 @@ test.each<[string, Input, readonly [Pair, Write][]]>([
     { isEnableMetricUpdation: false },
     [
       ['updateGuestMetric UNAUTHORIZED', renames],
+      ['getGuestMetricDefinition UNAUTHORIZED', points],
       ['previewGuestMetric UNAUTHORIZED', previews],
     ],
   ],
@@ -185,8 +202,22 @@ test.each<[string, Input, readonly [Pair, Write][]]>([
       ['archiveGuestMetric UNAUTHORIZED', points],
     ],
   ],
-  ['isEnableManageMetrics', { isEnableManageMetrics: false }, [['archiveGuestMetric UNAUTHORIZED', restores]]],
-  ['isEnableCustomizeLayout', { isEnableCustomizeLayout: false }, [['saveGuestLayout UNAUTHORIZED', arranges]]],
+  [
+    'isEnableManageMetrics',
+    { isEnableManageMetrics: false },
+    [
+      ['archiveGuestMetric UNAUTHORIZED', restores],
+      ['publishGuestMetric UNAUTHORIZED', publishes],
+    ],
+  ],
+  [
+    'isEnableCustomizeLayout',
+    { isEnableCustomizeLayout: false },
+    [
+      ['saveGuestLayout UNAUTHORIZED', arranges],
+      ['restoreGuestLayout UNAUTHORIZED', lists],
+    ],
+  ],
   [
     'isEnableCreateDashboardView',
     { isEnableCreateDashboardView: false },
@@ -219,12 +250,22 @@ test.each<[Pair, Write]>([
   ['updateGuestMetric TOKEN_EXPIRED', renames],
   ['deleteGuestMetric TOKEN_EXPIRED', points],
   ['archiveGuestMetric TOKEN_EXPIRED', points],
+  ['listGuestMetrics TOKEN_EXPIRED', lists],
+  ['getGuestMetricDefinition TOKEN_EXPIRED', points],
+  ['publishGuestMetric TOKEN_EXPIRED', publishes],
   ['previewGuestMetric TOKEN_EXPIRED', previewsNew],
   ['saveGuestLayout TOKEN_EXPIRED', arranges],
+  ['restoreGuestLayout TOKEN_EXPIRED', lists],
   ['createGuestView TOKEN_EXPIRED', saves],
   ['listGuestViews TOKEN_EXPIRED', lists],
   ['updateGuestView TOKEN_EXPIRED', changes],
   ['deleteGuestView TOKEN_EXPIRED', drops],
+  ['createGuestSchedule TOKEN_EXPIRED', schedules],
+  ['listGuestSchedules TOKEN_EXPIRED', ofBoard],
+  ['updateGuestSchedule TOKEN_EXPIRED', named],
+  ['deleteGuestSchedule TOKEN_EXPIRED', named],
+  ['sendGuestSchedule TOKEN_EXPIRED', named],
+  ['listGuestDeliveries TOKEN_EXPIRED', named],
 ])('%s, before any other check', async (pair, write) => {
   const bearer = await mint(house, 'acme', ann, { permissions: everything, expiryTime: 1 });
   const before = await state();
@@ -238,12 +279,22 @@ test.each<[Pair, Write]>([
   ['updateGuestMetric AUTHENTICATION_ERROR', renames],
   ['deleteGuestMetric AUTHENTICATION_ERROR', points],
   ['archiveGuestMetric AUTHENTICATION_ERROR', points],
+  ['listGuestMetrics AUTHENTICATION_ERROR', lists],
+  ['getGuestMetricDefinition AUTHENTICATION_ERROR', points],
+  ['publishGuestMetric AUTHENTICATION_ERROR', publishes],
   ['previewGuestMetric AUTHENTICATION_ERROR', previewsNew],
   ['saveGuestLayout AUTHENTICATION_ERROR', arranges],
+  ['restoreGuestLayout AUTHENTICATION_ERROR', lists],
   ['createGuestView AUTHENTICATION_ERROR', saves],
   ['listGuestViews AUTHENTICATION_ERROR', lists],
   ['updateGuestView AUTHENTICATION_ERROR', changes],
   ['deleteGuestView AUTHENTICATION_ERROR', drops],
+  ['createGuestSchedule AUTHENTICATION_ERROR', schedules],
+  ['listGuestSchedules AUTHENTICATION_ERROR', ofBoard],
+  ['updateGuestSchedule AUTHENTICATION_ERROR', named],
+  ['deleteGuestSchedule AUTHENTICATION_ERROR', named],
+  ['sendGuestSchedule AUTHENTICATION_ERROR', named],
+  ['listGuestDeliveries AUTHENTICATION_ERROR', named],
 ])('%s without a guest token, also with a key of the host', async (pair, write) => {
   for (const bearer of [null, 'wrong', house.apiKey, house.serviceToken])
     await refused(pair, house, write(at('acme-board', 'common')), { bearer });
@@ -254,7 +305,22 @@ test.each<[Pair, Input]>([
   ['deleteGuestMetric INVALID_REQUEST_BODY', { metricId: '\u0001' }],
   ['archiveGuestMetric INVALID_REQUEST_BODY', { metricId: 'any', isArchived: 'no' }],
   ['listGuestViews INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['listGuestMetrics INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['getGuestMetricDefinition INVALID_REQUEST_BODY', { metricId: 'x'.repeat(256) }],
   ['deleteGuestView INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+  [
+    'createGuestSchedule INVALID_REQUEST_BODY',
+    { dashboardId: 'acme-board', name: 'x', format: 'exe', recurrence: daily },
+  ],
+  ['listGuestSchedules INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  [
+    'updateGuestSchedule INVALID_REQUEST_BODY',
+    { dashboardId: 'acme-board', scheduleId: 'any', to: 'eve@evil.example' },
+  ],
+  ['deleteGuestSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+  ['sendGuestSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+  ['listGuestDeliveries INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+  ['restoreGuestLayout INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
 ])('%s', async (pair, input) => {
   await refused(pair, house, input, { bearer: await guest(house, 'acme') });
 });

@@ -66,7 +66,7 @@ afterAll(() => house.close());
 type Step = {
   readonly writer: number;
   readonly board: number;
-  readonly write: 'make' | 'update' | 'archive' | 'restore' | 'delete' | 'arrange' | 'save' | 'drop';
+  readonly write: 'make' | 'update' | 'archive' | 'restore' | 'delete' | 'arrange' | 'giveUp' | 'save' | 'drop';
   readonly pick: number;
   readonly column: string;
 };
@@ -74,7 +74,7 @@ type Step = {
 const step: fc.Arbitrary<Step> = fc.record({
   writer: fc.nat(1),
   board: fc.nat(2),
-  write: fc.constantFrom('make', 'make', 'update', 'archive', 'restore', 'delete', 'arrange', 'save', 'drop'),
+  write: fc.constantFrom('make', 'make', 'update', 'archive', 'restore', 'delete', 'arrange', 'giveUp', 'save', 'drop'),
   pick: fc.nat(30),
   column: fc.constantFrom('sales.region', 'sales.client', 'products.label', 'clients.id'),
 });
@@ -105,6 +105,7 @@ const run = async ({ writer, board, write, pick, column }: Step): Promise<number
         dashboardId,
         layout: metrics.slice(pick % 3).map((metric, y) => ({ metricId: metric.metricId, x: 0, y, w: 12, h: 1 })),
       }),
+    giveUp: () => send('restoreGuestLayout', { dashboardId }),
     save: () => send('createGuestView', { dashboardId, name: `View ${pick}`, dashboardFilter: { Region: 'north' } }),
     drop: () => send('deleteGuestView', { dashboardId, viewId: views[pick % Math.max(1, views.length)] ?? 'none' }),
   };

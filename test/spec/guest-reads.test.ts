@@ -65,6 +65,46 @@ const north = { Region: 'north', Revenue: 130, Sales: 2 };
 const south = { Region: 'south', Revenue: 50, Sales: 1 };
 const west = { Region: 'west', Revenue: 20, Sales: 1 };
 
+describe('the reader’s language', () => {
+  const bodyOf = async (path: string, language?: string) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(language === undefined ? {} : { 'accept-language': language }),
+    };
+    return request<{ data: { metrics: readonly { name: string }[] }; error: { message: string } }>(
+      `${house.url()}/api/v2/guest/dashboards/acme-board${path}`,
+      { headers },
+    );
+  };
+
+  test('a translation that is empty is refused with its place; a good one is shown by Accept-Language', async () => {
+    const name = { workspaceName: 'shop', dashboardId: 'acme-board' };
+    const { _meta, data, digest } = await ok(house, 'getDashboardContent', name);
+    const put = (de: object) =>
+      call(house, 'replaceDashboardContent', {
+        ...name,
+        content: { ...data, metadata: { ...data.metadata, translations: { de } } },
+        expectedDigest: digest,
+      });
+    const bad = await put({ revenue: ' ' });
+    expect([_meta.dashboardId, bad.status, JSON.stringify(bad.body)]).toEqual([
+      'acme-board',
+      400,
+      expect.stringMatching(/metadata\.translations\.de\.revenue: .*not empty/),
+    ]);
+    const [first = ''] = data.metrics.map((metric) => metric.name);
+    expect((await put({ [first]: 'Umsatz' })).status).toBe(200);
+    const names = async (path: string, language?: string) =>
+      (await bodyOf(path, language)).body.data.metrics.map((metric) => metric.name);
+    expect(await names('')).toContain(first);
+    for (const language of ['de', 'de-DE,de;q=0.9,en;q=0.8', 'DE'])
+      expect(await names('', language)).toContain('Umsatz');
+    expect(await names('?language=de')).toContain(first);
+    for (const language of ['fr, de;q=0.5', '*', ';;;', `${'x'.repeat(4000)}`])
+      expect(await names('', language)).toContain(first);
+  });
+});
+
 describe('GET /api/v2/guest/dashboards/{dashboardId}', () => {
   test('{data: {dashboardId, name, layout, metrics, filters, permissions, theme}, error: null}', async () => {
     const answer = await call(house, 'getGuestDashboard', { dashboardId: 'acme-board' }, { bearer: token });

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LastUse, Revocation, TokenSubject } from '../../src/domain/store/credentials.js';
 import type { Store } from '../../src/domain/store/store.js';
+import type { StudioSession } from '../../src/domain/studio/person.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
@@ -50,6 +51,7 @@ export const credentialSuite = (name: string, open: OpenTwo): void => {
     epochTests(store);
     upkeepTests(store);
     dataAppTests(store, database);
+    studioTests(store);
   });
 };
 
@@ -401,6 +403,40 @@ const dataAppTests = (store: (index?: 0 | 1) => Store, database: () => Database)
       const all = (await store().dataApps.list(null)).map(({ name }) => name);
       expect(all).toEqual(all.toSorted());
       expect((await store().dataApps.list({ number: 2, size: 3 })).map(({ name }) => name)).toEqual(all.slice(3, 6));
+    });
+  });
+};
+
+const studioTests = (store: (index?: 0 | 1) => Store): void => {
+  describe('sessions of Studio', () => {
+    const session = (subject: string, expiresAt = at(60)): StudioSession => ({
+      id: randomUUID(),
+      hash: hashToken(createToken()),
+      person: { issuer: 'link', subject, name: 'Operator', roles: ['owner'], seesData: true },
+      createdAt: at(0),
+      usedAt: at(0),
+      expiresAt,
+    });
+
+    it('are found by hash and by id in every process, and end there', async () => {
+      const own = session(randomUUID());
+      await store().studioSessions.insert(own);
+      expect(await store(1).studioSessions.findByHash(own.hash)).toEqual(own);
+      await store(1).studioSessions.noteUse(own.id, at(7));
+      expect(await store().studioSessions.findById(own.id)).toEqual({ ...own, usedAt: at(7) });
+      await store().studioSessions.end(own.id);
+      expect(await store(1).studioSessions.findById(own.id)).toBeUndefined();
+      expect(await store(1).studioSessions.findByHash(own.hash)).toBeUndefined();
+    });
+
+    it('of one person end together; expired ones are removed', async () => {
+      const [person, other] = [randomUUID(), randomUUID()];
+      const sessions = [session(person), session(person), session(other), session(other, at(1))] as const;
+      for (const one of sessions) await store().studioSessions.insert(one);
+      expect(await store(1).studioSessions.endAllOf(sessions[0].person)).toBe(2);
+      await store().studioSessions.removeExpired(at(2));
+      const left = await Promise.all(sessions.map(({ id }) => store().studioSessions.findById(id)));
+      expect(left).toEqual([undefined, undefined, sessions[2], undefined]);
     });
   });
 };

@@ -141,6 +141,16 @@ const layoutTests = (store: () => Store): void => {
     expect(await store().guestLayouts.find(board.id, ann)).toEqual(layout);
   });
 
+  it('deletes the arrangement of one viewer, and of nobody else', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const layout = { cards: [], known: ['m'] };
+    for (const viewer of [ann, ...others]) await store().guestLayouts.save(board.id, viewer, layout);
+    await store().guestLayouts.delete(board.id, ann);
+    await store().guestLayouts.delete(board.id, ann);
+    expect(await store().guestLayouts.find(board.id, ann)).toBeUndefined();
+    for (const other of others) expect(await store().guestLayouts.find(board.id, other)).toEqual(layout);
+  });
+
   it('sets a dashboard’s own layout, and nothing else of it', async () => {
     const { board } = await insertBoard(store());
     const layout = [{ metricId: 'm', x: 0, y: 0, w: 1, h: 1 }];

@@ -14,6 +14,7 @@ import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
 import { contentTests } from './store-content.js';
 import { datamartTests } from './store-datamarts.js';
+import { deliveryTests } from './store-deliveries.js';
 import {
   dashboardSample,
   dataAppSample,
@@ -65,6 +66,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     embedDeletionTests(store);
     guestTests(store, database);
     boardTests(store);
+    deliveryTests(store, database);
   });
 };
 

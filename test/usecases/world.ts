@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { calendar } from '../../src/deliver/calendar.js';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -130,6 +131,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
     sqlRewriter: createSqlRewriter(),
     findTheme: () => null,
+    reports: { calendar, hasLinks: false, check: async () => 'off' as const },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),

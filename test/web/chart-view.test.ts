@@ -7,12 +7,19 @@ import { hasChromium } from './chromium.js';
 import { dashboards } from './fixtures.js';
 
 const months = Array.from({ length: 6 }, (_, at) => `2001-0${at + 1}-01T00:00:00`);
-const names = ['Month', 'Flights', 'Delay'];
-const rows = months.map((Month, at) => ({ Month, Flights: 100 + 10 * at, Delay: 20 - at }));
+const names = ['Month', 'Flights', 'Delay', 'Share late', 'All'];
+const rows = months.map((Month, at) => ({
+  Month,
+  Flights: 100 + 10 * at,
+  Delay: 20 - at,
+  'Share late': 0.2,
+  All: 9000,
+}));
 const grains = { Month: 'month' } as const;
 const charts: Readonly<Record<string, Partial<GuestChart> & Pick<GuestChart, 'type'>>> = {
   Course: { type: 'line', dimensions: ['Month'], measures: ['Flights', 'Delay'], isDrillable: true },
   Number: { type: 'singleValue', dimensions: ['Month'], measures: ['Delay'], unit: 'min', better: 'lower' },
+  Sizes: { type: 'line', dimensions: ['Month'], measures: ['All', 'Delay', 'Share late'] },
   Share: { type: 'pie', dimensions: ['Month'], measures: ['Flights'] },
   Rows: {
     type: 'table',
@@ -39,6 +46,25 @@ const dashboard = (): GuestDashboard => {
       filters: [],
     })),
   };
+};
+
+type Pixels = { readonly data: Uint8ClampedArray };
+type Canvas = {
+  readonly width: number;
+  readonly height: number;
+  readonly getContext: (kind: '2d') => { getImageData: (x: number, y: number, w: number, h: number) => Pixels };
+};
+
+/** How many coloured lines cross the middle of a canvas from left to right. */
+const countLines = (element: unknown): number => {
+  const canvas = element as Canvas;
+  const { data } = canvas.getContext('2d').getImageData(canvas.width >> 1, 0, 1, canvas.height);
+  const isStrong = (_: unknown, y: number): boolean => {
+    const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(4 * y, 4 * y + 4);
+    return alpha > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 80;
+  };
+  const rows = Array.from({ length: canvas.height }, (_, y) => y).filter(isStrong);
+  return rows.filter((y, at) => at === 0 || y > (rows[at - 1] ?? 0) + 8).length;
 };
 
 const answered = (columns: readonly string[], isTruncated: boolean) => ({
@@ -80,6 +106,13 @@ describe.skipIf(!hasChromium())('a chart in a browser', { timeout: 60_000 }, () 
   });
 
   const course = () => page.getByRole('region', { name: 'Course', exact: true });
+
+  it('draws a line in each panel where measures have three sizes', async () => {
+    const card = page.getByRole('region', { name: 'Sizes', exact: true });
+    await card.getByText('3 panels, each with its own scale').waitFor();
+    const lines = () => card.locator('canvas').first().evaluate(countLines);
+    await expect.poll(lines).toBe(3);
+  });
 
   it('switches a series off by keyboard, and keeps it off when the data is read again', async () => {
     const entry = course().getByRole('button', { name: /^Delay/ });

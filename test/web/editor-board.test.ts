@@ -1,7 +1,8 @@
 /** The layout of a dashboard: whatever is done, tiles stay on the 12 columns, never overlap, and none is lost. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { saveGuestLayout } from '../../src/contract/guest-boards.js';
+import { Arranger } from '../../src/web/editor/arranger.js';
 import {
   arrange,
   type Board,
@@ -117,4 +118,48 @@ test('the tiles of a removed tab go to the tab before it, and the last tab stays
   expect(moved.tabs.map(({ tiles }) => tiles.length)).toEqual([0, 1]);
   expect(arrange(moved, { kind: 'removeTab', id: 'second' })).toEqual(board);
   expect(arrange(board, { kind: 'removeTab', id: 'first' })).toBe(board);
+});
+
+describe('an arranger', () => {
+  const two = [
+    { metricId: 'a', x: 0, y: 0, w: 6, h: 4 },
+    { metricId: 'b', x: 6, y: 0, w: 6, h: 4 },
+  ];
+  const scale = { column: 100, row: 50, isMirrored: false };
+  const held = (arranger: Arranger, id: string) => {
+    const tile = arranger.tiles.find((one) => one.id === id);
+    if (tile === undefined) throw new Error(`no tile ${id}`);
+    return tile;
+  };
+
+  test('makes a whole drag one step, which is undone and redone', () => {
+    const arranger = new Arranger(two);
+    expect(arranger.take(held(arranger, 'b'), true, { x: 0, y: 0 })).toBe(true);
+    expect(arranger.take(held(arranger, 'a'), true, { x: 0, y: 0 })).toBe(false);
+    for (const x of [-60, -110, -210]) arranger.moveTo({ x, y: 60 }, scale);
+    expect(arranger.drop()).toMatchObject({ x: 6, w: 4, h: 5 });
+    expect(arranger.moveTo({ x: 0, y: 0 }, scale)).toBe(false);
+    arranger.undo();
+    expect([arranger.cards, arranger.isChanged, arranger.canRedo]).toEqual([two, false, true]);
+    arranger.redo();
+    expect(arranger.cards[1]).toMatchObject({ w: 4, h: 5 });
+  });
+
+  test('a tile that comes back to its place is no step', () => {
+    const arranger = new Arranger(two);
+    arranger.take(held(arranger, 'a'), false, { x: 0, y: 0 });
+    arranger.moveTo({ x: 300, y: 300 }, scale);
+    arranger.moveTo({ x: 10, y: 10 }, scale);
+    arranger.drop();
+    expect([arranger.cards, arranger.isChanged]).toEqual([two, false]);
+  });
+
+  test('is mirrored where the first column is on the right', () => {
+    const arranger = new Arranger(two);
+    arranger.press('b', 'ArrowRight', true, true);
+    expect(held(arranger, 'b').w).toBe(5);
+    arranger.take(held(arranger, 'b'), true, { x: 0, y: 0 });
+    arranger.moveTo({ x: -100, y: 0 }, { ...scale, isMirrored: true });
+    expect(arranger.drop()?.w).toBe(6);
+  });
 });

@@ -14,7 +14,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { searchFields } from '../../src/web/editor/catalogue.js';
 import { cautionsOf } from '../../src/web/editor/cautions.js';
 import { chartFits, chartNeed, suggestedChart } from '../../src/web/editor/charts.js';
-import { type Draft, definitionOf, emptyDraft } from '../../src/web/editor/draft.js';
+import { type Draft, definitionOf, draftOf, emptyDraft } from '../../src/web/editor/draft.js';
 import { type Action, edit, type Grouping, refusalOf, type Shelf } from '../../src/web/editor/edit.js';
 import { changed, historyOf, redone, undone } from '../../src/web/editor/history.js';
 import {
@@ -264,6 +264,8 @@ test('every reachable definition passes the schema, and runs or is refused as th
   const check = async (draft: Draft): Promise<void> => {
     const parts = definitionOf(draft);
     if (parts === undefined) return;
+    // What was saved is edited again as the same draft.
+    expect(definitionOf(draftOf(newDefinition(parts)) ?? emptyDraft)).toEqual(parts);
     expect(newGuestDefinition.safeParse(parts).error?.issues ?? []).toEqual([]);
     const cautions = cautionsOf(draft, catalogue);
     const faults = guestFaults({ parts, whole: newDefinition(parts), before: null }, mart, moment);

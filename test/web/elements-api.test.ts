@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     bench.service.control.requests.length = 0;
     await page.evaluate(`
       window.heard = [];
-      for (const name of ['loaded', 'filter-change', 'drill', 'point-click'])
+      for (const name of ['loaded', 'filter-change', 'filters-ignored', 'drill', 'point-click'])
         document.addEventListener('guestlist-' + name, ({ detail, target }) => heard.push([name, target.localName, detail]));
     `);
   });
@@ -44,6 +44,21 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     page.evaluate(`(() => { const element = document.querySelector('guestlist-dashboard'); ${code} })()`);
   const asked = (metric: string) =>
     bench.service.control.requests.filter(({ path }) => path.includes(`${metric}/query`)).map(({ body }) => body);
+
+  it('asks in the language of the page, and shows the labels that it gets; in another language, with the next read', async () => {
+    bench.service.control.override = ({ path, language }) => {
+      if (!path.endsWith('/guest/dashboards/delays--LAX')) return undefined;
+      const filters = [{ name: 'Late', label: `Late (${language})`, dataType: 'boolean', defaultValue: null }];
+      const board = { dashboardId: 'delays--LAX', name: 'Delays', layout: [], metrics: [], filters, permissions: {} };
+      return { body: { data: { ...board, accessPermissions: {}, theme: null, defaultView: null }, error: null } };
+    };
+    await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX', language: 'de' });
+    const named = (language: string) => page.getByLabel(`Late (${language})`).waitFor();
+    await named('de');
+    await setAttribute(page, 'guestlist-dashboard', 'language', 'fr');
+    await call('return element.refresh()');
+    await named('fr');
+  });
 
   it('reflects what the page sets, but never a token', async () => {
     await call(`host.mount('guestlist-dashboard', {});
@@ -97,6 +112,28 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     expect(await errorOf('{ Nothing: 1 }')).toMatch(/^TypeError: The dashboard has no filter Nothing. Its filters: /);
     expect(await errorOf("[['State', 1]]")).toMatch(/^TypeError: setFilters takes an object/);
     expect(await errorOf('{ State: null }')).toMatch(/^TypeError: setFilters takes an object/);
+  });
+
+  it('tells the page, once, which of the values that it set early have no effect', async () => {
+    const warned: string[] = [];
+    page.on('console', (message) => message.type() === 'warning' && warned.push(message.text()));
+    await page.evaluate(`{
+      const element = document.createElement('guestlist-dashboard');
+      element.setFilters({ State: ['CA'], Nothing: 1 });
+      Object.assign(element, { token: 'guest-LAX-1', dashboardId: 'delays--LAX' });
+      document.querySelector('main').append(element);
+    }`);
+    await settled();
+    const told = [
+      ['guestlist-dashboard', { dashboardId: 'delays--LAX', ignored: [{ name: 'Nothing', reason: 'unknown' }] }],
+    ];
+    expect(await heard('filters-ignored')).toEqual(told);
+    expect(asked('shareDelayed')).toEqual([{ dashboardId: 'delays--LAX', dashboardFilter: { State: ['CA'] } }]);
+    await call('element.refresh()');
+    await until(() => heard('loaded')).toHaveLength(2);
+    expect(await heard('filters-ignored')).toEqual(told);
+    const warning = /filter values of the page without effect on dashboard delays--LAX: Nothing \(unknown\)/;
+    expect(warned).toEqual([expect.stringMatching(warning)]);
   });
 
   it('tells the page of a point that the guest clicks, and of a drill and its end', async () => {

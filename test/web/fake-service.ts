@@ -10,6 +10,7 @@ export type Recorded = {
   readonly method: string;
   readonly path: string;
   readonly authorization: string;
+  readonly language: string;
   readonly body: unknown;
 };
 type Reply = { readonly status?: number; readonly body: unknown; readonly headers?: Record<string, string> };
@@ -57,6 +58,7 @@ export const startFakeService = async (flights: Flights) => {
       method: request.method ?? 'GET',
       path: url.pathname + url.search,
       authorization: request.headers.authorization ?? '',
+      language: request.headers['accept-language'] ?? '',
       body: text === '' ? null : JSON.parse(text),
     };
     const replyTo = async (each: Recorded): Promise<Reply> => {
@@ -105,12 +107,12 @@ export const refusal = (code: string, message: string, status = 400): Reply => (
 });
 
 /** The metrics of a dashboard query, each as the query of its own that it stands for. They are recorded as such. */
-const partsOf = ({ method, path, authorization, body }: Recorded): readonly Recorded[] => {
+const partsOf = ({ method, path, authorization, language, body }: Recorded): readonly Recorded[] => {
   const id = /^\/api\/v2\/guest\/dashboards\/([^/]+)\/query$/.exec(path)?.[1];
   const { metrics, ...common } = record(body);
   if (id === undefined || !Array.isArray(metrics)) return [];
   return metrics.map(record).map(({ metricId, ...rest }) => ({
-    ...{ method, authorization, path: `/api/v2/guest/metrics/${metricId}/query` },
+    ...{ method, authorization, language, path: `/api/v2/guest/metrics/${metricId}/query` },
     body: { dashboardId: decodeURIComponent(id), ...common, ...rest },
   }));
 };

@@ -110,6 +110,26 @@ describe('lines, areas and bars', () => {
     expect(shown.reduce((all, { value }) => all + value, 0)).toBe(sum);
   });
 
+  it('offers all series of the answer, and draws those that the reader picks', () => {
+    const given = many({ Flights: 'sum' });
+    const offered = picture(cartesian, given).offered;
+    expect(offered?.all).toHaveLength(20);
+    expect(offered?.shown.size).toBe(7);
+    const picked = new Set(['S0', 'S3']);
+    const drawn = picture(cartesian, { ...given, choice: { ...given.choice, picked } });
+    expect(drawn.legend.map(({ name }) => name)).toEqual(['S0', 'S3']);
+    expect(drawn.notes).toEqual(['2 of 20 series shown']);
+    expect(drawn.offered?.shown).toEqual(picked);
+    const gone = { ...given, choice: { ...given.choice, picked: new Set(['gone']) } };
+    expect(picture(cartesian, gone).legend.at(-1)?.name).toBe('Other');
+  });
+
+  it('names the measures that a chart split into series leaves out', () => {
+    const rows = months.flatMap((Month) => ['A', 'B'].map((State) => ({ Month, State, Flights: 1, Delay: 2 })));
+    const given = drawing({ type: 'line', dimensions: ['Month', 'State'], measures: ['Flights', 'Delay'] }, rows);
+    expect(picture(cartesian, given).notes).toEqual(['Not drawn: Delay']);
+  });
+
   it('leaves smaller averages out, because averages do not add up, and says so', () => {
     const drawn = picture(cartesian, many({}));
     expect(drawn.legend.map(({ name }) => name)).not.toContain('Other');
@@ -131,6 +151,67 @@ describe('lines, areas and bars', () => {
       ['bar', 0],
       ['line', 1],
     ]);
+  });
+
+  describe('measures of three sizes', () => {
+    const rows = months.map((Month, at) => ({ Month, Flights: 20_000 + at, Delay: 12 + at, Share: 0.2, Plan: 14 }));
+    const three = (more: Partial<GuestChart> = {}, measures: readonly string[] = ['Flights', 'Delay', 'Share']) =>
+      drawing({ type: 'line', dimensions: ['Month'], measures, grains: { Month: 'month' }, ...more }, rows);
+    const panelsIn = (given: Drawing) =>
+      seriesOf(cartesian, given).map(({ xAxisIndex, yAxisIndex }) => [xAxisIndex, yAxisIndex]);
+
+    it('have a panel each, one below the other with the same edges, and the chart says so', () => {
+      const drawn = picture(cartesian, three());
+      expect(panelsIn(three())).toEqual([
+        [0, 0],
+        [1, 1],
+        [2, 2],
+      ]);
+      const grids = drawn.option.grid as { left: number; right: number; top: number; height: number }[];
+      expect(new Set(grids.map(({ left, right, height }) => `${left} ${right} ${height}`)).size).toBe(1);
+      expect(grids.slice(1).every(({ top }, at) => top >= (grids[at]?.top ?? 0) + (grids[at]?.height ?? 0))).toBe(true);
+      expect(drawn.option.xAxis).toMatchObject([
+        { axisLabel: { show: false } },
+        { axisLabel: { show: false } },
+        { gridIndex: 2 },
+      ]);
+      expect(drawn.option.yAxis).toMatchObject([{ name: 'Flights' }, { name: 'Delay' }, { name: 'Share' }]);
+      expect(drawn.option.axisPointer).toMatchObject({ link: [{ xAxisIndex: 'all' }] });
+      expect(drawn.notes).toEqual(['3 panels, each with its own scale']);
+      expect(drawn.tip({ series: 0, index: 1 })?.lines).toHaveLength(3);
+    });
+
+    it('share one panel where they have one size, and a target is in the panel of its size', () => {
+      const lines = [{ kind: 'measure', measure: 'Plan' }] as const;
+      expect(panelsIn(three({ lines }, ['Share', 'Flights', 'Plan', 'Delay']))).toEqual([
+        [0, 0],
+        [1, 1],
+        [2, 2],
+        [2, 2],
+      ]);
+    });
+
+    it('have two axes as soon as two sizes are left, or if the metric names the axes', () => {
+      const hidden = { ...three(), choice: { hidden: new Set(['Share']), zoom: null } };
+      expect(panelsIn(hidden)).toEqual([
+        [undefined, 0],
+        [undefined, 1],
+      ]);
+      expect(panelsIn(three({ series: [{ measure: 'Share', type: 'line', axis: 'right' }] }))).toEqual([
+        [undefined, 0],
+        [undefined, 1],
+        [undefined, 1],
+      ]);
+    });
+
+    it('begin on the right for readers from right to left', () => {
+      const { option } = picture(cartesian, { ...three(), format: createFormat('ar-EG') });
+      expect(option.yAxis).toMatchObject(
+        [0, 1, 2].map(() => ({ position: 'right', nameTextStyle: { align: 'right' } })),
+      );
+      expect(option.xAxis).toMatchObject([0, 1, 2].map(() => ({ inverse: true })));
+      expect((option.grid as { left: number }[]).map(({ left }) => left)).toEqual([14, 14, 14]);
+    });
   });
 
   it('puts a pattern on a colour that is used twice', () => {
@@ -189,6 +270,56 @@ describe('charts of a language from right to left', () => {
   ] as const)('are mirrored as a %s', (type, draw) => {
     const { option } = picture(draw, given(type, { measures: ['Flights'] }));
     expect(option).toMatchObject({ xAxis: { inverse: true }, yAxis: [{ position: 'right' }] });
+  });
+
+  const shape = (type: GuestChart['type'], dimensions: readonly string[], rows: Rows): Drawing => ({
+    ...drawing({ type, dimensions, measures: ['Flights'] }, rows),
+    format: createFormat('ar-EG'),
+  });
+
+  it('let flows begin on the right, and point their arrows to the left', () => {
+    const flow = shape('sankey', ['From', 'To'], [{ From: 'A', To: 'B', Flights: 3 }]);
+    expect(seriesOf(sankey, flow)[0]).toMatchObject({
+      data: [
+        { name: '0:A', depth: 1, label: { position: 'left' } },
+        { name: '1:B', depth: 0, label: { position: 'right' } },
+      ],
+      links: [{ source: '1:B', target: '0:A' }],
+      lineStyle: { color: 'target' },
+    });
+    expect(picture(sankey, flow).tip({ series: 0, index: 0, kind: 'edge' })?.title).toBe(
+      '\u2068A\u2069 ← \u2068B\u2069',
+    );
+  });
+
+  it('fill a gauge from the right', () => {
+    expect(seriesOf(gauge, shape('gauge', [], [{ Flights: 3 }]))[0]).toMatchObject({
+      startAngle: -20,
+      endAngle: 200,
+      clockwise: false,
+    });
+  });
+
+  it('have a funnel’s names and numbers on the left of its stages', () => {
+    const given = shape('funnel', ['Step'], [{ Step: 'Seen', Flights: 3 }]);
+    type Item = {
+      readonly style: { readonly x?: number; readonly align?: string };
+      readonly shape: { readonly x: number };
+    };
+    const [stages] = seriesOf(parts, given) as unknown as readonly {
+      renderItem: (at: object, api: object) => { readonly children: readonly Item[] };
+    }[];
+    const [bar, name, value] = stages?.renderItem({ dataIndex: 0 }, { getHeight: () => 300 }).children ?? [];
+    expect([name?.style.align, value?.style.align, value?.style.x]).toEqual(['right', 'left', 4]);
+    expect(name?.style.x).toBeLessThan(bar?.shape.x ?? 0);
+  });
+
+  it('keep the number of a pie’s part after a Latin name', () => {
+    const [ring] = seriesOf(parts, shape('pie', ['Step'], [{ Step: 'Seen', Flights: 3 }])) as unknown as readonly {
+      label: { formatter: (at: object) => string; ellipsis: string };
+    }[];
+    expect(ring?.label.formatter({ dataIndex: 0 })).toMatch(/^\u2068Seen\u2069 {2}/);
+    expect(ring?.label.ellipsis).toBe('…\u200e');
   });
 
   it('stay as they are in other languages', () => {
@@ -335,6 +466,10 @@ describe('more points than pixels', () => {
     expect(picture(cartesian, many).notes).toEqual([
       '50,000 points: each pixel shows the least and the greatest of its own',
     ]);
+    const notes = (more: Partial<MetricAnswer>) =>
+      picture(cartesian, { ...many, answer: { ...many.answer, ...more } }).notes;
+    expect(notes({ isTruncated: true })).toEqual(['Each pixel shows the least and the greatest of its points']);
+    expect(notes({ points: { total: 900_000, shown: 50_000 } })).toEqual([]);
     expect(seriesOf(cartesian, minutes(500))[0]).not.toHaveProperty('sampling');
   });
 });
@@ -527,6 +662,15 @@ describe('a pivot table', () => {
       { text: 'Q1 2001', span: 2 },
       { text: 'Q2 2001', span: 2 },
       { text: 'Total', span: 2 },
+    ]);
+  });
+
+  it('says on each total of a truncated answer that it is of the rows shown', () => {
+    const cut = pivotOf({ ...given.answer, isTruncated: true }, given.chart, format);
+    expect(cut.heads[0]?.at(-1)).toEqual({ text: 'Total of the rows shown', span: 2 });
+    expect(cut.rows.filter(({ kind }) => kind !== 'row').map(({ labels }) => labels[0])).toEqual([
+      'CA total of the rows shown',
+      'Total of the rows shown',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestFilter } from '../../src/domain/guest/view.js';
 import { createFormat } from '../../src/web/base/format.js';
-import { filterNotes, withoutLocked } from '../../src/web/filters/filter-values.js';
+import { filterNotes, ignoredFilters, withoutLocked } from '../../src/web/filters/filter-values.js';
 
 const english = createFormat('en-US');
 const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: GuestFilter['defaultValue'] = null) => ({
@@ -11,6 +11,17 @@ const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: G
 });
 const filters = [filter('State', 'string'), filter('Date', 'date'), filter('Distance', 'number')];
 const note = (values: Parameters<typeof filterNotes>[1]) => filterNotes(filters, values, english).join('; ');
+
+it('names the values of the page that have no effect, with the reason', () => {
+  const locked = { ...filter('Airline', 'string'), appliedValue: ['AA'] };
+  const values = { State: ['CA'], Airline: ['UA'], Nothing: 1, constructor: 2 };
+  expect(ignoredFilters(values, [...filters, locked])).toEqual([
+    { name: 'Airline', reason: 'locked' },
+    { name: 'Nothing', reason: 'unknown' },
+    { name: 'constructor', reason: 'unknown' },
+  ]);
+  expect(ignoredFilters({ State: ['CA'] }, filters)).toEqual([]);
+});
 
 describe('filter values in words', () => {
   it('never claims to show everything, because the page does not know what the token restricts', () => {

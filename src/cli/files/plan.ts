@@ -13,6 +13,7 @@ import {
 } from './formats.js';
 import type { PolicyText } from './policies.js';
 import type { Stored } from './service.js';
+import { sharedMetricFaults } from './shared-metrics.js';
 
 /** `file` is null for what only the service has. */
 type Step<Value, Before> = {
@@ -202,12 +203,14 @@ const embedFaults = (file: OfEmbed, files: readonly DefinitionFile[], stored: St
 };
 
 /** What the service cannot do, with the lines of the files. The policy is checked apart. */
-export const planFaults = (files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] =>
-  files.flatMap((file) => {
+export const planFaults = (files: readonly DefinitionFile[], stored: Stored): readonly FileFault[] => [
+  ...files.flatMap((file) => {
     if (file.kind === 'datamart') return datamartFaults(file, stored);
     if (file.kind === 'dashboard') return dashboardFaults(file, stored);
     return file.kind === 'embed' ? embedFaults(file, files, stored) : [];
-  });
+  }),
+  ...sharedMetricFaults(files, stored.dashboards),
+];
 
 export const changing = (steps: readonly PlanStep[]): readonly PlanStep[] =>
   steps.filter(({ action }) => action !== 'unchanged');

@@ -8,10 +8,11 @@ import { createDatamart, updateDatamart } from '../../contract/datamart-writes.j
 import { deleteDatamart } from '../../contract/datamarts.js';
 import { updateEmbed } from '../../contract/embed-settings.js';
 import { createEmbed, deleteEmbed } from '../../contract/embeds.js';
-import { type DashboardFile, type EmbedFile, fileIdsOf, type StoredDashboard } from './formats.js';
+import { type DashboardFile, type EmbedFile, fileIdsOf, type StoredDashboard, storedDashboard } from './formats.js';
 import type { DashboardStep, DatamartStep, EmbedStep, PlanStep, PolicyStep } from './plan.js';
 import { writePolicyText } from './policies.js';
 import type { Ends } from './service.js';
+import { isOnlyShared, ownIdsOf } from './shared-metrics.js';
 
 type Warnings = readonly { readonly message: string }[];
 
@@ -32,7 +33,7 @@ const pushDatamart = async (call: Call, step: DatamartStep): Promise<Warnings> =
 const contentFor = (value: DashboardFile, before: StoredDashboard | undefined) => {
   const { workspaceName: _, dashboardId: __, dashboardName: ___, ...content } = value;
   const stored = before?.content.data.metrics ?? [];
-  const own = new Map([...fileIdsOf(stored)].map(([metricId, fileId]) => [fileId, metricId]));
+  const own = ownIdsOf(before);
   const lineages = new Map(stored.map(({ metricId, lineage }) => [metricId, lineage]));
   const ownId = (fileId: string): string => own.get(fileId) ?? fileId;
   return {
@@ -45,6 +46,17 @@ const contentFor = (value: DashboardFile, before: StoredDashboard | undefined) =
       lineage: lineages.get(ownId(metric.metricId)) ?? [],
     })),
   };
+};
+
+/** The digest of the dashboard as it was planned. An earlier step may have changed a metric that both dashboards show. */
+const expectedDigestOf = async (
+  call: Call,
+  { value, before }: Extract<DashboardStep, { action: 'change' | 'unchanged' }>,
+): Promise<string> => {
+  const { workspaceName, dashboardId } = value;
+  const now = await call(getDashboardContent, { workspaceName, dashboardId });
+  const isOurs = isOnlyShared(before.value, storedDashboard(workspaceName, now), value);
+  return isOurs ? now.digest : before.content.digest;
 };
 
 const pushDashboard = async (call: Call, step: DashboardStep): Promise<void> => {
@@ -60,12 +72,8 @@ const pushDashboard = async (call: Call, step: DashboardStep): Promise<void> => 
     return;
   }
   const content = contentFor(step.value, step.before);
-  await call(replaceDashboardContent, {
-    workspaceName,
-    dashboardId,
-    content,
-    expectedDigest: step.before.content.digest,
-  });
+  const expectedDigest = await expectedDigestOf(call, step);
+  await call(replaceDashboardContent, { workspaceName, dashboardId, content, expectedDigest });
 };
 
 /** The service's own id of the metric that the file names. */

@@ -26,10 +26,11 @@ export const datamartDefinition = ({ name, tenancy, tables, relationships, share
     name,
     datasourceName: name,
     tenancySettings: tenancy,
-    tableList: tables.map(({ schemaName, tableName, clientColumn, columns }) => ({
+    tableList: tables.map(({ schemaName, tableName, clientColumn, tenancyPath, columns }) => ({
       name: tableName,
       schemaName,
       ...(clientColumn === null ? {} : { clientColumn }),
+      ...(tenancyPath == null ? {} : { tenancyPath }),
       columns: columns.map((column) => ({ name: column.columnName })),
     })),
     sharedTables: [...sharedTables],

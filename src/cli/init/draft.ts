@@ -13,7 +13,7 @@ import {
 import { datatypeKind } from '../../domain/datamart/datatype.js';
 import { clientColumnOf, labelColumnOf, type ProposedRelationship } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
-import { type Ownership, tableOwnerships } from '../../domain/datamart/table-ownership.js';
+import { type TableOwnership, tableOwnerships } from '../../domain/datamart/table-ownership.js';
 
 export type Choices = {
   readonly name: string;
@@ -23,13 +23,22 @@ export type Choices = {
   readonly clientColumn: string | undefined;
   /** Names (`schema.table`) of the tables whose rows are for all tenants. */
   readonly shared: readonly string[];
+  /** The relationship that says whose the rows are, by the name of the table, where several lead to a tenant. */
+  readonly paths: ReadonlyMap<string, string>;
 };
+
+/** A relationship that leads from a table to one with a tenant. */
+export type Way = { readonly relationshipName: string; readonly text: string };
 
 export type LeftOut = {
   readonly table: SourceTable;
   readonly reason: string;
   /** Whether tables with a tenant refer to it by a key, so that it may be a list for all tenants. */
   readonly isLookup: boolean;
+  /** Whether its rows belong to tenants, but it is not clear to which. Then it must not be shared. */
+  readonly mayHaveTenants: boolean;
+  /** Where several ways lead to a tenant: the ways. */
+  readonly ways: readonly Way[];
 };
 
 export type Draft = {
@@ -48,11 +57,16 @@ const whyHidden = ({ columnName, datatype }: SourceTable['columns'][number]): st
   return kind === 'other' || kind === 'json' ? `of a type that charts cannot show (${datatype})` : null;
 };
 
-const tableOf = (table: SourceTable, clientColumn: string | null, keep: ReadonlySet<string>): DatamartTable => ({
+const tableOf = (
+  table: SourceTable,
+  { clientColumn, tenancyPath }: Pick<DatamartTable, 'clientColumn' | 'tenancyPath'>,
+  keep: ReadonlySet<string>,
+): DatamartTable => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
   label: '',
   clientColumn,
+  tenancyPath,
   isHide: false,
   columns: table.columns
     .filter((column) => keep.has(column.columnName) || whyHidden(column) === null)
@@ -74,10 +88,9 @@ const reasons: Readonly<Record<string, string>> = {
   'key-within-client': 'its relationship joins by a key that is unique within one tenant only',
   cycle: 'its relationships lead in a circle and to no tenant',
 };
+/** Why no way leads from a table to a tenant: its rows may be for all. */
+const tenantless = new Set(['no-owner', 'cycle']);
 const severalColumns = 'several of its columns refer to the tenants, and each may be another role';
-
-const whyUnreadable = (tenancy: Ownership): string | null =>
-  tenancy.kind === 'unreadable' ? (reasons[tenancy.reason] ?? tenancy.message) : null;
 
 const tenancyOf = ({ tenantTable, keyColumn }: Choices): NonNullable<Datamart['tenancy']> => {
   const datatype = tenantTable.columns.find(({ columnName }) => columnName === keyColumn)?.datatype ?? '';
@@ -117,15 +130,21 @@ export const draftDatamart = (
   const isShared = (table: TableRef): boolean => choices.shared.includes(qualifiedName(table)) && !isTenants(table);
   const columnFor = (table: SourceTable) =>
     isTenants(table) || isShared(table) ? null : clientColumnOf(table, tenants, relationships);
+  // Tables that name their tenant need no relationship to it. With several ways to a tenant, it would be a second way
+  // between two other tables, and no metric could join them.
+  const isNeeded = (child: TableRef): boolean => choices.paths.size === 0 || !isTenants(child);
   const clear = tables.filter((table) => columnFor(table) !== 'several');
   const full: Datamart = {
     id: choices.name,
     name: choices.name,
     datasourceId: choices.name,
     tenancy: tenancyOf(choices),
-    tables: clear.map((table) => tableOf(table, columnFor(table), neededColumns(table, choices, relationships))),
+    tables: clear.map((table) => {
+      const owner = { clientColumn: columnFor(table), tenancyPath: choices.paths.get(qualifiedName(table)) ?? null };
+      return tableOf(table, owner, neededColumns(table, choices, relationships));
+    }),
     relationships: relationships
-      .filter(({ parent, child }) => among(clear, parent) && among(clear, child))
+      .filter(({ parent, child }) => among(clear, parent) && among(clear, child) && isNeeded(child))
       .map(({ relationshipName, parent, child, cardinality, join }) => ({
         relationshipName,
         parent,
@@ -143,10 +162,6 @@ export const draftDatamart = (
 const withoutUnreadable = (tables: readonly SourceTable[], full: Datamart): Draft => {
   const owned = tableOwnerships(full, keysOf(tables));
   const kept = owned.filter(({ tenancy }) => tenancy.kind !== 'unreadable').map(({ table }) => table);
-  const why = (table: SourceTable): string => {
-    const tenancy = owned.find((one) => sameTable(one.table, table))?.tenancy;
-    return tenancy === undefined ? severalColumns : (whyUnreadable(tenancy) ?? severalColumns);
-  };
   const isLookup = (table: TableRef): boolean =>
     full.relationships.some(({ parent, child }) => sameTable(child, table) && among(kept, parent));
   const datamart = {
@@ -158,9 +173,35 @@ const withoutUnreadable = (tables: readonly SourceTable[], full: Datamart): Draf
     datamart,
     leftOut: tables
       .filter((table) => !among(kept, table))
-      .map((table) => ({ table, reason: why(table), isLookup: isLookup(table) })),
+      .map((table) => ({ table, isLookup: isLookup(table), ...whyLeftOut(table, full, owned) })),
     leftOutColumns: tables.filter((table) => among(kept, table)).flatMap((table) => hiddenColumns(table, datamart)),
   };
+};
+
+const whyLeftOut = (
+  table: SourceTable,
+  full: Datamart,
+  owned: readonly TableOwnership[],
+): Pick<LeftOut, 'reason' | 'mayHaveTenants' | 'ways'> => {
+  const tenancy = owned.find((one) => sameTable(one.table, table))?.tenancy;
+  // Not in the datamart at all: several columns refer to the tenants.
+  if (tenancy?.kind !== 'unreadable') return { reason: severalColumns, mayHaveTenants: true, ways: [] };
+  return {
+    reason: reasons[tenancy.reason] ?? tenancy.message,
+    mayHaveTenants: !tenantless.has(tenancy.reason),
+    ways: tenancy.reason === 'several-paths' ? waysFrom(table, full, owned) : [],
+  };
+};
+
+const waysFrom = (table: SourceTable, full: Datamart, owned: readonly TableOwnership[]): readonly Way[] => {
+  const hasTenant = (ref: TableRef): boolean =>
+    owned.some((one) => sameTable(one.table, ref) && (one.tenancy.kind === 'column' || one.tenancy.kind === 'path'));
+  return full.relationships
+    .filter(({ parent, child, cardinality }) => sameTable(parent, table) && cardinality !== null && hasTenant(child))
+    .map(({ relationshipName, parent, child }) => ({
+      relationshipName,
+      text: `${parent.columnName} → ${child.tableName}`,
+    }));
 };
 
 const hiddenColumns = (table: SourceTable, { tables }: Datamart): Draft['leftOutColumns'] => {

@@ -11,6 +11,7 @@ import { datatypeKind } from '../../domain/datamart/datatype.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { tableOwnerships } from '../../domain/datamart/table-ownership.js';
 import type { Cell } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
 import { type AskMetric, metricOf } from './ask.js';
 import { type Roles, rolesOf } from './roles.js';
 
@@ -55,7 +56,7 @@ const ownersOf = (datamart: Datamart, sources: readonly SourceTable[]): readonly
 const count = { name: 'rows', aggregate: 'COUNT' } as const;
 const numberIn = (cell: Cell | undefined): number => Number(cell ?? 0);
 
-/** Returns the tenants with the most rows in the largest table that has a tenant. */
+/** Returns the tenants with the most rows in the largest table that has a tenant and can be joined with it. */
 const findTenants = async (ask: AskMetric, datamart: Datamart, owned: readonly Owned[]): Promise<readonly string[]> => {
   const counted = await Promise.all(
     owned.map(async ({ table, owner, isTenants }) => {
@@ -63,24 +64,32 @@ const findTenants = async (ask: AskMetric, datamart: Datamart, owned: readonly O
       return { table, owner, isTenants, rows: numberIn(rows[0]?.rows) };
     }),
   );
-  const [largest] = counted
-    .filter(({ owner }) => owner !== null)
+  const largest = counted
+    .filter(({ rows }) => rows > 0)
     .toSorted((a, b) => Number(a.isTenants) - Number(b.isTenants) || b.rows - a.rows);
-  if (largest?.owner == null || largest.rows === 0) return [];
-  const { rows } = await ask(
-    datamart,
-    null,
-    metricOf({
-      from: largest.table,
-      dimensions: [{ name: 'tenant', column: largest.owner }],
-      measures: [count],
-      sort: [{ name: 'rows', direction: 'DESC' }],
-      limit: 4,
-    }),
-  );
-  return rows
-    .flatMap(({ tenant }) => (tenant === null || tenant === undefined || tenant === '' ? [] : [String(tenant)]))
-    .slice(0, 3);
+  for (const { table, owner } of largest) {
+    const tenants = owner === null ? [] : await tenantsIn(ask, datamart, table, owner);
+    if (tenants.length > 0) return tenants;
+  }
+  return [];
+};
+
+/** The tenants of a table's rows; none where the engine refuses to join the table with the one that names them. */
+const tenantsIn = async (
+  ask: AskMetric,
+  datamart: Datamart,
+  from: TableRef,
+  column: ColumnRef,
+): Promise<readonly string[]> => {
+  const dimensions = [{ name: 'tenant', column }];
+  const sort = [{ name: 'rows', direction: 'DESC' as const }];
+  try {
+    const { rows } = await ask(datamart, null, metricOf({ from, dimensions, measures: [count], sort, limit: 4 }));
+    return rows.flatMap(({ tenant }) => (tenant == null || tenant === '' ? [] : [String(tenant)])).slice(0, 3);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
+    throw error;
+  }
 };
 
 /** Columns of one table that are asked about at once. */

@@ -204,5 +204,9 @@ const server = createServer((request, response) => {
   response.setHeader('cache-control', 'no-store');
   response.end(isSession ? session(Object.fromEntries(searchParams)) : page);
 });
+server.on('error', ({ code, message, port }) => {
+  console.error(code === 'EADDRINUSE' ? \`Port \${port} is taken. Name another: node host-page.mjs \${port + 1}\` : message);
+  process.exitCode = 1;
+});
 server.listen(Number(process.argv[2] ?? 8080), 'localhost', () => console.log(\`Open http://localhost:\${server.address().port}\`));
 `;

@@ -27,6 +27,7 @@ import {
   trialOrigin,
 } from './files.js';
 import { type FirstDashboard, type FirstMetric, firstDashboard } from './first-dashboard.js';
+import { choosePort, usualPort } from './port.js';
 import {
   type Asking,
   askClientColumn,
@@ -39,6 +40,7 @@ import {
 import { draftReport, tablesReport } from './report.js';
 import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
 import { UsageError } from './usage-error.js';
+import { askWays } from './ways.js';
 
 export const initUsage = `guestlist init: from a database of yours to a first dashboard
 
@@ -55,7 +57,7 @@ and data/ (the metadata). Then \`guestlist serve\` runs it. The database is only
   --shared TABLES        tables whose every row all tenants may read, with commas between them; none if left out
   --origin ORIGIN        where your pages run; ${trialOrigin} if left out
   --claim NAME           the claim of your sessions that holds the tenant; tenant_id if left out
-  --port PORT            the port of Guestlist; 3000 if left out
+  --port PORT            the port of Guestlist; the first free one from 3000 if left out
   --yes                  ask nothing: flags, and what the database's keys and names propose
 
 A table whose rows have no tenant is left out, and init says why. Without a terminal it asks nothing.`;
@@ -91,13 +93,6 @@ const assertFresh = (folder: string): void => {
   throw new UsageError(
     `${there.join(', ')} in this folder would be overwritten: start in an empty folder, or remove them first`,
   );
-};
-
-const readPort = (text = '3000'): number => {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new UsageError(`--port ${text}: a port from 1 to 65535`);
-  return port;
 };
 
 const readClaim = (claim = 'tenant_id'): string => {
@@ -139,16 +134,17 @@ const chooseTables = async (asking: Asking, flags: Flags, { connection, tables, 
   const proposals = proposeFor(tables);
   const tenants = await askTenantTable(asking, flags, tables, proposals);
   const clientColumn = await askClientColumn(asking, flags, tables, tenants, proposals);
-  const choices = (shared: readonly string[]): Choices => ({
+  const choices = {
     name: nameOf(connection),
     tenantTable: tenants.table,
     keyColumn: tenants.keyColumn,
     clientColumn,
-    shared,
-  });
-  const alone = draftDatamart(tables, proposals.relationships, choices([]));
-  const shared = await askShared(asking, flags, tables, alone.leftOut);
-  const draft = draftDatamart(tables, proposals.relationships, choices(shared));
+  };
+  const draftFor = (paths: Choices['paths'], shared: readonly string[] = []): Draft =>
+    draftDatamart(tables, proposals.relationships, { ...choices, paths, shared });
+  const paths = await askWays(asking, draftFor);
+  const shared = await askShared(asking, flags, tables, draftFor(paths).leftOut);
+  const draft = draftFor(paths, shared);
   const facts = await findFacts(ask, draft.datamart, tables);
   console.log(`${draftReport(draft, facts)}\n`);
   return { draft, facts };
@@ -233,6 +229,7 @@ const closingWords = (
 ${refused.map((line) => `left out, since it cannot be asked: ${line}\n`).join('')}
 Written: guestlist.yaml, guestlist.env (secrets), policy.yaml, policy.test.yaml, definitions/, host-page.mjs, data/
 
+${setup.port === usualPort ? '' : `Guestlist will listen on port ${setup.port}.\n`}
 Next:
   npx guestlist serve            then, in a second terminal:
   node host-page.mjs             shows the dashboard of ${setup.tenants[0]} at ${trialOrigin}
@@ -250,7 +247,7 @@ const askingOf = async ({ yes }: Values): Promise<Asking> =>
 const run = async (values: Values, readServiceToken: ReadServiceToken): Promise<void> => {
   const folder = resolve('.');
   assertFresh(folder);
-  const [port, claim] = [readPort(values.port), readClaim(values.claim)];
+  const [port, claim] = [await choosePort(values.port), readClaim(values.claim)];
   const asking = await askingOf(values);
   const connection = readDatabaseUrl(await askDatabase(asking, values));
   await withSource(connection, async (source) => {

@@ -1,6 +1,10 @@
 /** What `init` needs to know: from flags, from questions at a terminal, or as the schema proposes. */
 import { qualifiedName } from '../../domain/datamart/datamart.js';
-import type { ProposedTenantTable, SourceProposals } from '../../domain/datamart/source-proposals.js';
+import {
+  countLeadingTo,
+  type ProposedTenantTable,
+  type SourceProposals,
+} from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { LeftOut } from './draft.js';
 import { urlExamples } from './source.js';
@@ -26,7 +30,7 @@ type Clack = typeof import('@clack/prompts');
 export type Asking = Clack | null;
 
 /** The answer to a question. Throws Cancelled after Ctrl-C. */
-const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Promise<Exclude<Value, symbol>> => {
+export const answerTo = async <Value>(clack: Clack, asked: Promise<Value>): Promise<Exclude<Value, symbol>> => {
   const value = await asked;
   if (clack.isCancel(value)) throw new Cancelled('stopped; nothing was written');
   return value as Exclude<Value, symbol>;
@@ -70,15 +74,36 @@ const keyOf = (
   return key;
 };
 
-const hintOf = ({ tablesReached }: ProposedTenantTable): string =>
-  `${tablesReached} other ${tablesReached === 1 ? 'table leads' : 'tables lead'} to it`;
+const hintOf = (count: number): string => `${count} other ${count === 1 ? 'table leads' : 'tables lead'} to it`;
+
+type Option = { readonly value: string; readonly label: string; readonly hint?: string };
+
+/** First the tables that are named like tenants, then those that most other tables lead to. */
+const tenantOptions = (
+  tables: readonly SourceTable[],
+  { tenantTables, relationships }: SourceProposals,
+): readonly Option[] => {
+  const optionOf = (name: string, count: number): Option => ({
+    value: name,
+    label: name,
+    ...(count === 0 ? {} : { hint: hintOf(count) }),
+  });
+  const proposed = tenantTables.map((one) => optionOf(qualifiedName(one), one.tablesReached));
+  const others = tables
+    .filter((table) => !proposed.some(({ value }) => value === qualifiedName(table)))
+    .map((table) => ({ name: qualifiedName(table), count: countLeadingTo(table, tables, relationships) }))
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ name, count }) => optionOf(name, count));
+  return [...proposed, ...others];
+};
 
 export const askTenantTable = async (
   asking: Asking,
   flags: Flags,
   tables: readonly SourceTable[],
-  { tenantTables }: SourceProposals,
+  proposals: SourceProposals,
 ): Promise<TenantChoice> => {
+  const { tenantTables } = proposals;
   const choose = (table: SourceTable): TenantChoice => ({
     table,
     keyColumn: keyOf(table, tenantTables, flags['client-column']),
@@ -86,20 +111,16 @@ export const askTenantTable = async (
   if (flags['tenant-table'] !== undefined) return choose(findTable(tables, flags['tenant-table']));
   if (asking === null) {
     const [best] = tenantTables;
-    if (best === undefined) throw new UsageError('no table is named like your customers: name it by --tenant-table');
+    if (best === undefined) {
+      const [likely] = tenantOptions(tables, proposals).filter(({ hint }) => hint !== undefined);
+      const by = likely === undefined ? '' : ` (by its keys perhaps ${likely.label}: ${likely.hint})`;
+      throw new UsageError(`no table is named like your customers: name it by --tenant-table${by}`);
+    }
     return choose(findTable(tables, qualifiedName(best)));
   }
-  const proposed = tenantTables.map((one) => ({
-    value: qualifiedName(one),
-    label: qualifiedName(one),
-    hint: hintOf(one),
-  }));
-  const others = tables
-    .map(qualifiedName)
-    .filter((name) => !proposed.some(({ value }) => value === name))
-    .map((name) => ({ value: name, label: name }));
   const message = 'Which table lists your customers (the tenants)?';
-  const name = await answerTo(asking, asking.select({ message, options: [...proposed, ...others], maxItems: 12 }));
+  const options = [...tenantOptions(tables, proposals)];
+  const name = await answerTo(asking, asking.select({ message, options, maxItems: 12 }));
   return choose(findTable(tables, String(name)));
 };
 
@@ -154,10 +175,11 @@ export const askShared = async (
     const names = shared.split(',').map((name) => name.trim());
     return names.filter((name) => name !== '').map((name) => qualifiedName(findTable(tables, name)));
   }
-  if (asking === null || leftOut.length === 0) return [];
+  const offered = leftOut.filter(({ mayHaveTenants }) => !mayHaveTenants);
+  if (asking === null || offered.length === 0) return [];
   const message =
     'These tables belong to no tenant. Which of them may ALL tenants read, every row? (space selects; none is safe)';
-  const sorted = leftOut.toSorted((a, b) => Number(b.isLookup) - Number(a.isLookup));
+  const sorted = offered.toSorted((a, b) => Number(b.isLookup) - Number(a.isLookup));
   const options = sorted.map(({ table, isLookup }) => ({
     value: qualifiedName(table),
     label: qualifiedName(table),

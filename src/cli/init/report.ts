@@ -13,12 +13,14 @@ const shortList = (names: readonly string[]): string => {
 };
 
 export const tablesReport = (tables: readonly SourceTable[]): string => {
+  // A database that has not counted them yet says nothing.
+  const isCounted = tables.some(({ estimatedRows }) => estimatedRows != null);
   const rows = tables.map((table) => [
     qualifiedName(table),
-    rowsOf(table),
+    ...(isCounted ? [rowsOf(table)] : []),
     shortList(table.columns.map(({ columnName }) => columnName)),
   ]);
-  return tableText(['TABLE', 'ROWS', 'COLUMNS'], rows);
+  return tableText(['TABLE', ...(isCounted ? ['ROWS'] : []), 'COLUMNS'], rows);
 };
 
 const ownerOf = ({ isTenants, isOwned }: Facts['tables'][number]): string => {

@@ -39,7 +39,7 @@ const numberless = new Set(
   ),
 );
 const personal = new Set(
-  'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last contact birth ip agent'.split(
+  'address street phone fax email mail url homepage website description notes note comment comments body text message photo picture image path zip postal first last full middle surname nickname username login contact birth ip agent'.split(
     ' ',
   ),
 );

@@ -151,6 +151,23 @@ const tokens: readonly Check[] = [
     const path = `${api}/guest/dashboards/${encodeURIComponent(dashboardId)}/fields`;
     expectRefusal(await context.send({ method: 'GET', path, bearer: String(minted.token) }), 403, 'UNAUTHORIZED');
   }),
+  check('DELETE /guest/dashboards/{id}/layout is refused where guests may not arrange cards', async (context) => {
+    const permissions = { isEnableCustomizeLayout: false };
+    const body = { clientId: context.clientId, dataAppName: await context.appName(), permissions };
+    const minted = expectOk(await withKey(context, 'POST', '/guest-token/create', { body }), fields({ token: filled }));
+    const { dashboardId } = await context.board();
+    const path = `${api}/guest/dashboards/${encodeURIComponent(dashboardId)}/layout`;
+    expectRefusal(await context.send({ method: 'DELETE', path, bearer: String(minted.token) }), 403, 'UNAUTHORIZED');
+  }),
+  check('GET /guest/dashboards/{id}/metrics is refused where guests may change no metric', async (context) => {
+    const names = ['isEnableMetricUpdation', 'isEnableArchiveMetrics', 'isEnableManageMetrics'];
+    const permissions = Object.fromEntries(names.map((name) => [name, false]));
+    const body = { clientId: context.clientId, dataAppName: await context.appName(), permissions };
+    const minted = expectOk(await withKey(context, 'POST', '/guest-token/create', { body }), fields({ token: filled }));
+    const { dashboardId } = await context.board();
+    const path = `${api}/guest/dashboards/${encodeURIComponent(dashboardId)}/metrics`;
+    expectRefusal(await context.send({ method: 'GET', path, bearer: String(minted.token) }), 403, 'UNAUTHORIZED');
+  }),
   check('PUT /data-app/embeds/rename answers {id, name, error}', async (context) => {
     const { embedId } = await context.board();
     const body = { embedId, name: 'Renamed' };
@@ -163,6 +180,18 @@ const tokens: readonly Check[] = [
     const answer = await asService(context, 'POST', '/data-app/export-dashboard', { body });
     const data = fields({ layout: listOf(fields({})), filters: listOf(fields({})), metrics: listOf(fields({})) });
     expectOk(answer, fields({ _meta: fields({}), data }));
+  }),
+  check('POST /data-app/dashboards/content/compare says what changed since a content was read', async (context) => {
+    const target = await context.board();
+    const { dashboardId, workspaceName } = target;
+    const query = { dashboardId, workspaceName };
+    const read = expectOk(
+      await asService(context, 'GET', '/data-app/dashboards/content', { query }),
+      fields({ data: fields({}), digest: filled }),
+    );
+    const body = { ...query, content: read.data };
+    const answer = await asService(context, 'POST', '/data-app/dashboards/content/compare', { body });
+    expectOk(answer, fields({ data: listOf(fields({})), digest: exactly(read.digest), error: nothing }));
   }),
   check('POST /datasource/sync: an unknown one is 400 DATASOURCE_ID_ERROR', async (context) => {
     const answer = await asService(context, 'POST', '/datasource/sync', { body: { name: context.name('nothing') } });

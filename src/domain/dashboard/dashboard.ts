@@ -71,6 +71,10 @@ export type TriedMetric = {
   readonly outcome: 'answered' | 'failed' | 'untried';
   /** Null if answered. */
   readonly message: string | null;
+  /** How it was answered, if the caller wanted the whole answer measured. Never its rows, nor their number. */
+  readonly measured?:
+    | { readonly isEmpty: boolean; readonly isTruncated: boolean; readonly milliseconds: number }
+    | undefined;
 };
 
 /**

@@ -194,16 +194,13 @@ export const clientColumnOf = (
   return only ?? null;
 };
 
-/**
- * Returns the tables that have a client column for these tenants, and those from which many-to-one relationships lead
- * to such a table.
- */
-const reachedFrom = (
+/** Returns how many other tables lead to this one by many-to-one relationships, directly or through others. */
+export const countLeadingTo = (
+  table: TableRef,
   tables: readonly SourceTable[],
-  tenants: { readonly table: SourceTable; readonly keyColumn: string },
   relationships: readonly ProposedRelationship[],
 ): number => {
-  const owned = new Set([tableKey(tenants.table)]);
+  const owned = new Set([tableKey(table)]);
   const isOwned = (table: TableRef): boolean => owned.has(tableKey(table));
   for (let before = 0; before < owned.size; ) {
     before = owned.size;
@@ -225,7 +222,7 @@ const proposeTenantTables = (
       const rank = tenantRank(word);
       const keyColumn = singleKeyOf(table, relationships);
       if (rank === null || keyColumn === null) return [];
-      const tablesReached = reachedFrom(tables, { table, keyColumn }, relationships);
+      const tablesReached = countLeadingTo(table, tables, relationships);
       const { schemaName, tableName } = table;
       const reason = `named like tenants (${word}); ${tablesReached} other table${tablesReached === 1 ? '' : 's'} lead to it`;
       const nameColumn = labelColumnOf(table) ?? keyColumn;

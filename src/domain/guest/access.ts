@@ -91,7 +91,9 @@ export const guestWrites = {
   deleteGuestMetric: 'isEnableArchiveMetrics',
   archiveGuestMetric: 'isEnableArchiveMetrics',
   restoreGuestMetric: 'isEnableManageMetrics',
+  publishGuestMetric: 'isEnableManageMetrics',
   saveGuestLayout: 'isEnableCustomizeLayout',
+  restoreGuestLayout: 'isEnableCustomizeLayout',
   listGuestViews: 'isEnableCreateDashboardView',
   createGuestView: 'isEnableCreateDashboardView',
   updateGuestView: 'isEnableCreateDashboardView',
@@ -100,6 +102,14 @@ export const guestWrites = {
   shareGuestView: 'isEnableManageMetrics',
 } as const satisfies Readonly<Record<string, GuestPermission>>;
 export type GuestWrite = keyof typeof guestWrites;
+
+/** Throws UNAUTHORIZED unless the embed allows reports by e-mail. No token can add that. */
+export const assertReports = ({ accessSettings }: Embed): void => {
+  if (accessSettings?.isAllowEmailReports === true) return;
+  throw new Refusal('UNAUTHORIZED', 'Reports by e-mail are not allowed here (isAllowEmailReports).', {
+    reason: 'permission-missing',
+  });
+};
 
 /** Whether both the token and the embed permit this write. */
 export const isPermitted = (grant: GuestGrant, { accessSettings }: Embed, write: GuestWrite): boolean => {

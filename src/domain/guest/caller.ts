@@ -1,4 +1,5 @@
 import type { ContentRevision, Epoch } from '../brand.js';
+import type { Person } from '../studio/person.js';
 import type { GuestGrant } from './grant.js';
 
 /** The authenticated caller. Functions take one kind of caller, so a call with the wrong kind does not compile. */
@@ -7,12 +8,24 @@ export type ApiKeyCaller = {
   readonly keyId: string;
   readonly dataAppId: string;
   readonly dataAppName: string;
+  /** Who asks, if Studio calls in the name of the data app. */
+  readonly person?: Person;
 };
-export type ServiceCaller = { readonly kind: 'serviceToken'; readonly tokenId: string };
+export type ServiceCaller = {
+  readonly kind: 'serviceToken';
+  readonly tokenId: string;
+  /** Who asks, if Studio calls in the name of the organization. */
+  readonly person?: Person;
+};
 /**
  * A grant with state that was read at the same time: `epoch` of its client and `revision` of the content. `revision`
  * null: cached content must not be used.
  */
 export type LiveGrant = GuestGrant & { readonly epoch: Epoch; readonly revision: ContentRevision | null };
-export type GuestCaller = { readonly kind: 'guest'; readonly grant: LiveGrant };
+export type GuestCaller = {
+  readonly kind: 'guest';
+  readonly grant: LiveGrant;
+  /** An author in Studio who looks through the eyes of this guest, and tries metrics whether or not the guest may. */
+  readonly author?: Person;
+};
 export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

@@ -28,6 +28,23 @@ export type GuestDefinition = {
     | undefined;
 } & { readonly measures?: readonly AggregateMeasure[] | undefined };
 
+/** A metric of guests as one who may change it sees it. */
+export type OwnMetric = {
+  readonly metricId: string;
+  readonly name: string;
+  readonly isArchived: boolean;
+  /** Only its maker sees it. */
+  readonly isPrivate: boolean;
+  /** Whether it is made by a user, who may publish it. */
+  readonly canPublish: boolean;
+};
+
+/** A definition that a guest reads to change it. `digest` changes with the name and the definition. */
+export type OwnDefinition = Pick<OwnMetric, 'metricId' | 'name'> & {
+  readonly definition: NewGuestDefinition;
+  readonly digest: string;
+};
+
 const nothing = {
   kind: 'visual',
   dimensions: [],

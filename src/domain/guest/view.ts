@@ -20,6 +20,8 @@ export type GuestDashboard = {
   readonly theme: GuestTheme | null;
   /** The view that the dashboard opens with. */
   readonly defaultView: ListedView | null;
+  /** Whether `layout` is the guest's own. Left out where the guest may not arrange cards. */
+  readonly hasOwnLayout?: boolean | undefined;
 };
 
 /**
@@ -68,6 +70,8 @@ export type Combine = 'sum' | 'min' | 'max';
 /** A filter that the guest may set. `defaultValue` applies until the guest sets a value. */
 export type GuestFilter = {
   readonly name: string;
+  /** The name in the reader's language, if it has a translation. */
+  readonly label?: string | undefined;
   readonly dataType: FilterDataType;
   readonly defaultValue: FilterValue | null;
   /** Whether the guest chooses one value at most. */

@@ -1,6 +1,7 @@
 /** Stores of API keys, service tokens and guest tokens, and of the time each was last used. */
 import type { ContentRevision, Epoch, HashedToken } from '../brand.js';
 import type { GuestGrant } from '../guest/grant.js';
+import type { Person, StudioSession } from '../studio/person.js';
 import type { Page } from './page.js';
 
 /** A credential as stored: its hash, its name, and its end (null: never). */
@@ -135,3 +136,16 @@ export type LastUse = {
  * Writes the uses in one statement. A later stored time is kept. A row that another transaction is writing is skipped.
  */
 export type LastUseStore = { readonly write: (uses: readonly LastUse[]) => Promise<void> };
+
+/** Stores logins to Studio. Expired ones are returned too: the caller compares them with its own clock. */
+export type StudioSessionStore = {
+  readonly insert: (session: StudioSession) => Promise<void>;
+  readonly findByHash: (hash: HashedToken) => Promise<StudioSession | undefined>;
+  readonly findById: (id: string) => Promise<StudioSession | undefined>;
+  readonly noteUse: (id: string, now: Date) => Promise<void>;
+  readonly end: (id: string) => Promise<void>;
+  /** Ends every session of the person. Returns how many there were. */
+  readonly endAllOf: (person: Pick<Person, 'issuer' | 'subject'>) => Promise<number>;
+  /** Removes the sessions that expired before `moment`. */
+  readonly removeExpired: (moment: Date) => Promise<void>;
+};

@@ -165,6 +165,8 @@ export type GuestMetricChange = MetricChange & {
 export type GuestLayoutStore = {
   readonly find: (dashboardId: string, viewer: Viewer) => Promise<GuestLayout | undefined>;
   readonly save: (dashboardId: string, viewer: Viewer, layout: GuestLayout) => Promise<void>;
+  /** Removes this viewer's own layout, if there is one. */
+  readonly delete: (dashboardId: string, viewer: Viewer) => Promise<void>;
 };
 
 export type ViewChange = {

@@ -3,7 +3,13 @@
  * rules.
  */
 import type { ContentRevision } from '../brand.js';
-import type { ApiKeyStore, GuestTokenStore, LastUseStore, ServiceTokenStore } from './credentials.js';
+import type {
+  ApiKeyStore,
+  GuestTokenStore,
+  LastUseStore,
+  ServiceTokenStore,
+  StudioSessionStore,
+} from './credentials.js';
 import type {
   DashboardStore,
   EmbedStore,
@@ -12,6 +18,7 @@ import type {
   GuestViewStore,
   MetricStore,
 } from './dashboards.js';
+import type { DeliveryStore, ScheduleStore } from './deliveries.js';
 import type {
   ClientStore,
   DataAppStore,
@@ -35,10 +42,13 @@ export type Store = {
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
   readonly guestTokens: GuestTokenStore;
+  readonly studioSessions: StudioSessionStore;
   readonly lastUses: LastUseStore;
   readonly guestMetrics: GuestMetricStore;
   readonly guestLayouts: GuestLayoutStore;
   readonly guestViews: GuestViewStore;
+  readonly schedules: ScheduleStore;
+  readonly deliveries: DeliveryStore;
   /**
    * Returns the content at that revision or later, which may be cached between requests. Null: the current content, not
    * cached.

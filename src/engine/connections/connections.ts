@@ -66,8 +66,18 @@ export const createConnections = <Connection>(
   const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
   const limiter = createPool(slots);
   const { kill, settled } = createKilling(driver);
-  const once = <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings): Promise<R> =>
+  const once = <R>(
+    work: (connection: Connection) => Promise<R>,
+    settings: LoanSettings,
+    isAgain: boolean,
+  ): Promise<R> =>
     limiter.use(async (slot) => {
+      // What ended one connection has often ended the idle ones too, and not all of them have said so yet.
+      if (isAgain && slot.current?.permit.markInUse() === true) {
+        const { connection, permit } = slot.current;
+        drop(slot, permit);
+        driver.destroy(connection);
+      }
       if (slot.current?.permit.markInUse() !== true)
         slot.current = await connect(driver, permits, slot, settings.signal);
       const { connection, permit } = slot.current;
@@ -82,7 +92,7 @@ export const createConnections = <Connection>(
       const { signal, isRepeatable = false } = settings;
       for (let tries = isRepeatable ? 2 : 1; ; tries -= 1) {
         try {
-          return await once(work, settings);
+          return await once(work, settings, isRepeatable && tries === 1);
         } catch (cause) {
           if (signal?.aborted === true && cause === signal.reason) throw cause;
           if (!driver.isLost(cause)) throw cause;

@@ -161,6 +161,24 @@ export const readExpressions = async (
   return expressions;
 };
 
+/** The columns that the expressions sum as they are, where the database itself would sum anything. */
+export const readSums = async (
+  context: SqlContext,
+  measures: readonly ExpressionMeasure[],
+  near: readonly TableRef[],
+): Promise<readonly { readonly aggregate: string; readonly column: ColumnRef }[]> => {
+  const parser = loadParser(context);
+  const sums: { readonly aggregate: string; readonly column: ColumnRef }[] = [];
+  for (const { expression } of measures) {
+    const parsed = await parse(context, parser, expression);
+    for (const { aggregate, path } of parsed.sums ?? []) {
+      const [column] = columnsIn(await expand(context, parser, path, near));
+      if (column !== undefined) sums.push({ aggregate, column });
+    }
+  }
+  return sums;
+};
+
 /** The column itself, or the expansion of an aggregating custom column. */
 const expand = async (
   context: SqlContext,

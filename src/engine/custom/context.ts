@@ -23,6 +23,8 @@ export type SqlContext = {
   readonly dialect: Dialect;
   readonly variables: ReadonlyMap<string, readonly Scalar[]>;
   readonly declared: readonly RlsVariable[];
+  /** Whether the metric is checked because it is being written, and no rows are read. */
+  readonly isWritten: boolean;
   readonly run: (query: CompiledStatement) => Promise<ResultTable>;
   /** Key of the memory of parsed SQL, which lives as long as the opened database's catalog. */
   readonly memory: object;

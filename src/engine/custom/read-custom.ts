@@ -6,9 +6,10 @@ import type { ColumnRef, Datamart } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Computed } from '../plan/plan.js';
-import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
+import { columnsIn, type Expressions, namedBy, readComputed, readExpressions, readSums } from './computed.js';
 import type { SqlContext } from './context.js';
 import { type Queries, readQueries } from './queries.js';
+import { assertSum } from './sums.js';
 
 export type Custom = {
   /** The catalog with the types of the custom columns that the question names; null where it names none. */
@@ -43,5 +44,9 @@ export const readCustom = async (context: SqlContext, question: CustomQuestion):
   const expressions = await readExpressions(context, definition.measures.filter(isExpression), near);
   const refs = [...named, ...[...expressions.values()].flatMap(columnsIn)];
   const { catalog, columns } = await readComputed(context, refs);
+  if (context.isWritten) {
+    const sums = await readSums(context, definition.measures.filter(isExpression), near);
+    for (const { aggregate, column: summed } of sums) assertSum({ catalog }, aggregate, [summed]);
+  }
   return { catalog: columns.size === 0 ? null : catalog, columns, expressions, queries };
 };

@@ -20,6 +20,7 @@ import {
   resolveTable,
   type SqlContext,
 } from './context.js';
+import { assertSum } from './sums.js';
 
 export type Statement = {
   readonly parser: SqlParser;
@@ -46,6 +47,7 @@ export const readStatement = async (context: SqlContext, text: string): Promise<
     const read = among.flatMap((table) => tables[table] ?? []);
     assertColumn(context, parser, read, name);
   }
+  if (context.isWritten) assertSums(context, parser, parsed.sums ?? [], tables);
   const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);
   const block = parsed.block?.flatMap(({ table, alias }) => {
     const found = tables[table];
@@ -79,6 +81,22 @@ const assertColumn = (context: SqlContext, parser: SqlParser, tables: readonly T
     `The SQL reads column ${name} of ${table === undefined || others.length > 0 ? 'a query' : table.tableName}, which the datamart does not have; a column of a query gets its name by AS.`,
     'sql-column-unknown',
   );
+};
+
+const assertSums = (
+  context: SqlContext,
+  parser: SqlParser,
+  sums: NonNullable<ParsedSelect['sums']>,
+  tables: readonly TableRef[],
+): void => {
+  for (const { aggregate, path, tables: among } of sums) {
+    const columns = among.flatMap((number) => {
+      const table = tables[number];
+      const name = table === undefined ? undefined : findOwnColumn(context, parser, table, path.at(-1) ?? '');
+      return table === undefined || name === undefined ? [] : [{ ...table, columnName: name }];
+    });
+    assertSum(context, aggregate, columns);
+  }
 };
 
 /** Null: an optional variable without a value, which becomes NULL. */

@@ -12,6 +12,9 @@ export type Path = readonly string[];
 /** The operators and casts (`::json`) in use, where a database's owner may define others of the same name. */
 export type Operators = readonly string[] | undefined;
 
+/** A column that is summed as it is: `SUM(x)`. Listed only where the database itself would sum anything. */
+export type Summed = { readonly aggregate: string; readonly path: Path };
+
 export type ExpressionHole = { readonly kind: 'column'; readonly path: Path };
 
 /** One scalar expression over columns. Parsed without a wrapper, so it cannot close one and start another statement. */
@@ -20,6 +23,7 @@ export type ParsedExpression = {
   /** Whether it aggregates; then every column is within an aggregate. */
   readonly isAggregate: boolean;
   readonly operators?: Operators;
+  readonly sums?: readonly Summed[];
 };
 
 export type SelectHole =
@@ -54,6 +58,8 @@ export type ParsedSelect = {
    * PostgreSQL would read `t.f` as the call `f(t)`. Left out by other databases.
    */
   readonly columns?: readonly { readonly tables: readonly number[]; readonly name: string }[] | undefined;
+  /** With the tables that the column may come from; empty where none of `tables` has it. */
+  readonly sums?: readonly (Summed & { readonly tables: readonly number[] })[];
 };
 
 /** Both throw METRIC_QUERY_ERROR, which repeats nothing of the text but names. */

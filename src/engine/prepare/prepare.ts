@@ -29,19 +29,29 @@ export type AnyAsk = Ask | { readonly kind: 'sql'; readonly question: SqlQuestio
  * Throws METRIC_QUERY_ERROR for questions that cannot be answered, and CLIENT_ID_ERROR where tenant and datamart do
  * not fit.
  */
-export const prepare = (database: Database, ask: AnyAsk, running: Running, runScoped: RunScoped): Promise<Prepared> => {
+export const prepare = (
+  database: Database,
+  ask: AnyAsk,
+  running: Running & Pick<SqlContext, 'isWritten'>,
+  runScoped: RunScoped,
+): Promise<Prepared> => {
   const context = contextOf(database, ask.question, running);
   return ask.kind === 'sql' ? prepareSql(context, ask.question) : prepareVisual(context, ask, runScoped);
 };
 
-const contextOf = (database: Database, question: MetricQuestion | OptionsQuestion, running: Running): SqlContext => {
+const contextOf = (
+  database: Database,
+  question: MetricQuestion | OptionsQuestion,
+  { isWritten, maxBytes }: Pick<Running, 'maxBytes'> & Pick<SqlContext, 'isWritten'>,
+): SqlContext => {
   const { datasource, datamart, tenant, variables = new Map(), definition } = question;
   return {
     ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
     catalog: catalogFor(question, database.catalog),
     memory: database.catalog,
+    isWritten,
     // Does not wait in the client's queue: the columns that it describes are cached for all clients.
-    run: (statement) => database.run(statement, tenant, { maxBytes: running.maxBytes }),
+    run: (statement) => database.run(statement, tenant, { maxBytes }),
   };
 };
 

@@ -213,3 +213,26 @@ export const loadExplanation = async (ledger: Ledger, requestId: string): Promis
   if (policy === undefined) throw notExplained(requestId, 'its policy was not kept');
   return { ...explanation, clientId, policy: JSON.parse(policy.files) };
 };
+
+export type RecentSession = Pick<Decided, 'session' | 'asked' | 'clientId'>;
+
+/** Returns the latest sessions that were decided, one for each user, newest first. Erased tenants have none. */
+export const loadRecentSessions = async (ledger: Ledger, limit: number): Promise<readonly RecentSession[]> => {
+  const rows = await ledger.db
+    .selectFrom('audit_explanations')
+    .select(['request_id', 'tenant_ref', 'sealed'])
+    .orderBy('at', 'desc')
+    .limit(limit)
+    .execute();
+  const byUser = new Map<string, RecentSession>();
+  for (const row of rows) {
+    const key = await findKey(ledger, row.tenant_ref);
+    if (key === undefined) continue;
+    const explained: Explanation & { readonly clientId?: string } = JSON.parse(key.open(row.sealed, row.request_id));
+    const { session, asked } = explained;
+    const clientId = explained.clientId ?? null;
+    const user = JSON.stringify([session.issuer, session.subject, clientId]);
+    if (!byUser.has(user)) byUser.set(user, { session, asked, clientId });
+  }
+  return [...byUser.values()];
+};

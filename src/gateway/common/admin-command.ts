@@ -7,8 +7,11 @@ import { writeFaults } from '../../http/faults.js';
 export type AdminCommand = {
   /** Kebab-case: the last part of its path. */
   readonly name: string;
-  /** Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. */
-  readonly run: (input: unknown) => Promise<unknown>;
+  /**
+   * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` is who runs it, as
+   * the audit names people. Left out: the gateway token does.
+   */
+  readonly run: (input: unknown, by?: string) => Promise<unknown>;
 };
 
 const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
@@ -22,5 +25,5 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
 export const adminCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,
-  run: (input: z.output<Input>) => Promise<unknown>,
-): AdminCommand => ({ name, run: async (given) => run(decodeInput(name, input, given)) });
+  run: (input: z.output<Input>, by: string | null) => Promise<unknown>,
+): AdminCommand => ({ name, run: async (given, by) => run(decodeInput(name, input, given), by ?? null) });

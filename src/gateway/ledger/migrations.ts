@@ -1,6 +1,6 @@
 /**
  * The schema of the gateway's ledger. Migrations are append-only: a released one is never edited, renamed or removed. To
- * change the schema, add `'0002-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
+ * change the schema, add `'0005-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
  * The statements name the schema, since the connection has no search path of its own.
  */
 import { type Migrations, statementsOf } from '../../platform/migrate.js';
@@ -223,8 +223,37 @@ const pausedRollouts = [
     ('running', 'paused', 'stopped', 'finished', 'rolling-back', 'rollback-stopped', 'rolled-back'))`,
 ];
 
+/** Who changed a template when, and who began a roll-out. */
+const editions = [
+  `create table guestlist_gateway.template_editions (
+    template text collate "C" not null,
+    number integer not null,
+    version text collate "C" not null,
+    at timestamptz not null,
+    made_by text,
+    primary key (template, number),
+    foreign key (template, version) references guestlist_gateway.template_versions
+  )`,
+  'alter table guestlist_gateway.rollouts add column started_by text',
+];
+
+/** The last session of each user, for reports. `user_ref` is a keyed digest of the client and the user. */
+const recipients = [
+  `create table guestlist_gateway.recipients (
+    tenant_ref text collate "C" not null,
+    user_ref text collate "C" not null,
+    sealed text not null,
+    issued_at timestamptz not null,
+    seen_at timestamptz not null,
+    primary key (tenant_ref, user_ref)
+  )`,
+  'create index recipients_seen on guestlist_gateway.recipients (seen_at)',
+];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
   '0002-paused-rollouts': statementsOf(pausedRollouts),
+  '0003-editions': statementsOf(editions),
+  '0004-recipients': statementsOf(recipients),
 };

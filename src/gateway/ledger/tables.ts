@@ -62,6 +62,8 @@ export type LedgerTables = RolloutTables & {
   readonly processes: { process_id: string; beat_at: Date };
   /** Leases over all processes: see leases.ts. */
   readonly leases: { name: string; holder: string; process_id: string };
+  /** The last session of each user, sealed. */
+  readonly recipients: { tenant_ref: string; user_ref: string; sealed: string; issued_at: Date; seen_at: Date };
   readonly hook_deliveries: {
     /** Keyed digest of the webhook-id. */
     delivery_ref: string;
@@ -151,6 +153,15 @@ export type RolloutTables = {
     label: string | null;
     recorded_at: Date;
   };
+  /** Each change of a template that was seen, numbered from 1. A restored version is a new edition. */
+  readonly template_editions: {
+    template: string;
+    number: number;
+    version: string;
+    at: Date;
+    /** Who made it, as the audit names people. Null if nobody said so, as for a file that was imported. */
+    made_by: string | null;
+  };
   readonly rollouts: {
     id: string;
     template: string;
@@ -159,6 +170,8 @@ export type RolloutTables = {
     /** RolloutOptions as JSON. */
     options: string;
     state: RolloutState;
+    /** Who began it, as the audit names people. Null: by the gateway token. */
+    started_by: Nullable<string>;
     created_at: Date;
     updated_at: Date;
   };

@@ -2,6 +2,7 @@
  * The policy in force. It can change while the gateway runs. Each request reads it once and uses the same policy until
  * it ends.
  */
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Policy } from './policy.js';
@@ -44,3 +45,20 @@ export const policyReload = (policies: Policies): AdminCommand =>
     ...(await policies.reload()),
     file: policies.current().file,
   }));
+
+/**
+ * The command `policy-read`: the policy in force, with its texts, and which claims a session of it has. `tenantClaim` is
+ * null where the tenant is not simply a claim.
+ */
+export const policyRead = (policies: Policies): AdminCommand =>
+  adminCommand('policy-read', z.strictObject({}), async () => {
+    const { digest, files, dataApp, workspace, datamart, claims, tenant, roles, templates } = policies.current();
+    const isPlain = tenant.by === 'expression';
+    return {
+      ...{ digest, dataApp, workspace, datamart, claims },
+      files: files.map(({ file, text }) => ({ file: basename(file), text })),
+      tenantClaim: (isPlain ? /^claims\.(\w+)$/.exec(tenant.key.source)?.[1] : undefined) ?? null,
+      roles: roles.source,
+      templates: [...templates.values()].map(({ template, name }) => ({ template, name })),
+    };
+  });

@@ -268,7 +268,7 @@ export const policySchema = z.strictObject({
     .array(templateName)
     .default([])
     .describe('Templates that are copied for a tenant at sign-up, before the first login.'),
-  rules: rules.min(1).describe('Each rule whose `when` is true adds its grant.'),
+  rules: rules.describe('Each rule whose `when` is true adds its grant. Without rules nobody sees anything.'),
   restrictions: restrictions
     .default([])
     .describe('Each restriction whose `when` is true applies to everything that is granted.'),

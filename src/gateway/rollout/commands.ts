@@ -11,7 +11,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { FinishWork } from '../ledger/takeover.js';
 import type { Policies } from '../policy/policies.js';
 import { templateName } from '../policy/schema.js';
+import { type CheckDeps, checkTemplate } from './check.js';
+import { type EditionDeps, findVersion, listEditions, recordTemplate } from './editions.js';
 import { createRolloutLedger } from './ledger.js';
+import type { RolloutOptions } from './model.js';
 import { planRollout, rolloutStatus } from './plan.js';
 import { createRollouts, type RolloutDeps, type StartedRollout } from './rollout.js';
 
@@ -28,6 +31,7 @@ const planInput = z.strictObject({
   after: z.string().max(255).default(''),
   limit: z.number().int().min(1).max(500).default(200),
   version: version.optional(),
+  showsValues: z.boolean().optional(),
 });
 
 const isRising = (steps: readonly number[]): boolean =>
@@ -46,8 +50,21 @@ const applyInput = z.strictObject({
     .default([100]),
   maxFailures: z.number().int().min(0).default(0),
   onConflict: z.enum(['leave', 'keep-tenant']).default('leave'),
+  /** Conflicts as `rollout-plan` answers them, each with whose value that tenant's copy gets. */
+  choices: z
+    .array(z.strictObject({ clientId: identifier, path: z.string().max(2000), take: z.enum(['template', 'tenant']) }))
+    .max(5000)
+    .default([]),
   isAdopting: z.boolean().default(false),
   isPausing: z.boolean().default(false),
+});
+
+const historyInput = z.strictObject({ template: templateName, limit: z.number().int().min(1).max(100).default(20) });
+
+const checkInput = z.strictObject({
+  template: templateName,
+  clientIds: z.array(identifier).min(1).max(20).optional(),
+  tenants: z.number().int().min(1).max(20).default(3),
 });
 
 const idInput = z.strictObject({ id: z.uuid() });
@@ -64,6 +81,29 @@ export type RolloutCommands = {
   /** Continues roll-outs whose process died. */
   readonly takeOver: FinishWork;
 };
+
+type GivenChoice = z.output<typeof applyInput>['choices'][number];
+
+/** The choices by tenant reference: a roll-out is stored, and outlives the tenant's name. */
+const choicesOf = (given: readonly GivenChoice[], refOf: Ledger['refOf']): NonNullable<RolloutOptions['choices']> => {
+  const clients = [...new Set(given.map(({ clientId }) => clientId))];
+  const ofClient = (id: string) =>
+    given.filter(({ clientId }) => clientId === id).map(({ path, take }) => [path, take]);
+  return Object.fromEntries(clients.map((id) => [refOf(id), Object.fromEntries(ofClient(id))]));
+};
+
+/** What a template was, is, and would do. */
+const templateCommands = (deps: EditionDeps & CheckDeps, policies: Policies): readonly AdminCommand[] => [
+  adminCommand('template-record', z.strictObject({ template: templateName }), async ({ template }, by) => {
+    const { version } = await recordTemplate(deps, policies.current(), template, by);
+    return { template, version };
+  }),
+  adminCommand('template-history', historyInput, (input) => listEditions(deps, policies.current(), input)),
+  adminCommand('template-version', z.strictObject({ template: templateName, version }), (input) =>
+    findVersion(deps, input),
+  ),
+  adminCommand('template-check', checkInput, (input) => checkTemplate(deps, policies.current(), input)),
+];
 
 export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutCommands => {
   const { policies, log, versions, upstream } = options;
@@ -82,9 +122,10 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     adminCommand('rollout-plan', planInput, (input) =>
       planRollout({ upstream, versions, ledger }, policies.current(), input),
     ),
-    adminCommand('rollout-apply', applyInput, async ({ canary, ...input }) => {
-      const refs = canary.map(options.ledger.refOf);
-      return underWay(await rollouts.start(policies.current(), { ...input, canary: refs }));
+    adminCommand('rollout-apply', applyInput, async ({ canary, choices, ...input }, by) => {
+      const { refOf } = options.ledger;
+      const wanted = { ...input, canary: canary.map(refOf), choices: choicesOf(choices, refOf), by };
+      return underWay(await rollouts.start(policies.current(), wanted));
     }),
     adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(id))),
     adminCommand('rollout-rollback', idInput, async ({ id }) => underWay(await rollouts.rollback(id))),
@@ -95,13 +136,12 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
       }),
     ),
     adminCommand('rollout-list', z.strictObject({}), async () => ({
-      rollouts: (await ledger.list()).map(({ id, template, version: of, state }) => ({
-        id,
-        template,
-        version: of,
-        state,
+      rollouts: (await ledger.list()).map(({ id, template, version: of, state, startedBy, startedAt }) => ({
+        ...{ id, template, version: of, state },
+        ...{ startedBy, startedAt: startedAt.toISOString() },
       })),
     })),
+    ...templateCommands({ upstream, versions, ledger }, policies),
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
   const takeOver: FinishWork = async () => {

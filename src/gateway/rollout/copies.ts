@@ -26,7 +26,11 @@ export type Copies = {
    * Runs the content's metrics for the tenant that owns the copy, and writes nothing. Throws a Refusal if the service
    * refuses the content or cannot be reached.
    */
-  readonly tryOut: (dashboard: TenantDashboard, content: DashboardContent) => Promise<readonly TriedMetric[]>;
+  readonly tryOut: (
+    dashboard: Pick<TenantDashboard, 'dashboardId'>,
+    content: DashboardContent,
+    isMeasured?: boolean,
+  ) => Promise<readonly TriedMetric[]>;
   /** Throws a Refusal if the service refuses the content or cannot be reached. */
   readonly replace: (dashboard: TenantDashboard, content: DashboardContent, expectedDigest: string) => Promise<Written>;
 };
@@ -73,9 +77,10 @@ export const createCopies = (upstream: Call, workspaceName: string): Copies => (
       { reason: 'dashboard-of-a-stranger' },
     );
   },
-  tryOut: async ({ dashboardId }, content) => {
+  tryOut: async ({ dashboardId }, content, isMeasured) => {
     try {
-      return (await upstream(tryDashboardContent, { dashboardId, workspaceName, content })).data;
+      const input = { dashboardId, workspaceName, content, ...(isMeasured === true ? { isMeasured } : {}) };
+      return (await upstream(tryDashboardContent, input)).data;
     } catch (error) {
       if (error instanceof Refusal) throw error;
       throw refused(error);

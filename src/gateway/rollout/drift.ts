@@ -1,8 +1,9 @@
 /** Compares a tenant's copy with its template: the version it was made from, the tenant's edits, and the template's content now. */
 import { Refusal } from '../../domain/refusal.js';
+import type { TemplateContent } from '../provision/template-version.js';
 import type { Copies, Copy } from './copies.js';
 import { type DashboardMerge, isSameBoard, mergeDashboard } from './merge-dashboard.js';
-import type { TenantDashboard } from './model.js';
+import type { RolloutOptions, TenantDashboard } from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 
 /**
@@ -13,6 +14,8 @@ export type Drift =
   | {
       readonly status: 'up-to-date' | 'behind' | 'edited' | 'conflict';
       readonly copy: Copy;
+      /** The content of the version that the copy was made from. */
+      readonly base: TemplateContent;
       readonly merge: DashboardMerge;
     }
   /** `adoptable`: the known version whose content equals the copy's, or null. */
@@ -40,6 +43,8 @@ export type DriftContext = {
   readonly findVersion: FindVersion;
   /** Every known version of the template. */
   readonly known: readonly TemplateVersion[];
+  /** How conflicts are decided, by tenant reference. Undefined: none is. */
+  readonly choices?: RolloutOptions['choices'];
 };
 
 export const statusOf = ({ conflicts, isChanged, isEdited }: DashboardMerge) => {
@@ -78,6 +83,7 @@ export const detectDrift = async (
   const equal = recorded === undefined ? findEqual(judge, copy) : undefined;
   const base = recorded ?? (isAdopting ? equal : undefined);
   if (base === undefined) return { status: 'unknown-base', copy, adoptable: equal?.version ?? null };
-  const merge = mergeDashboard({ base: base.content, template: judge.target.content, tenant: copy.content });
-  return { status: statusOf(merge), copy, merge };
+  const versions = { base: base.content, template: judge.target.content, tenant: copy.content };
+  const merge = mergeDashboard(versions, judge.choices?.[dashboard.tenantRef]);
+  return { status: statusOf(merge), copy, base: base.content, merge };
 };

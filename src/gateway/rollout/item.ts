@@ -106,7 +106,8 @@ const fault = 'the tenant changed it while the roll-out was interrupted';
  */
 const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy): Promise<ItemOutcome> => {
   const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
-  const merge = base && mergeDashboard({ base: base.content, template: work.target.content, tenant: current.content });
+  const versions = base && { base: base.content, template: work.target.content, tenant: current.content };
+  const merge = versions && mergeDashboard(versions, work.choices?.[item.tenantRef]);
   if (merge?.isChanged === false && merge.conflicts.length === 0)
     return settleWith(work, item, { state: 'applied', version: work.target.version });
   return settleWith(work, item, { state: 'conflict', conflicts: merge?.conflicts ?? [], fault });

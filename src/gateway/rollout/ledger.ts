@@ -29,6 +29,7 @@ const decodeRollout = ({ options, ...row }: Selectable<LedgerTables['rollouts']>
   workspace: row.workspace,
   options: JSON.parse(options),
   state: row.state,
+  startedBy: row.started_by,
 });
 
 const dashboardsOf = (db: Db) =>
@@ -57,11 +58,11 @@ const togetherAtMost = 200;
 const insert = async (
   db: Db,
   now: Date,
-  { options, ...rollout }: Rollout,
+  { options, startedBy, ...rollout }: Rollout,
   items: readonly (TenantDashboard & { readonly cohort: number })[],
 ): Promise<void> => {
   const times = { created_at: now, updated_at: now };
-  const row = { ...rollout, ...times, options: JSON.stringify(options) };
+  const row = { ...rollout, ...times, started_by: startedBy, options: JSON.stringify(options) };
   await db.transaction().execute(async (inner) => {
     await inner.insertInto('rollouts').values(row).execute();
     for (let start = 0; start < items.length; start += togetherAtMost) {
@@ -112,7 +113,15 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
       .orderBy('id')
       .limit(100)
       .execute();
-    return rows.map(decodeRollout);
+    return rows.map((row) => ({ ...decodeRollout(row), startedAt: row.created_at }));
+  },
+  countByVersion: async (template) => {
+    const counted = await db
+      .selectFrom(dashboardsOf(db).where('dashboards.template', '=', template).as('copy'))
+      .select(({ fn }) => ['copy.version', fn.countAll<string>().as('copies')])
+      .groupBy('copy.version')
+      .execute();
+    return new Map(counted.map(({ version, copies }) => [version, Number(copies)]));
   },
   lease: (id) => leases.take(leaseName(id)),
   isLeased: (id) => leases.isHeld(leaseName(id)),

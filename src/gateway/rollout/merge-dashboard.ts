@@ -6,6 +6,7 @@
 import { isSameJson } from '../../domain/canonical-json.js';
 import type { DashboardContent, DashboardFilter } from '../../domain/dashboard/dashboard.js';
 import { type GridCard, type MetricDefinition, outputNames } from '../../domain/dashboard/metric.js';
+import { type Choices, undecided, valueAt, withChoices } from './choices.js';
 import {
   type Conflict,
   type Keyed,
@@ -35,7 +36,7 @@ type KeyedContent = {
 export type DashboardMerge = {
   /**
    * The merged content for the tenant's copy. The tenant's metrics keep their own ids; new metrics have the template's.
-   * In a conflict it has the tenant's value.
+   * In a conflict that nobody decided it has the tenant's value.
    */
   readonly content: DashboardContent;
   readonly conflicts: readonly Conflict[];
@@ -216,16 +217,9 @@ export const isSameBoard = (
   return isSameJson(boardOf(keyed(a, ids)), boardOf(keyed(b, ids)));
 };
 
-/**
- * Merges `template` (the target version) into `tenant` (the copy). `base` is the version that the copy was made from.
- */
-export const mergeDashboard = (given: Versions<DashboardContent>): DashboardMerge => {
-  const ids = idsOf(given.base, given.template);
-  const versions: Versions<KeyedContent> = {
-    base: keyed(given.base, ids),
-    template: keyed(given.template, ids),
-    tenant: keyed(given.tenant, ids),
-  };
+type Parts = Pick<DashboardMerge, 'conflicts'> & { readonly board: Board };
+
+const mergeParts = (versions: Versions<KeyedContent>): Parts => {
   const pick = <Name extends keyof KeyedContent>(name: Name): Versions<KeyedContent[Name]> => ({
     base: versions.base[name],
     template: versions.template[name],
@@ -240,12 +234,47 @@ export const mergeDashboard = (given: Versions<DashboardContent>): DashboardMerg
     gridMargin: gridMargin.value,
     cardOrder: mergeOrder(pick('cardOrder')),
   };
+  return { board, conflicts: [...pieces.conflicts, ...filters.conflicts, ...gridMargin.conflicts] };
+};
+
+const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): Versions<KeyedContent> => {
+  const ids = idsOf(base, template);
+  return { base: keyed(base, ids), template: keyed(template, ids), tenant: keyed(tenant, ids) };
+};
+
+/**
+ * Merges `template` (the target version) into `tenant` (the copy). `base` is the version that the copy was made from.
+ * `choices` decide conflicts; those that are left are reported.
+ */
+export const mergeDashboard = (given: Versions<DashboardContent>, choices: Choices = {}): DashboardMerge => {
+  const versions = keyedVersions(given);
+  const first = mergeParts(versions);
+  const chosen = { ...versions, tenant: withChoices(versions, first.conflicts, choices) };
+  const { board, conflicts } = chosen.tenant === versions.tenant ? first : mergeParts(chosen);
   const tenant = boardOf(versions.tenant);
   const content = contentFrom(board, versions, given.tenant);
   return {
     content,
-    conflicts: [...pieces.conflicts, ...filters.conflicts, ...gridMargin.conflicts],
+    conflicts: undecided(conflicts, choices),
     isEdited: !isSameJson(tenant, boardOf(versions.base)),
-    isChanged: !isSameJson(tenant, boardOf(keyed(content, ids))),
+    isChanged: !isSameJson(tenant, boardOf(keyed(content, idsOf(given.base, given.template)))),
   };
+};
+
+/** A conflict with the three values at its path. An absent value is null. */
+export type ShownConflict = Conflict & Readonly<Record<keyof Versions<unknown>, unknown>>;
+
+/** Returns the conflicts with what each side has there, for a person who decides. */
+export const showConflicts = (
+  given: Versions<DashboardContent>,
+  conflicts: readonly Conflict[],
+): readonly ShownConflict[] => {
+  const { base, template, tenant } = keyedVersions(given);
+  const at = (content: KeyedContent, path: string): unknown => valueAt(content, path) ?? null;
+  return conflicts.map((conflict) => ({
+    ...conflict,
+    base: at(base, conflict.path),
+    template: at(template, conflict.path),
+    tenant: at(tenant, conflict.path),
+  }));
 };

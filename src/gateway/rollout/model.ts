@@ -5,6 +5,7 @@
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
+import type { Choices } from './choices.js';
 import type { Conflict } from './three-way.js';
 
 /**
@@ -29,6 +30,8 @@ export type RolloutOptions = CohortPlan & {
   readonly onConflict: 'leave' | 'keep-tenant';
   /** Whether a copy without a recorded version that equals a known version counts as made from that version. */
   readonly isAdopting: boolean;
+  /** Decided conflicts: for each tenant reference, whose value each path gets. Undefined: none. */
+  readonly choices?: Readonly<Record<string, Choices>> | undefined;
   /** Whether the roll-out pauses after each cohort until it is resumed. Undefined: false. */
   readonly isPausing?: boolean;
 };
@@ -40,6 +43,8 @@ export type Rollout = {
   readonly workspace: string;
   readonly options: RolloutOptions;
   readonly state: RolloutState;
+  /** Who began it, as the audit names people. Null: by the gateway token. */
+  readonly startedBy: string | null;
 };
 
 export type RolloutItem = TenantDashboard & {
@@ -97,7 +102,9 @@ export type RolloutRows = {
   ) => Promise<void>;
   readonly find: (id: string) => Promise<Rollout | undefined>;
   /** Returns the newest 100 roll-outs, newest first. */
-  readonly list: () => Promise<readonly Rollout[]>;
+  readonly list: () => Promise<readonly (Rollout & { readonly startedAt: Date })[]>;
+  /** Returns how many copies of the template have each version. */
+  readonly countByVersion: (template: string) => Promise<ReadonlyMap<string | null, number>>;
   /** Acquires the roll-out's lease. Resolves with undefined if another process holds it. */
   readonly lease: (id: string) => Promise<Lease | undefined>;
   /** Whether a live process holds the roll-out's lease. */

@@ -5,6 +5,7 @@ import type { ItemState } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';
+import { type ShownConflict, showConflicts } from './merge-dashboard.js';
 import type { ItemPage, RolloutLedger } from './model.js';
 import { cohortName } from './model.js';
 import { eachOf } from './pool.js';
@@ -28,7 +29,8 @@ export type PlannedTenant = {
   readonly fromVersion: string | null;
   /** For a copy without a recorded version: the known version that it equals, or null. */
   readonly adoptable: string | null;
-  readonly conflicts: readonly Conflict[];
+  /** Each with the values of the three sides, if they are wanted. */
+  readonly conflicts: readonly (Conflict | ShownConflict)[];
   readonly fault: string | null;
 };
 
@@ -45,14 +47,22 @@ export type PlanInput = {
   readonly template: string;
   readonly after: string;
   readonly limit: number;
+  /** Whether each conflict has the values of the three sides. Undefined: false. */
+  readonly showsValues?: boolean | undefined;
   /** The version that the first page returned. Throws if the template has changed since. */
   readonly version?: string | undefined;
 };
 
-const describe = (drift: Drift): Pick<PlannedTenant, 'isEdited' | 'adoptable' | 'conflicts' | 'fault'> => ({
+const conflictsOf = (drift: Drift, { content }: TemplateVersion, showsValues: boolean): PlannedTenant['conflicts'] => {
+  if (!('merge' in drift)) return [];
+  const { copy, base, merge } = drift;
+  if (!showsValues) return merge.conflicts;
+  return showConflicts({ base, template: content, tenant: copy.content }, merge.conflicts);
+};
+
+const describe = (drift: Drift): Pick<PlannedTenant, 'isEdited' | 'adoptable' | 'fault'> => ({
   isEdited: 'merge' in drift ? drift.merge.isEdited : null,
   adoptable: drift.status === 'unknown-base' ? drift.adoptable : null,
-  conflicts: 'merge' in drift ? drift.merge.conflicts : [],
   fault: drift.status === 'unreadable' ? drift.fault.message : null,
 });
 
@@ -81,7 +91,9 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
   await eachOf(page, width, async (dashboard) => {
     const { clientId, dashboardId, version: fromVersion } = dashboard;
     const drift = await detectDrift(judge, dashboard, false);
-    planned.set(dashboardId, { clientId, dashboardId, status: drift.status, fromVersion, ...describe(drift) });
+    const conflicts = conflictsOf(drift, target, input.showsValues === true);
+    const own = { clientId, dashboardId, status: drift.status, fromVersion, conflicts };
+    planned.set(dashboardId, { ...own, ...describe(drift) });
   });
   return {
     template: target.template,

@@ -36,6 +36,8 @@ export type StartRollout = RolloutOptions & {
   /** The version that was planned. Undefined for the template's current version. */
   readonly version?: string | undefined;
   readonly label?: string | undefined;
+  /** Who begins it, as the audit names people. Left out: the gateway token. */
+  readonly by?: string | null;
 };
 
 /** A roll-out that runs in the background. `done` rejects if it is interrupted. */
@@ -117,7 +119,9 @@ const applyAll = async (run: Run): Promise<RolloutState> => {
   const target = await findVersion(rollout.template, rollout.version);
   if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
   const known = await versions.list(rollout.template);
-  const work = { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace) };
+  const { choices } = rollout.options;
+  const copies = createCopies(upstream, rollout.workspace);
+  const work = { rollout, ledger, findVersion, target, known, copies, choices };
   if (await isTrialFailed(run, work)) return 'stopped';
   const step = createStep(run, 'apply', (item) => applyItem(work, item));
   const { steps, maxFailures, isPausing = false } = rollout.options;
@@ -205,11 +209,11 @@ const createStart =
   };
 
 const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<Rollout> => {
-  const { template, version, label, ...options } = wanted;
+  const { template, version, label, by = null, ...options } = wanted;
   if (!policy.templates.has(template))
     throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
   await deps.capabilities.requireCapability('replace-content');
-  const target = await deps.versions.record(policy.workspace, template, label);
+  const target = await deps.versions.record(policy.workspace, template, { label });
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
   const running = await deps.ledger.findLeased(template);
@@ -221,6 +225,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
     workspace: policy.workspace,
     options,
     state: 'running',
+    startedBy: by,
   };
   const items = (await listAll(deps.ledger, template)).flatMap((dashboard) => {
     const cohort = cohortOf(dashboard.tenantRef, options);

@@ -1,13 +1,14 @@
 /**
  * Stores the versions of templates. A version is the digest of the template's content, and each content is stored once.
- * It tells which content a tenant's copy was made from.
+ * It tells which content a tenant's copy was made from. Editions are the order in which a template had its versions.
  */
+import { type Selectable, sql } from 'kysely';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Ledger, LedgerTables } from '../ledger/ledger.js';
 import { type TemplateContent, templateVersionOf } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
@@ -19,12 +20,28 @@ export type TemplateVersion = {
   readonly label: string | null;
 };
 
+/** One change of a template. */
+export type TemplateEdition = {
+  readonly number: number;
+  readonly version: string;
+  readonly at: Date;
+  /** Null: unknown. */
+  readonly by: string | null;
+  readonly label: string | null;
+};
+
+/** What is known of a template's current content besides the content. */
+export type Recorded = { readonly label?: string | undefined; readonly by?: string | null };
+
 export type TemplateVersions = {
   /**
-   * Reads the template's current content at the service and stores it as a version. A label, if given, becomes this
-   * version's name. Throws NOT_FOUND, or NOT_SUPPORTED if the service cannot return content.
+   * Reads the template's current content at the service and stores it as a version, and as an edition if the template
+   * had another version before. A label, if given, becomes this version's name. Throws NOT_FOUND, or NOT_SUPPORTED if
+   * the service cannot return content.
    */
-  readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
+  readonly record: (workspace: string, template: string, recorded?: Recorded) => Promise<TemplateVersion>;
+  /** Returns the template's newest editions, newest first. */
+  readonly editions: (template: string, limit: number) => Promise<readonly TemplateEdition[]>;
   /** Stores the version that a copy was made from. Call it before a copy's row refers to that version. */
   readonly keep: (version: Omit<TemplateVersion, 'label'>) => Promise<void>;
   readonly find: (template: string, version: string) => Promise<TemplateVersion | undefined>;
@@ -60,6 +77,59 @@ type Row = {
   readonly content: string;
   readonly label: string | null;
 };
+
+type NewEdition = Omit<Selectable<LedgerTables['template_editions']>, 'number'>;
+
+/** The editions of a template that has none: its known versions in their order, and then the new one. */
+const firstEditions = async (db: Ledger['db'], edition: NewEdition): Promise<readonly NewEdition[]> => {
+  const { template, version } = edition;
+  const earlier = await db
+    .selectFrom('template_versions')
+    .select(['template', 'version', 'recorded_at as at'])
+    .where('template', '=', template)
+    .where('version', '<>', version)
+    .orderBy('recorded_at')
+    .orderBy('version')
+    .execute();
+  return [...earlier.map((one) => ({ ...one, made_by: null })), edition];
+};
+
+/**
+ * Adds an edition unless the newest one has this version. One that nobody has claimed yet becomes `made_by`'s. The lock
+ * makes simultaneous calls wait for each other.
+ */
+const addEdition = ({ db }: Pick<Ledger, 'db'>, edition: NewEdition): Promise<void> =>
+  db.transaction().execute(async (inner) => {
+    const { template, version, made_by } = edition;
+    await sql`select pg_advisory_xact_lock(hashtext(${`edition/${template}`}))`.execute(inner);
+    const newest = await inner
+      .selectFrom('template_editions')
+      .select(['number', 'version', 'made_by'])
+      .where('template', '=', template)
+      .orderBy('number', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (newest?.version !== version) {
+      const added = newest === undefined ? await firstEditions(inner, edition) : [edition];
+      const rows = added.map((one, index) => ({ ...one, number: (newest?.number ?? 0) + 1 + index }));
+      await inner.insertInto('template_editions').values(rows).execute();
+    } else if (newest.made_by === null && made_by !== null) {
+      const own = inner.updateTable('template_editions').where('template', '=', template);
+      await own.where('number', '=', newest.number).set({ made_by }).execute();
+    }
+  });
+
+const listEditions = (db: Ledger['db'], template: string, limit: number): Promise<readonly TemplateEdition[]> =>
+  db
+    .selectFrom('template_editions as edition')
+    .innerJoin('template_versions as known', (join) =>
+      join.onRef('known.template', '=', 'edition.template').onRef('known.version', '=', 'edition.version'),
+    )
+    .select(['edition.number', 'edition.version', 'edition.at', 'edition.made_by as by', 'known.label'])
+    .where('edition.template', '=', template)
+    .orderBy('edition.number', 'desc')
+    .limit(limit)
+    .execute();
 
 const decode = ({ content, ...row }: Row): TemplateVersion => ({ ...row, content: JSON.parse(content) });
 
@@ -97,11 +167,13 @@ export const createTemplateVersions = ({
     find,
     // `keepOnce` can skip known versions, since versions are never deleted.
     keep: keepOnce,
-    record: async (workspace, template, label) => {
+    editions: (template, limit) => listEditions(ledger.db, template, limit),
+    record: async (workspace, template, { label, by = null } = {}) => {
       await capabilities.requireCapability('read-content');
       const content = await readTemplate(upstream, workspace, template);
       const version = templateVersionOf(content);
       await keep({ template, version, content }, label);
+      await addEdition(ledger, { template, version, at: clock.now(), made_by: by });
       const kept = await find(template, version);
       if (kept === undefined) throw new Error(`version ${version} of template ${template} was not kept`);
       return kept;

@@ -128,7 +128,7 @@ const assertUnchanged = (current: string, { expectedDigest, dashboardId }: Repla
   if (current === expectedDigest) return;
   throw new Refusal(
     'DASHBOARD_CHANGED',
-    `Dashboard ${quote(dashboardId)} has changed since expectedDigest was read. Read its content again, then retry.`,
+    `Dashboard ${quote(dashboardId)} has changed since expectedDigest was read. Read its content again, then retry. To see what changed, send the content that you had read to POST /api/v2/data-app/dashboards/content/compare.`,
   );
 };
 

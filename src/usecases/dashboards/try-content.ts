@@ -35,6 +35,8 @@ export type TryDashboardContent = {
   readonly dashboardId: string;
   readonly workspaceName: string;
   readonly content: DashboardContent;
+  /** Whether to run the whole metric, as a guest would, and measure the answer. Undefined: false. */
+  readonly isMeasured?: boolean | undefined;
 };
 
 /** Returns the client's dashboard with its own embed. Throws INVALID_DASHBOARD_ID for any other dashboard. */
@@ -70,21 +72,28 @@ const needsValue = ({ rlsVariables }: MetricDefinition): boolean =>
   rlsVariables.some(({ column, isOptional }) => column === undefined && !isOptional);
 
 type Trial = {
+  readonly clock: Clock;
+  readonly isMeasured: boolean;
   readonly engine: ReturnType<ReadEngine['until']>;
   readonly source: ScopedSource;
   readonly dashboard: Dashboard;
-  readonly now: Date;
 };
 
-const run = async ({ engine, source, dashboard, now }: Trial, metric: Metric): Promise<void> => {
+const run = async (trial: Trial, metric: Metric): Promise<Pick<TriedMetric, 'measured'>> => {
+  const { engine, source, dashboard, clock, isMeasured } = trial;
+  const now = clock.now();
   const moment = { now, timezone: null };
   const { definition } = metric;
   const enforced = enforcedConditions(noRestrictions, [dashboard], metric, moment);
   const choices = { dashboardFilter: {}, metricFilter: {}, isHost: true };
   const chosen = chosenConditions(noRestrictions, dashboard, metric, choices, moment);
   const variables = enforcedVariables(noRestrictions, metric);
-  const page = { timezone: null, sort: null, limit: 1, offset: 0 };
-  await compared(engine.query)({ ...source, definition, conditions: [...enforced, ...chosen], variables, ...page });
+  const page = { timezone: null, sort: null, limit: isMeasured ? null : 1, offset: 0 };
+  const question = { ...source, definition, conditions: [...enforced, ...chosen], variables, ...page };
+  const { rows, isTruncated = false } = await compared(engine.query)(question);
+  if (!isMeasured) return {};
+  const milliseconds = Math.max(0, clock.now().getTime() - now.getTime());
+  return { measured: { isEmpty: rows.length === 0, isTruncated, milliseconds } };
 };
 
 const tryMetric = async (trial: Trial, given: DashboardContent['metrics'][number]): Promise<TriedMetric> => {
@@ -96,8 +105,8 @@ const tryMetric = async (trial: Trial, given: DashboardContent['metrics'][number
     return { metricId, name, outcome: 'untried', message };
   }
   try {
-    await run(trial, { metricId, workspaceId, name, definition, lineage, owner, ...hostMade });
-    return { metricId, name, outcome: 'answered', message: null };
+    const answered = await run(trial, { metricId, workspaceId, name, definition, lineage, owner, ...hostMade });
+    return { metricId, name, outcome: 'answered', message: null, ...answered };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { metricId, name, outcome: 'failed', message: typeMessage(error) };
@@ -118,7 +127,8 @@ export const tryDashboardContent =
     const deps = { store, sqlRewriter };
     const content = await moveContent(deps, command.content, [], [source.datamart], 'INVALID_DASHBOARD_DATA');
     const asWritten = { ...dashboard, filters: content.filters };
-    const trial = { engine: engine.until(signal), source: scoped, dashboard: asWritten, now: clock.now() };
+    const isMeasured = command.isMeasured === true;
+    const trial = { engine: engine.until(signal), source: scoped, dashboard: asWritten, clock, isMeasured };
     const tried: TriedMetric[] = [];
     for (const metric of content.metrics) tried.push(await tryMetric(trial, metric));
     return tried;

@@ -1,6 +1,7 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
 import { proposeFor, type SourceProposals } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import { findTables, proposalsAbout } from '../../domain/datamart/source-search.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { readHost } from '../../domain/host.js';
 import type {
@@ -15,7 +16,7 @@ import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
-import { pageOf } from '../paging.js';
+import { type Paged, pageItems, pageOf } from '../paging.js';
 import { assertUnused, usersToName } from '../still-in-use.js';
 import { askedBy } from './source.js';
 
@@ -165,25 +166,35 @@ export const syncDatasource =
   };
 
 /**
- * Returns the current tables of the datasource with proposals for a datamart. Reads no rows and stores nothing. Throws
- * DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR.
+ * Returns the current tables of the datasource that `search` names, or one page of them, with proposals for a datamart.
+ * Reads no rows and stores nothing. Throws DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR.
  */
 export const listDatasourceTables =
   ({ store, engine }: { readonly store: Pick<Store, 'datasources'>; readonly engine: Pick<Engine, 'introspect'> }) =>
   async (
     _caller: ServiceCaller,
-    { name }: { readonly name: string },
+    { name, search, ...paging }: Paged & { readonly name: string; readonly search?: string | undefined },
     signal?: RequestSignal,
   ): Promise<{
     readonly name: string;
     readonly datasourceType: Datasource['datasourceType'];
+    readonly tableCount: number;
     readonly tables: readonly SourceTable[];
     readonly proposals: SourceProposals;
   }> => {
     const datasource = await store.datasources.findByName(name);
     if (datasource === undefined) throw unknown(name);
-    const tables = await engine.introspect(datasource, [], { requestId: signal?.requestId });
-    return { name: datasource.name, datasourceType: datasource.datasourceType, tables, proposals: proposeFor(tables) };
+    const all = await engine.introspect(datasource, [], { requestId: signal?.requestId });
+    const found = findTables(all, search ?? '');
+    const tables = pageItems(found, paging);
+    const proposals = proposeFor(all);
+    return {
+      name: datasource.name,
+      datasourceType: datasource.datasourceType,
+      tableCount: found.length,
+      tables,
+      proposals: tables.length === all.length ? proposals : proposalsAbout(proposals, tables),
+    };
   };
 
 /**

@@ -81,3 +81,20 @@ export const saveGuestLayout =
     await store.transaction((inner) => save(inner, grant, dashboard.id, layout));
     return layout;
   };
+
+/**
+ * Deletes the viewer's own layout, and returns the cards that the viewer sees then. A token without a user has no
+ * layout of its own on its client's dashboard: that layout is the dashboard's, and stays.
+ */
+export const restoreGuestLayout =
+  ({ store }: { readonly store: Store }) =>
+  async ({ grant }: GuestCaller, { dashboardId }: Pick<SaveLayout, 'dashboardId'>): Promise<readonly LayoutCard[]> => {
+    const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
+    assertWrites(grant, embed, 'restoreGuestLayout');
+    return store.transaction(async (inner) => {
+      const locked = await lockDashboard(inner, grant, dashboard.id);
+      await inner.guestLayouts.delete(locked.id, grant);
+      const all = await metricsFor(inner, locked, grant);
+      return layoutFor(inner, grant, locked, { all, open: await openMetricsOf(inner, grant, locked) });
+    });
+  };

@@ -3,20 +3,21 @@
  * dashboard apply to it.
  */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import type { GridCard, GuestMadeMetric, MetricDefinition } from '../../domain/dashboard/metric.js';
+import type { GridCard, GuestMadeMetric, Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites, notOpen } from '../../domain/guest/access.js';
 import type { ApiKeyCaller, GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { nextCard } from '../../domain/guest/layout.js';
-import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../../domain/guest/metric.js';
+import { type GuestDefinition, guestLimits, isWhole, type NewGuestDefinition } from '../../domain/guest/metric.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
-import type { Clock, Ids } from '../../domain/ports.js';
+import type { Clock, Digest, Ids } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
-import { findEmbed, metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';
 import { layoutFor } from './layouts.js';
 import { changeTarget, loadTarget } from './metric-target.js';
+import { metricDigest } from './own-metrics.js';
 import { viewMetric } from './reads.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
@@ -108,24 +109,59 @@ export type UpdateGuestMetric = {
   readonly metricId: string;
   readonly name?: string | undefined;
   readonly definition?: GuestDefinition | undefined;
+  /** The version that the guest has read. The definition is a whole one then. */
+  readonly digest?: string | undefined;
 };
 
+const assertIs = (expected: string | undefined, { digest }: UpdateDeps, metric: Metric): void => {
+  if (expected === undefined || metricDigest(digest, metric) === expected) return;
+  throw new Refusal(
+    'METRIC_CHANGED',
+    `Metric ${JSON.stringify(metric.metricId)} has changed since digest was read. Read its definition again, then retry.`,
+  );
+};
+
+const readWhole = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  _: Metric,
+  parts: GuestDefinition,
+): Promise<MetricDefinition> => {
+  if (isWhole(parts)) return readNewDefinition(deps, grant, opened, parts);
+  throw new Refusal('INVALID_REQUEST_BODY', 'definition: with digest, it needs chart and from.', {
+    reason: 'guest-definition',
+  });
+};
+
+type UpdateDeps = Deps & { readonly digest: Digest };
+
 /**
- * Changes a metric. Missing fields keep their values. Lineage, RLS variables, and the filters of a metric that the host
- * made never change.
+ * Changes a metric. Missing fields keep their values, unless a digest says that the definition is whole. Lineage, RLS
+ * variables, and the filters of a metric that the host made never change. Throws METRIC_CHANGED if the metric is no
+ * longer that of the digest.
  */
 export const updateGuestMetric =
-  (deps: Deps) =>
-  async ({ grant }: GuestCaller, { metricId, name, definition: parts }: UpdateGuestMetric): Promise<GuestMetric> => {
+  (deps: UpdateDeps) =>
+  async (
+    { grant }: GuestCaller,
+    { metricId, name, definition: parts, digest }: UpdateGuestMetric,
+  ): Promise<GuestMetric> => {
     const { opened, metric } = await loadTarget(deps.store, grant, metricId, 'updateGuestMetric');
     assertDefines(grant);
-    const definition =
-      parts === undefined ? undefined : await readChangedDefinition(deps, grant, opened, metric, parts);
-    await changeTarget(deps.store, metric, { name, definition });
-    return viewMetric(grant, {
-      ...metric,
-      name: name ?? metric.name,
-      definition: definition ?? metric.definition,
+    assertIs(digest, deps, metric);
+    const read = digest === undefined || metric.guest === null ? readChangedDefinition : readWhole;
+    const definition = parts === undefined ? undefined : await read(deps, grant, opened, metric, parts);
+    return deps.store.transaction(async (store) => {
+      await lockDashboard(store, grant, opened.dashboard.id);
+      const current = await loadTarget(store, grant, metricId, 'updateGuestMetric');
+      assertIs(digest, deps, current.metric);
+      await changeTarget(store, metric, { name, definition });
+      return viewMetric(grant, {
+        ...metric,
+        name: name ?? metric.name,
+        definition: definition ?? metric.definition,
+      });
     });
   };
 

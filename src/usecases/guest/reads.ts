@@ -2,7 +2,9 @@
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
+import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
+import { asWritten, type Translate, translateBy } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -127,30 +129,61 @@ const viewMetrics = async (
   });
 };
 
+/** The translations of a dashboard, else those of the template that it is a copy of. */
+const translationOf = async (
+  content: ContentStore,
+  { metadata, templateId }: Dashboard,
+  language: string | undefined,
+): Promise<Translate> => {
+  if (language === undefined) return asWritten;
+  const template = templateId === null ? undefined : await content.dashboards.findById(templateId);
+  return translateBy([metadata, template?.metadata], language);
+};
+
+const labelled = (filter: GuestFilter, translate: Translate): GuestFilter => {
+  const label = translate(filter.name);
+  return label === filter.name ? filter : { ...filter, label };
+};
+
+/** Only what the guest sees is translated, so a translation tells nothing of what is hidden. */
+const translated = (metric: GuestMetric, translate: Translate): GuestMetric => ({
+  ...metric,
+  name: translate(metric.name),
+  filters: metric.filters.map((filter) => labelled(filter, translate)),
+});
+
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   (deps: Themed) =>
-  async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
+  async (
+    caller: GuestCaller,
+    { dashboardId, language }: { readonly dashboardId: string; readonly language?: string | undefined },
+  ): Promise<GuestDashboard> => {
     const { grant } = caller;
     const { store } = deps;
     const content = store.contentAt(grant.revision);
     const opened = await openDashboard(content, grant, dashboardId);
     const { embed, dashboard } = opened;
+    const translate = await translationOf(content, dashboard, language);
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
+    const permissions = effectivePermissions(grant.permissions, embed.accessSettings);
     return {
       dashboardId,
-      name: dashboard.name,
+      name: translate(dashboard.name),
       layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
-      metrics: await viewMetrics(content, grant, opened, metrics),
+      metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translate)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
-        ...viewFilter(filter, filter.name),
+        ...labelled(viewFilter(filter, filter.name), translate),
         appliedValue: appliedValue(grant, dashboard, filter.name),
       })),
-      permissions: effectivePermissions(grant.permissions, embed.accessSettings),
+      permissions,
       accessPermissions: await accessOf(content, grant, opened),
       theme: await themeFor(deps, content, grant, opened),
       defaultView: await openingView(store, grant, opened, metrics),
+      ...(permissions.isEnableCustomizeLayout
+        ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
+        : {}),
     };
   };
 
@@ -159,11 +192,12 @@ export const getGuestMetric =
   (deps: Themed) =>
   async (
     { grant }: GuestCaller,
-    { metricId }: { readonly metricId: string },
+    { metricId, language }: { readonly metricId: string; readonly language?: string | undefined },
   ): Promise<GuestMetric & { readonly theme: GuestTheme | null }> => {
     const content = deps.store.contentAt(grant.revision);
     const { metric, opened } = await openMetric(content, grant, metricId, undefined);
-    return { ...viewMetric(grant, metric), theme: await themeFor(deps, content, grant, opened) };
+    const translate = await translationOf(content, opened.dashboard, language);
+    return { ...translated(viewMetric(grant, metric), translate), theme: await themeFor(deps, content, grant, opened) };
   };
 
 const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, query: GuestQuery): Promise<OpenMetric> =>

@@ -57,6 +57,8 @@ export type ClientSettings = {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
+  /** The reader's language, in which the service names dashboards, metrics and filters. */
+  readonly language?: (() => string | undefined) | undefined;
   /** Answers of an earlier token of the same guest. Unchanged ones are not sent again. */
   readonly answers?: Answers<MetricAnswer> | undefined;
   /**
@@ -128,8 +130,14 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
   };
 };
 
-const send = async ({ baseUrl, token, fetch }: ClientSettings, path: string, init: RequestInit): Promise<Response> => {
+const send = async (
+  { baseUrl, token, fetch, language }: ClientSettings,
+  path: string,
+  init: RequestInit,
+): Promise<Response> => {
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  const wanted = language?.();
+  if (wanted !== undefined) headers['accept-language'] = wanted;
   if (init.body !== undefined) headers['content-type'] = 'application/json';
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
   const response = await fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {

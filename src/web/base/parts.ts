@@ -1,7 +1,7 @@
 /** The parts of the elements that a page may style by `::part(…)`. */
 export const parts = [
   ...['head', 'heading', 'filters', 'filter', 'locked', 'control', 'button', 'icon-button', 'chip', 'option'],
-  ...['card', 'card-header', 'title', 'body', 'legend', 'value', 'note', 'state', 'tooltip'],
+  ...['card', 'card-header', 'title', 'body', 'legend', 'series', 'input', 'value', 'note', 'state', 'tooltip'],
   ...['table', 'header-cell', 'cell', 'menu', 'menu-item', 'dialog'],
 ] as const;
 

@@ -19,6 +19,7 @@ import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
 import { inSentences } from './model/summary.js';
 import { type Family, rendererOf } from './registry.js';
+import { seriesPicker, seriesPickerStyles } from './series-picker.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
 
 export class ChartView extends LitElement {
@@ -37,6 +38,8 @@ export class ChartView extends LitElement {
     switchedOff: { state: true },
     zoom: { state: true },
     said: { state: true },
+    picked: { state: true },
+    searched: { state: true },
   };
   declare metric: GuestMetric;
   declare answer: MetricAnswer;
@@ -56,6 +59,11 @@ export class ChartView extends LitElement {
   declare zoom: Range | null;
   /** The mark that the keyboard is on, in words. */
   declare said: string;
+
+  /** The series that the reader chose of many; null: the largest. */
+  declare picked: ReadonlySet<string> | null;
+  /** What the reader searches among the series. */
+  declare searched: string;
 
   #chart: ECharts | undefined;
   #tip: HTMLElement | undefined;
@@ -80,6 +88,8 @@ export class ChartView extends LitElement {
     this.switchedOff = new Set();
     this.zoom = null;
     this.said = '';
+    this.picked = null;
+    this.searched = '';
   }
 
   static override styles = [
@@ -87,6 +97,7 @@ export class ChartView extends LitElement {
     stateStyles,
     tooltipStyles,
     legendStyles,
+    seriesPickerStyles,
     css`
       :host {
         height: 100%;
@@ -163,6 +174,8 @@ export class ChartView extends LitElement {
     if (changed.has('metric') && before?.metricId !== this.metric.metricId) {
       this.switchedOff = new Set();
       this.zoom = null;
+      this.picked = null;
+      this.searched = '';
     }
     if (changed.has('metric') && before?.chart.type !== this.metric.chart.type) this.#load();
   }
@@ -183,6 +196,7 @@ export class ChartView extends LitElement {
     const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
     return html`<div class="frame">
       ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle, this.format.text)}
+      ${this.#seriesPicker()}
       ${this.zoom === null ? null : html`<button class="button reset" part="button" type="button" @click=${this.#resetZoom}>${this.format.text('Reset zoom')}</button>`}
       <div
         class=${this.isPrinted ? 'scroll whole' : 'scroll'}
@@ -199,6 +213,20 @@ export class ChartView extends LitElement {
       <span class="sr" aria-live="polite">${this.said}</span>
       ${notes.length === 0 ? null : html`<p class="note quiet" part="note">${inSentences(notes, this.format)}</p>`}
     </div>`;
+  }
+
+  #seriesPicker(): TemplateResult | null {
+    const offered = this.picture?.offered;
+    if (offered === undefined || this.isPrinted) return null;
+    const { searched } = this;
+    const search = (text: string): void => {
+      this.searched = text;
+    };
+    const pick = (names: ReadonlySet<string> | null): void => {
+      this.picked = names;
+      this.switchedOff = new Set();
+    };
+    return seriesPicker({ offered, searched, search, pick }, this.format.text);
   }
 
   #problem({ text, isRetriable }: NonNullable<ChartView['problem']>): TemplateResult {
@@ -285,7 +313,7 @@ export class ChartView extends LitElement {
 
   /** What the reader has switched off and zoomed to. */
   get choice(): Choice {
-    return { hidden: this.switchedOff, zoom: this.zoom };
+    return { hidden: this.switchedOff, zoom: this.zoom, ...(this.picked === null ? {} : { picked: this.picked }) };
   }
 
   #drawing(width: number, height: number): Drawing {
@@ -324,7 +352,7 @@ export class ChartView extends LitElement {
   #axisMark(chart: ECharts, { offsetX, offsetY }: Pixel): Mark | null {
     const pointing = this.picture?.pointing;
     if (pointing === undefined || pointing.by === 'item') return null;
-    if (!chart.containPixel('grid', [offsetX, offsetY])) return null;
+    if (!chart.containPixel({ gridIndex: 'all' }, [offsetX, offsetY])) return null;
     const at = chart.convertFromPixel({ gridIndex: 0 }, [offsetX, offsetY]);
     const value = Array.isArray(at) ? (at[pointing.by === 'y' ? 1 : 0] ?? 0) : at;
     const index = pointing.times === null ? Math.round(value) : nearest(pointing.times, value);
@@ -487,7 +515,7 @@ const paperDensity = 3;
 type Pixel = { readonly offsetX: number; readonly offsetY: number };
 
 /** Properties whose change does not change the drawing. */
-const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said']);
+const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said', 'searched']);
 
 /** The index of the time that is nearest. The times ascend. */
 const nearest = (times: readonly number[], at: number): number => {

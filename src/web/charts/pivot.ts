@@ -49,6 +49,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
   const heads = new Map(answer.rows.map((row) => [keyOf(row, across), textOf(row, across)]));
   const keys = inOrder(heads, answer.rows, across);
   const kept = keys.slice(0, Math.max(1, Math.floor(maxColumns / Math.max(1, measures.length))));
+  const isCut = answer.isTruncated === true;
   const combinedBy = ({ name }: AnswerColumn) => combineOf(chart, name);
   const hasTotals = across.length > 0 && measures.some((measure) => combinedBy(measure) !== undefined);
   const columns: readonly Column[] = [
@@ -56,7 +57,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
     ...(hasTotals
       ? measures.map((measure) => ({
           key: null,
-          labels: [format.text('Total'), ...across.slice(1).map(() => '')],
+          labels: [totalName(format.text, isCut), ...across.slice(1).map(() => '')],
           measure,
         }))
       : []),
@@ -77,6 +78,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
       keyOf,
       cellsOf,
       text: format.text,
+      isCut,
       canTotal: measures.some((each) => combinedBy(each) !== undefined),
     }),
     notes:
@@ -85,6 +87,12 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
         : [],
   };
 };
+
+/** A truncated answer lacks rows, so its totals are of the rows shown. */
+const totalName = (text: Text, isCut: boolean): string => (isCut ? text('Total of the rows shown') : text('Total'));
+
+const groupName = (text: Text, isCut: boolean, name: string): string =>
+  isCut ? text('{name} total of the rows shown', { name }) : text('{name} total', { name });
 
 /** Dates and numbers ascending, names in the order of the answer. */
 const inOrder = (
@@ -163,11 +171,12 @@ type RowSettings = {
   readonly cellsOf: (rows: readonly Row[]) => readonly string[];
   readonly text: Text;
   readonly canTotal: boolean;
+  readonly isCut: boolean;
 };
 
 const rowsOf = (
   all: readonly Row[],
-  { down, textOf, keyOf, cellsOf, text, canTotal }: RowSettings,
+  { down, textOf, keyOf, cellsOf, text, canTotal, isCut }: RowSettings,
 ): readonly PivotRow[] => {
   const labelsOf = (rows: readonly Row[]) => (rows[0] === undefined ? [] : textOf(rows[0], down));
   const isGrouped = down.length > 1 && canTotal;
@@ -177,13 +186,13 @@ const rowsOf = (
       (held): PivotRow => ({ kind: 'row', labels: labelsOf(held), cells: cellsOf(held) }),
     );
     if (!isGrouped || inside.length < 2) return inside;
-    const labels = [text('{name} total', { name: labelsOf(group)[0] ?? '' }), ...down.slice(1).map(() => '')];
+    const labels = [groupName(text, isCut, labelsOf(group)[0] ?? ''), ...down.slice(1).map(() => '')];
     return [...inside, { kind: 'group', labels, cells: cellsOf(group) }];
   });
   const hasTotal = canTotal && rows.length > 1;
   const total: PivotRow = {
     kind: 'total',
-    labels: [text('Total'), ...down.slice(1).map(() => '')],
+    labels: [totalName(text, isCut), ...down.slice(1).map(() => '')],
     cells: cellsOf(all),
   };
   return hasTotal ? [...rows, total] : rows;

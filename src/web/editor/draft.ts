@@ -1,6 +1,15 @@
 /** The definition that an editor changes, and its names. Every draft passes the schema of the service. */
 import type { Chart } from '../../domain/dashboard/chart.js';
-import type { AggregateMeasure, Calculation, Comparison, Dimension, Sort } from '../../domain/dashboard/metric.js';
+import type {
+  AggregateMeasure,
+  Calculation,
+  Comparison,
+  Dimension,
+  Measure,
+  MetricDefinition,
+  Sort,
+  VisualDefinition,
+} from '../../domain/dashboard/metric.js';
 import type { TableRef } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import type { NewGuestDefinition } from '../../domain/guest/metric.js';
@@ -43,6 +52,38 @@ export const definitionOf = ({ from, filters, comparison, ...parts }: Draft): Ne
         ...(filters.length === 0 ? {} : { where: { all: filters } }),
         ...(comparison === null ? {} : { comparison }),
       };
+
+const isAggregate = (measure: Measure): measure is AggregateMeasure => measure.expression === undefined;
+
+/** The conditions that must all pass. Undefined for a tree that the editor cannot show. */
+const conditionsOf = ({ where }: VisualDefinition): readonly Condition[] | undefined => {
+  if (where === undefined) return [];
+  if ('predicate' in where) return [where];
+  if (!('all' in where)) return undefined;
+  const conditions = where.all.filter((node): node is Condition => 'predicate' in node);
+  return conditions.length === where.all.length ? conditions : undefined;
+};
+
+/**
+ * Returns the draft of a definition. Undefined if it has parts that the editor cannot show: SQL, an expression, a
+ * condition on groups, or conditions of which one suffices.
+ */
+export const draftOf = (definition: MetricDefinition): Draft | undefined => {
+  if (definition.kind === 'sql' || definition.having !== undefined) return undefined;
+  const { chart, from, dimensions, calculations = [], drillPath, comparison = null, sort, limit } = definition;
+  const filters = conditionsOf(definition);
+  const measures = definition.measures.filter(isAggregate);
+  if (filters === undefined || measures.length < definition.measures.length) return undefined;
+  return { chart, from, dimensions, measures, calculations, filters, drillPath, comparison, sort, limit };
+};
+
+/** Returns the definition with what the draft says. Parts that no draft has stay: metric filters, variables, underlying columns. */
+export const redefined = (definition: VisualDefinition, next: NewGuestDefinition): VisualDefinition => {
+  const { where: _, calculations: __, comparison: ___, ...kept } = definition;
+  const { calculations = [], ...rest } = next;
+  const own = calculations.length === 0 ? {} : { calculations };
+  return { ...kept, ...rest, ...own, kind: 'visual' } as VisualDefinition;
+};
 
 /** The service compares names without regard to case. */
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();

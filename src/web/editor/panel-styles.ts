@@ -132,6 +132,41 @@ export const panelStyles = css`
     flex: 1;
     width: 104px;
   }
+  .chip input.name {
+    border-color: transparent;
+    background: none;
+    padding-inline: 0;
+  }
+  .said:empty {
+    display: none;
+  }
+  .answer {
+    padding: 10px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+    font-size: 13px;
+  }
+  summary {
+    font-weight: 600;
+    cursor: pointer;
+  }
+  fieldset {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    align-items: center;
+    margin: 10px 0 0;
+    padding: 0;
+    border: 0;
+  }
+  legend {
+    padding: 0 0 4px;
+    color: var(--gl-muted);
+  }
+  fieldset input:not([type='checkbox']) {
+    width: 132px;
+  }
   .charts {
     display: flex;
     gap: 6px;

@@ -14,21 +14,33 @@ import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
+import { answerControls, type Editing } from './answer-controls.js';
 import { type Catalogue, type Found, findField, searchFields, titleOf } from './catalogue.js';
 import { cautionsOf } from './cautions.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
 import { cleanName, type Draft, definitionOf, emptyDraft } from './draft.js';
-import { type Action, edit, type Grouping, refusalOf, type Shelf } from './edit.js';
+import { type Action, edit, type Grouping, type GroupShelf, refusalOf, type Shelf } from './edit.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
 import { filterIcon, measureIcon, redoIcon, splitIcon, undoIcon } from './icons.js';
 import { panelStyles } from './panel-styles.js';
 import { askPreview, previewClient, viewOf } from './preview.js';
+import { readableFields } from './readable-fields.js';
 import { aggregateName, grainName, needText, offeredAggregates, offeredGrains } from './words.js';
 
 type State = { readonly draft: Draft; readonly name: string; readonly isChartChosen: boolean };
+/** Stores a metric, and answers at least its id. */
+export type SaveMetric = (
+  metric: { readonly name: string; readonly definition: unknown },
+  signal: AbortSignal,
+) => Promise<unknown>;
+/** A metric that the editor begins with. */
+export type InitialMetric = { readonly name: string; readonly draft: Draft };
 /** What the card takes as its source. */
 type Source = { readonly client: GuestClient; readonly dashboardId: string; readonly dashboardFilter: object };
 type Shown = { readonly metric: GuestMetric; readonly source: Source };
+
+/** The shelves that the panel shows. */
+type ShownShelf = Exclude<Shelf, 'calculations'>;
 
 const start: State = { draft: emptyDraft, name: '', isChartChosen: false };
 const dragType = 'application/x-guestlist-field';
@@ -56,6 +68,8 @@ export class EditorPanel extends LitElement {
     dashboardId: { attribute: false },
     view: { attribute: false },
     textOf: { attribute: false },
+    save: { attribute: false },
+    initial: { attribute: false },
     history: { state: true },
     search: { state: true },
     shown: { state: true },
@@ -70,6 +84,10 @@ export class EditorPanel extends LitElement {
   declare view: { readonly format: Format };
   /** What the reader is told of a failure. The chunk cannot tell the classes of errors. */
   declare textOf: (error: unknown) => string;
+  /** Stores the metric instead of the guests' interface. */
+  declare save: SaveMetric | undefined;
+  /** The metric that is changed. Undefined: a new one is made. */
+  declare initial: InitialMetric | undefined;
   declare history: History<State>;
   declare search: string;
   declare shown: Shown | undefined;
@@ -97,7 +115,10 @@ export class EditorPanel extends LitElement {
   }
 
   protected override willUpdate(changes: PropertyValues<this>): void {
-    if (changes.has('client') && changes.get('client') !== undefined) this.#ask();
+    if (changes.has('initial') && this.initial !== undefined) {
+      this.history = historyOf({ ...this.initial, isChartChosen: true });
+      this.#ask();
+    } else if (changes.has('client') && changes.get('client') !== undefined) this.#ask();
   }
 
   get #state(): State {
@@ -116,7 +137,7 @@ export class EditorPanel extends LitElement {
         <div class="shelves">
           ${this.#shelf('measures')} ${this.#shelf('dimensions')} ${this.#shelf('filters')}
         </div>
-        ${this.#charts()} ${this.#card()}
+        ${this.#charts()} ${this.#card()} ${this.#answer()}
       </div>
     </div>`;
   }
@@ -132,7 +153,7 @@ export class EditorPanel extends LitElement {
         .value=${this.#state.name} @change=${this.#rename} />
       ${tool(text('Undo'), undoIcon, undone(this.history))} ${tool(text('Redo'), redoIcon, redone(this.history))}
       <button class="button main" part="button" ?disabled=${!isReady}>${text('Save')}</button>
-      <span class="sr" role="status">${this.said}</span>
+      <span class="said quiet" role="status">${this.said}</span>
     </form>`;
   }
 
@@ -193,29 +214,87 @@ export class EditorPanel extends LitElement {
       @click=${() => this.#do(action)}>${icon}</button>`;
   }
 
-  #shelf(shelf: 'measures' | 'dimensions' | 'filters'): TemplateResult {
+  #shelf(shelf: ShownShelf): TemplateResult {
     const { text } = this.view.format;
-    const titles = { measures: text('Measures'), dimensions: text('Split by'), filters: text('Filters') };
+    const titles = {
+      measures: text('Measures'),
+      dimensions: text('Split by'),
+      filters: text('Filters'),
+      drillPath: text('Drill down'),
+    };
     const items = this.#draft[shelf];
     return html`<section class="shelf" part="shelf" aria-label=${titles[shelf]} @dragover=${this.#over}
       @drop=${(event: DragEvent) => this.#drop(event, shelf)}>
       <h2>${titles[shelf]}</h2>
       <ul>${items.map((_, at) => this.#chip(shelf, at))}</ul>
+      ${shelf === 'drillPath' ? this.#addDrill() : nothing}
     </section>`;
   }
 
-  #chip(shelf: 'measures' | 'dimensions' | 'filters', at: number): TemplateResult {
+  /** The fields on the left have no room for a fourth button: those to drill into are chosen from a list. */
+  #addDrill(): TemplateResult {
+    const fields = readableFields(this.#draft, this.catalogue);
+    const label = this.view.format.text('Add a field');
+    const add = (event: Event) => {
+      const list = event.target as HTMLSelectElement;
+      const column = fields[list.selectedIndex - 1]?.column;
+      list.selectedIndex = 0;
+      if (column !== undefined) this.#do({ kind: 'addGroup', shelf: 'drillPath', column });
+    };
+    return html`<select part="input" aria-label=${label} @change=${add}>
+      <option>${label}</option>
+      ${fields.map((field) => html`<option>${field.label}</option>`)}
+    </select>`;
+  }
+
+  #answer(): TemplateResult | typeof nothing {
+    if (definitionOf(this.#draft) === undefined) return nothing;
+    const { text } = this.view.format;
+    const act = (action: Action): boolean => {
+      const isPossible = refusalOf(this.#draft, this.catalogue, action) === null;
+      this.#do(action);
+      return isPossible;
+    };
+    const editing: Editing = { draft: this.#draft, catalogue: this.catalogue, text, act };
+    return html`${answerControls(editing)}${this.#shelf('drillPath')}`;
+  }
+
+  #title(item: object | undefined, name: string): TemplateResult {
+    if (item === undefined || !('name' in item)) return html`<span class="name">${name}</span>`;
+    const label = this.view.format.text('Rename {name}', { name });
+    return html`<input class="name" part="input" aria-label=${label} title=${label} maxlength="255" autocomplete="off"
+      .value=${name} @change=${(event: Event) => this.#renamePart(name, event.target as HTMLInputElement)} />`;
+  }
+
+  /** A name that is refused goes back, and the reader is told why. */
+  #renamePart(from: string, input: HTMLInputElement): void {
+    const { text } = this.view.format;
+    const action: Action = { kind: 'rename', from, to: input.value };
+    const refusal = refusalOf(this.#draft, this.catalogue, action);
+    this.#do(action);
+    if (refusal === null) return;
+    input.value = from;
+    this.said = refusal === 'name-taken' ? text('This name is taken') : text('A name is needed');
+  }
+
+  #chip(shelf: ShownShelf, at: number): TemplateResult {
     const { text } = this.view.format;
     const item = this.#draft[shelf][at];
     const field = item?.column === undefined ? undefined : findField(this.catalogue, item.column);
     const name = item !== undefined && 'name' in item ? item.name : field === undefined ? '' : titleOf(field);
     const remove = text('Remove {name}', { name });
-    const control = { measures: this.#aggregate, dimensions: this.#grouping, filters: this.#filter }[shelf];
+    const controls = {
+      measures: this.#aggregate,
+      dimensions: this.#grouping,
+      filters: this.#filter,
+      drillPath: this.#drillGrouping,
+    };
+    const control = controls[shelf];
     return html`<li class="chip" part="chip">
-      <span class="name">${name}</span>
+      ${this.#title(item, name)}
       ${field === undefined ? nothing : control.call(this, field, name, at)}
       <button class="icon" part="icon-button" type="button" aria-label=${remove} title=${remove}
-        @click=${() => this.#do({ kind: 'remove', shelf: shelf as Shelf, at })}>${closeIcon}</button>
+        @click=${() => this.#do({ kind: 'remove', shelf, at })}>${closeIcon}</button>
     </li>`;
   }
 
@@ -231,10 +310,14 @@ export class EditorPanel extends LitElement {
     </select>`;
   }
 
-  #grouping(field: Field, name: string, at: number): TemplateResult | typeof nothing {
+  #drillGrouping(field: Field, name: string, at: number): TemplateResult | typeof nothing {
+    return this.#grouping(field, name, at, 'drillPath');
+  }
+
+  #grouping(field: Field, name: string, at: number, shelf: GroupShelf = 'dimensions'): TemplateResult | typeof nothing {
     const { text } = this.view.format;
-    const { grain, bucketCount } = this.#draft.dimensions[at] ?? {};
-    const change = (grouping: Grouping) => this.#do({ kind: 'changeGroup', shelf: 'dimensions', at, grouping });
+    const { grain, bucketCount } = this.#draft[shelf][at] ?? {};
+    const change = (grouping: Grouping) => this.#do({ kind: 'changeGroup', shelf, at, grouping });
     if (field.type === 'date') {
       const choose = (event: Event) => {
         const value = (event.target as HTMLSelectElement).value;
@@ -351,7 +434,7 @@ export class EditorPanel extends LitElement {
     if (event.dataTransfer?.types.includes(dragType) === true) event.preventDefault();
   };
 
-  #drop(event: DragEvent, shelf: 'measures' | 'dimensions' | 'filters'): void {
+  #drop(event: DragEvent, shelf: ShownShelf): void {
     const dragged = event.dataTransfer?.getData(dragType) ?? '';
     if (dragged === '') return;
     event.preventDefault();
@@ -359,7 +442,7 @@ export class EditorPanel extends LitElement {
     const field = findField(this.catalogue, column);
     if (field === undefined) return;
     if (shelf === 'measures') this.#do({ kind: 'addMeasure', column });
-    else if (shelf === 'dimensions') this.#do({ kind: 'addGroup', shelf, column });
+    else if (shelf !== 'filters') this.#do({ kind: 'addGroup', shelf, column });
     else this.#do({ kind: 'addFilter', column, predicate: firstFilter(field) });
   }
 
@@ -417,13 +500,17 @@ export class EditorPanel extends LitElement {
     const name = this.#state.name || text('New metric');
     const body = { name, definition: definitionOf(this.#draft) };
     const path = `dashboards/${encodeURIComponent(this.dashboardId)}/metrics`;
+    const store: SaveMetric =
+      this.save ?? ((metric, signal) => this.client.call(path, { method: 'POST', body: metric }, signal));
     this.isBusy = true;
     void this.#saving.run(
-      (signal) => this.client.call(path, { method: 'POST', body }, signal),
+      (signal) => store(body, signal),
       (made) => {
         this.isBusy = false;
-        this.history = historyOf(start);
-        this.shown = undefined;
+        if (this.initial === undefined) {
+          this.history = historyOf(start);
+          this.shown = undefined;
+        }
         this.said = text('Saved');
         const { metricId } = made as { readonly metricId: string };
         const detail = { dashboardId: this.dashboardId, metricId, name };
@@ -431,7 +518,10 @@ export class EditorPanel extends LitElement {
       },
       (error) => {
         this.isBusy = false;
-        this.problem = this.textOf(error);
+        const isChanged = error instanceof Error && 'code' in error && error.code === 'METRIC_CHANGED';
+        this.problem = isChanged
+          ? text('Somebody else changed this metric meanwhile. Open it again to see the change.')
+          : this.textOf(error);
       },
     );
   };

@@ -21,6 +21,8 @@ export type ConnectionSettings = {
   /** Base URL of the service; undefined: the one that came with the token, or `defaultUrl`. */
   readonly serviceUrl: string | undefined;
   readonly defaultUrl: () => string;
+  /** The reader's language, in which the service names what it shows. */
+  readonly language: string | undefined;
 };
 
 export type ConnectionEvents = {
@@ -36,7 +38,14 @@ export type ConnectionEvents = {
   readonly probe: (client: GuestClient) => Promise<unknown>;
 };
 
-const noSettings = { token: null, tokenUrl: null, getToken: null, serviceUrl: undefined, defaultUrl: () => '' };
+const noSettings = {
+  token: null,
+  tokenUrl: null,
+  getToken: null,
+  serviceUrl: undefined,
+  defaultUrl: () => '',
+  language: undefined,
+};
 
 export class Connection {
   readonly #events: ConnectionEvents;
@@ -170,6 +179,8 @@ export class Connection {
       baseUrl: this.#baseUrl,
       fetch: fetchFresh,
       answers: this.#answers,
+      // Read at each request: another language asks nothing anew, and the next read has its names.
+      language: () => this.#settings.language,
       next: (error) => this.#next(error, client),
     });
     this.#client = client;

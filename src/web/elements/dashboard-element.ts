@@ -3,15 +3,18 @@ import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
-import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
+import { type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
+import { failureText } from '../base/failure.js';
+import { arrangeIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
-import { filterNotes, withoutLocked } from '../filters/filter-values.js';
+import { filterNotes, type IgnoredFilter, ignoredFilters, withoutLocked } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
 import type { CallViews } from '../filters/views-panel.js';
+import type { SaveCards } from './arrange-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard } from './layout.js';
@@ -140,6 +143,7 @@ export class GuestlistDashboard extends EmbedElement {
     filters: { state: true },
     unfit: { state: true },
     marks: { state: true },
+    arranging: { state: true },
   };
   declare dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
@@ -153,6 +157,8 @@ export class GuestlistDashboard extends EmbedElement {
   declare unfit: readonly string[];
   /** Marks that the guest chose as filters of the other cards. */
   declare marks: readonly Mark[];
+  /** Whether the guest arranges the cards. */
+  declare arranging: boolean;
 
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
@@ -166,6 +172,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.filters = {};
     this.unfit = [];
     this.marks = [];
+    this.arranging = false;
   }
 
   override connectedCallback(): void {
@@ -218,6 +225,10 @@ export class GuestlistDashboard extends EmbedElement {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
       this.applyTheme(dashboard.theme);
+      // Later, an unknown name is kept for a token that shows the filter, and was reported before.
+      const ignored = ignoredFilters(this.filters, dashboard.filters).filter(
+        ({ reason }) => isFirst || reason === 'locked',
+      );
       this.#readUrl(dashboard);
       if (isFirst) this.#openView(dashboard);
       this.#given = undefined;
@@ -227,7 +238,17 @@ export class GuestlistDashboard extends EmbedElement {
       const { name, permissions } = dashboard;
       const detail = { dashboardId: id, name, permissions, filters: dashboard.filters.map((filter) => filter.name) };
       this.tell('guestlist-loaded', detail);
+      if (ignored.length > 0) this.#tellIgnored(ignored);
     };
+  }
+
+  #tellIgnored(ignored: readonly IgnoredFilter[]): void {
+    const dashboardId = this.embedId;
+    const names = ignored.map(({ name, reason }) => `${name} (${reason})`).join(', ');
+    console.warn(
+      `guestlist: filter values of the page without effect on dashboard ${dashboardId}: ${names} (locked: the token sets the value; unknown: the dashboard shows no such filter)`,
+    );
+    this.tell('guestlist-filters-ignored', { dashboardId, ignored });
   }
 
   /** The marks of `options.crossFilter`, when the dashboard is first read. */
@@ -240,6 +261,7 @@ export class GuestlistDashboard extends EmbedElement {
 
   protected override forget(): void {
     this.dashboard = undefined;
+    this.arranging = false;
     this.#source = undefined;
   }
 
@@ -280,17 +302,72 @@ export class GuestlistDashboard extends EmbedElement {
               : null
         }
         ${markChips(this.marks, this.#removeMark, this.view.format.text)}
+        ${this.#canArrange && cards.length > 0 && !this.arranging ? this.#arrangeButton() : null}
       </div>
       ${cards.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
-      <div class="grid">
+      ${
+        this.#canArrange && this.arranging
+          ? this.#arrangePanel(cards)
+          : html`<div class="grid">
         ${repeat(
           cards,
           (card) => card.metric.metricId,
           (card) => this.#card(card, source, notes, dashboard.metrics),
         )}
-      </div>
+      </div>`
+      }
     `;
   }
+
+  get #canArrange(): boolean {
+    const isAllowed = this.dashboard?.permissions.isEnableCustomizeLayout === true;
+    return isAllowed && !this.printing && this.options.metricId === undefined;
+  }
+
+  #arrangeButton(): TemplateResult {
+    const label = this.view.format.text('Arrange cards');
+    return html`<button class="icon arrange" part="icon-button" type="button" aria-label=${label} title=${label}
+      @click=${this.#arrange}>${arrangeIcon}</button>`;
+  }
+
+  #arrangePanel(cards: readonly PlacedCard[]): TemplateResult {
+    const { text } = this.view.format;
+    return html`<guestlist-arrange exportparts=${exported}
+      .cards=${cards.map(({ metric, place }) => ({ ...place, metricId: metric.metricId, name: metric.name }))}
+      .format=${this.view.format}
+      .canRestore=${this.dashboard?.hasOwnLayout === true}
+      .save=${this.#saveLayout}
+      .textOf=${(error: unknown) => failureText(error, text)}
+      @end=${this.#arranged}
+    ></guestlist-arrange>`;
+  }
+
+  readonly #arrange = (): void => {
+    const { client } = this;
+    loadPart(() => import('./arrange.js')).then(
+      () => {
+        this.arranging = true;
+      },
+      (error) => {
+        if (client !== undefined && error instanceof GuestError) this.onFailure(error, client);
+      },
+    );
+  };
+
+  readonly #saveLayout: SaveCards = async (cards, signal) => {
+    const { client, embedId } = this;
+    if (client === undefined || embedId === null) return;
+    const request = cards === null ? { method: 'DELETE' } : { method: 'PUT', body: { layout: cards } };
+    await client.call(`dashboards/${encodeURIComponent(embedId)}/layout`, request, signal);
+    const dashboard = await client.dashboard(embedId, signal);
+    if (client === this.client) this.dashboard = dashboard;
+  };
+
+  /** The focus goes back to where the guest began. */
+  readonly #arranged = (): void => {
+    this.arranging = false;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('.arrange')?.focus());
+  };
 
   /** What a reader of the paper cannot see on it: filters and moment. */
   #printed(notes: readonly string[]): TemplateResult {

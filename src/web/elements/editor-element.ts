@@ -1,15 +1,20 @@
 /**
- * `<guestlist-editor token dashboard-id>`: a guest makes a metric of the dashboard. Without the permission to create
- * metrics, the element shows nothing. The editor itself is a chunk.
+ * `<guestlist-editor token dashboard-id>`: a guest makes a metric of the dashboard, and changes those that it may change.
+ * Without a permission for either, the element shows nothing. The editor itself is a chunk.
  */
-import { css, html, type TemplateResult } from 'lit';
+import { css, html, nothing, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import type { GuestFields } from '../../domain/guest/fields.js';
+import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
+import type { Opened } from '../editor/own-definition.js';
+import type { OwnActions, OwnMetrics } from '../editor/own-metrics.js';
+import type { InitialMetric, SaveMetric } from '../editor/panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 
@@ -17,11 +22,24 @@ export class GuestlistEditor extends EmbedElement {
   static override properties = {
     ...EmbedElement.properties,
     dashboardId: { type: String, attribute: 'dashboard-id', reflect: true },
+    save: { attribute: false },
+    initial: { attribute: false },
     fields: { state: true },
+    opened: { state: true },
   };
   declare dashboardId: string | null;
+  /** Stores the metric in another place than among the guest's own, for Studio. */
+  declare save: SaveMetric | undefined;
+  /** The metric that is changed, for Studio. */
+  declare initial: InitialMetric | undefined;
   /** Null: the token does not let its guest create metrics. */
   declare fields: GuestFields | null | undefined;
+  /** The own metric that is changed. */
+  declare opened: Opened | undefined;
+
+  #actions: OwnActions = noActions;
+  /** Counts what was begun: another one has another panel. */
+  #begun = 0;
 
   static override styles = [
     themeStyles,
@@ -55,13 +73,16 @@ export class GuestlistEditor extends EmbedElement {
     const id = this.embedId ?? '';
     const { theme, name, permissions } = await client.dashboard(id, signal);
     const path = `dashboards/${encodeURIComponent(id)}/fields`;
-    const isClosed = permissions.isDisableMetricCreation;
+    const isClosed = permissions.isDisableMetricCreation && this.save === undefined;
     const data = isClosed ? null : await client.call(path, { method: 'GET' }, signal).catch(absent);
-    if (data !== null) await loadPart(() => import('./editor.js'));
+    const actions = this.save === undefined ? actionsOf(permissions, data !== null) : noActions;
+    const hasActions = Object.values(actions).includes(true);
+    if (data !== null || hasActions) await loadPart(() => import('./editor.js'));
     return () => {
       this.applyTheme(theme);
       this.fields = data as GuestFields | null;
-      this.toggleAttribute('absent', data === null);
+      this.#actions = actions;
+      this.toggleAttribute('absent', data === null && !hasActions);
       this.requestUpdate();
       this.tell('guestlist-loaded', { dashboardId: id, metricId: null, name });
     };
@@ -69,6 +90,7 @@ export class GuestlistEditor extends EmbedElement {
 
   protected override forget(): void {
     this.fields = undefined;
+    this.opened = undefined;
     this.toggleAttribute('absent', false);
   }
 
@@ -77,17 +99,68 @@ export class GuestlistEditor extends EmbedElement {
   }
 
   protected override content(): TemplateResult {
-    const { text } = this.view.format;
-    if (!this.fields) return html``;
-    return html`<guestlist-editor-panel exportparts=${exported}
+    return html`${this.#list()}${this.#panel()}`;
+  }
+
+  #list(): TemplateResult | typeof nothing {
+    if (!Object.values(this.#actions).includes(true)) return nothing;
+    return html`<guestlist-own-metrics exportparts=${exported}
+      .client=${this.client}
+      .dashboardId=${this.embedId}
+      .actions=${this.#actions}
+      .format=${this.view.format}
+      .textOf=${this.#textOf}
+      @open=${({ detail }: CustomEvent<Opened>) => this.#begin(detail)}
+      @done=${this.#done}
+    ></guestlist-own-metrics>`;
+  }
+
+  #panel(): TemplateResult | typeof nothing {
+    if (!this.fields) return nothing;
+    const { opened } = this;
+    const panel = html`<guestlist-editor-panel exportparts=${exported}
       .catalogue=${this.fields}
       .client=${this.client}
       .dashboardId=${this.embedId}
       .view=${this.view}
-      .textOf=${(error: unknown) => failureText(error, text)}
+      .save=${opened === undefined ? this.save : opened.save}
+      .initial=${opened === undefined ? this.initial : opened.initial}
+      .textOf=${this.#textOf}
+      @guestlist-saved=${this.#saved}
     ></guestlist-editor-panel>`;
+    return html`${keyed(this.#begun, panel)}`;
   }
+
+  readonly #textOf = (error: unknown): string => failureText(error, this.view.format.text);
+
+  #begin(opened: Opened | undefined): void {
+    this.#begun += 1;
+    this.opened = opened;
+  }
+
+  /** What is edited was archived, deleted or published: it is read again before it is changed. */
+  readonly #done = ({ detail }: CustomEvent<string>): void => {
+    if (this.opened?.metricId === detail) this.#begin(undefined);
+  };
+
+  /** What was changed is read again before it is changed again. */
+  readonly #saved = (): void => {
+    this.renderRoot.querySelector<OwnMetrics>('guestlist-own-metrics')?.refresh();
+    if (this.opened !== undefined) this.#begin(undefined);
+  };
 }
+
+type Permissions = GuestDashboard['permissions'];
+
+const noActions: OwnActions = { canEdit: false, canArchive: false, canRestore: false, canPublish: false };
+
+/** A definition is edited with the fields, which only a guest who may create metrics is told. */
+const actionsOf = (permissions: Permissions, hasFields: boolean): OwnActions => ({
+  canEdit: permissions.isEnableMetricUpdation && hasFields,
+  canArchive: permissions.isEnableArchiveMetrics,
+  canRestore: permissions.isEnableManageMetrics,
+  canPublish: permissions.isEnableManageMetrics,
+});
 
 const absent = (error: unknown): null => {
   if (error instanceof GuestError && error.code === 'UNAUTHORIZED') return null;

@@ -1,5 +1,6 @@
 /** Entry point of a chunk: the editor of metrics. */
+import { OwnMetrics } from '../editor/own-metrics.js';
 import { EditorPanel } from '../editor/panel.js';
 import { defineAll } from './define.js';
 
-defineAll({ 'guestlist-editor-panel': EditorPanel });
+defineAll({ 'guestlist-editor-panel': EditorPanel, 'guestlist-own-metrics': OwnMetrics });

@@ -21,4 +21,4 @@ defineAll({
 loadControls();
 
 export { registerAs } from './other-tags.js';
-export { GuestlistDashboard, GuestlistMetric };
+export { GuestlistDashboard, GuestlistEditor, GuestlistMetric };

@@ -339,6 +339,7 @@ export abstract class EmbedElement extends LitElement {
       tokenUrl,
       getToken,
       serviceUrl,
+      language: this.#speech.wanted || undefined,
       defaultUrl: () => pageBaseUrl() ?? new URL(import.meta.url).origin,
     };
   }

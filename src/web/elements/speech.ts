@@ -34,13 +34,18 @@ export class Speech implements ReactiveController {
 
   /** Keeps the language that is shown until the texts of another have come. */
   hostUpdate(): void {
-    const tag = this.#host.language || this.#host.closest('[lang]')?.getAttribute('lang') || navigator.language;
+    const tag = this.wanted;
     const language = languageOf(tag);
     const isKnown = this.#spoken?.language === language;
     if (isKnown || language === 'en')
       this.#spoken = { tag, language, texts: isKnown ? this.#spoken?.texts : undefined };
     if (isKnown || language === 'en') this.#loading = undefined;
     else if (this.#loading !== tag) this.#load(tag, language);
+  }
+
+  /** The tag that the page asks for, whether or not its texts have come. */
+  get wanted(): string {
+    return this.#host.language || this.#host.closest('[lang]')?.getAttribute('lang') || navigator.language;
   }
 
   /** English until the first texts have come. */

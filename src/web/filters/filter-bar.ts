@@ -33,6 +33,9 @@ export type LoadFilterOptions = (filter: string, search: string, signal: AbortSi
 /** Whether the page is as narrow as a phone. */
 const phone = '(max-width: 600px)';
 
+/** The name of a filter as its reader reads it. */
+const titleOf = ({ name, label }: GuestFilter): string => label ?? name;
+
 export class FilterBar extends LitElement {
   static override properties = {
     unfit: { attribute: false },
@@ -253,10 +256,10 @@ export class FilterBar extends LitElement {
   }
 
   #filter(filter: GuestFilter): TemplateResult {
-    const { name, appliedValue } = filter;
+    const { appliedValue } = filter;
     if (appliedValue === undefined) return this.#control(filter);
-    return html`<div class="locked" part="filter locked" role="group" aria-label=${name}>
-      <span class="label">${name}</span>
+    return html`<div class="locked" part="filter locked" role="group" aria-label=${titleOf(filter)}>
+      <span class="label">${titleOf(filter)}</span>
       <span class="fixed">
         ${lockIcon} <span>${inWords(appliedValue, this.format)}</span>
         <span class="quiet">${this.format.text('Set by your access')}</span>
@@ -275,7 +278,7 @@ export class FilterBar extends LitElement {
         return this.#choice(filter, value);
       case 'string':
         return html`<guestlist-multi-select exportparts=${exported}
-          .label=${filter.name}
+          .label=${titleOf(filter)}
           .format=${this.format}
           .values=${stringsIn(value)}
           .isSingle=${filter.isSingleChoice === true}
@@ -286,20 +289,23 @@ export class FilterBar extends LitElement {
     }
   }
 
-  #dates({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+  #dates(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const { name } = filter;
+    const title = titleOf(filter);
     const [from, to] = datesIn(value);
     const set = ({ low, high }: RangeTexts) =>
       this.#tell(name, low === '' && high === '' ? undefined : { startDate: low || earliest, endDate: high || latest });
     return html`<fieldset part="filter">
-      <legend>${name}</legend>
+      <legend>${title}</legend>
       <div class="pair">
-        ${this.#period(name, value, from !== '' || to !== '')} ${this.#range('date', name, [from, to], set)}
+        ${this.#period(filter, value, from !== '' || to !== '')} ${this.#range('date', title, [from, to], set)}
       </div>
     </fieldset>`;
   }
 
   /** The service computes presets in the token's time zone, so their names are sent and not their days. */
-  #period(name: string, value: FilterValue | undefined, isRange: boolean): TemplateResult {
+  #period(filter: GuestFilter, value: FilterValue | undefined, isRange: boolean): TemplateResult {
+    const { name } = filter;
     const text = typeof value === 'string' ? value : '';
     const known = presetIn(text);
     const chosen = known ?? text;
@@ -308,21 +314,23 @@ export class FilterBar extends LitElement {
       if (event.target instanceof HTMLSelectElement) this.#tell(name, event.target.value || undefined);
     };
     const { text: say } = this.format;
-    return html`<select part="control" aria-label=${this.format.text('{name} period', { name })} @change=${change}>
+    return html`<select part="control" aria-label=${this.format.text('{name} period', { name: titleOf(filter) })} @change=${change}>
       ${isRange ? html`<option value="" disabled selected>${this.format.text('Custom')}</option>` : null}
       <option value="" .selected=${live(!isRange && chosen === '')}>${this.format.text('Any time')}</option>
       ${names.map((each) => html`<option value=${each} .selected=${live(each === chosen)}>${say(each)}</option>`)}
     </select>`;
   }
 
-  #numbers({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+  #numbers(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const { name } = filter;
+    const title = titleOf(filter);
     const { min, max } = rangeIn(value);
     const read = (text: string) => (text === '' ? undefined : numberIn(text));
     const set = ({ low, high }: RangeTexts) =>
       this.#tell(name, low === '' && high === '' ? undefined : { min: read(low), max: read(high) });
     return html`<fieldset part="filter">
-      <legend>${name}</legend>
-      ${this.#range('number', name, [String(min ?? ''), String(max ?? '')], set)}
+      <legend>${title}</legend>
+      ${this.#range('number', title, [String(min ?? ''), String(max ?? '')], set)}
     </fieldset>`;
   }
 
@@ -342,14 +350,16 @@ export class FilterBar extends LitElement {
     ></guestlist-range>`;
   }
 
-  #choice({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+  #choice(filter: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const { name } = filter;
+    const title = titleOf(filter);
     const change = (event: Event) => {
       if (!(event.target instanceof HTMLSelectElement)) return;
       this.#tell(name, event.target.value === '' ? undefined : event.target.value === 'true');
     };
     return html`<fieldset part="filter">
-      <legend>${name}</legend>
-      <select part="control" aria-label=${name} @change=${change}>
+      <legend>${title}</legend>
+      <select part="control" aria-label=${title} @change=${change}>
         <option value="" ?selected=${value === undefined}>${this.format.text('All')}</option>
         <option value="true" ?selected=${value === true}>${this.format.yesOrNo(true)}</option>
         <option value="false" ?selected=${value === false}>${this.format.yesOrNo(false)}</option>

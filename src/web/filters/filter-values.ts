@@ -38,6 +38,17 @@ export const withoutLocked = (values: FilterValues, filters: readonly GuestFilte
   return Object.fromEntries(Object.entries(values).filter(([name]) => !locked.has(name)));
 };
 
+/** A filter whose value from the page has no effect, and why. */
+export type IgnoredFilter = { readonly name: string; readonly reason: 'unknown' | 'locked' };
+
+/** The filters of `values` that the guest may not set: the dashboard does not show them, or the token enforces their value. */
+export const ignoredFilters = (values: FilterValues, filters: readonly GuestFilter[]): readonly IgnoredFilter[] =>
+  Object.keys(values).flatMap((name): readonly IgnoredFilter[] => {
+    const filter = filters.find((each) => each.name === name);
+    if (filter === undefined) return [{ name, reason: 'unknown' }];
+    return filter.appliedValue === undefined ? [] : [{ name, reason: 'locked' }];
+  });
+
 /** The value of a filter. Safe for filters with names such as `constructor`. */
 export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;

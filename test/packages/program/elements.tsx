@@ -3,7 +3,7 @@
 import type { GuestlistDashboard as DashboardElement } from '@guestlist/elements';
 import { registerAs } from '@guestlist/elements';
 import type {} from '@guestlist/elements/jsx';
-import { GuestlistDashboard, GuestlistMetric } from '@guestlist/elements/react';
+import { GuestlistDashboard, GuestlistEditor, GuestlistMetric } from '@guestlist/elements/react';
 import { createRef } from 'react';
 
 const element: DashboardElement = document.createElement('guestlist-dashboard');
@@ -13,6 +13,9 @@ element.addEventListener('guestlist-filter-change', ({ detail }) => element.setF
 element.getToken = async () => (await fetch('/embed-token', { method: 'POST' })).json();
 element.refresh();
 registerAs('dbn-dashboard', 'dbn-metric');
+document
+  .createElement('guestlist-editor')
+  .addEventListener('guestlist-saved', ({ detail }) => detail.metricId.length + detail.name.length);
 // @ts-expect-error: a filter has a name
 element.setFilters([]);
 // @ts-expect-error: the id is text
@@ -35,9 +38,16 @@ export const page = (
       onGuestlistFilterChange={({ detail }) => Object.keys(detail.filters)}
       onGuestlistDrill={({ detail }) => detail.drill.length}
     />
+    <GuestlistEditor
+      tokenUrl="/embed-token"
+      dashboardId="delays"
+      onGuestlistLoaded={({ detail }) => detail.name.length}
+      onGuestlistSaved={({ detail }) => detail.metricId.length}
+    />
     <guestlist-dashboard token="t" dashboard-id="delays" />
+    <guestlist-editor token="t" dashboard-id="delays" />
     <guestlist-metric token="t" metricId="m" />
   </>
 );
-// @ts-expect-error: there is no such theme
-export const wrong = <GuestlistDashboard theme="pink" />;
+// @ts-expect-error: a theme is text
+export const wrong = <GuestlistDashboard theme={1} />;

@@ -96,6 +96,7 @@ export const mysqlGrammar: Grammar = {
     'group-concat',
     'default-distinct',
     'ordered-set',
+    'sums-anything',
   ]),
   writeText,
 };

@@ -64,7 +64,9 @@ export type Feature =
   /** A lone name in IN (…) may be read as a table. */
   | 'constant-lists'
   /** An alias of the SELECT list is visible in WHERE, even where a table has the same name. */
-  | 'global-aliases';
+  | 'global-aliases'
+  /** SUM and AVG turn text and dates into numbers, which other databases refuse. */
+  | 'sums-anything';
 
 /** Builds the allow-list of functions from names separated by blanks. */
 export const functionsOf = (

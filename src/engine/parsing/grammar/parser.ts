@@ -1,10 +1,11 @@
-import type { ExpressionHole, ParsedExpression, ParsedSelect, SqlParser } from '../sql-parser.js';
+import type { ExpressionHole, ParsedExpression, ParsedSelect, SqlParser, Summed } from '../sql-parser.js';
 import { nodesOf } from '../sql-tree.js';
 import { readExpression } from './expressions.js';
 import type { Grammar } from './grammar.js';
 import { refuseAt } from './lexer.js';
 import { createQueryReader, readStatement } from './queries.js';
 import type { Reader } from './reader.js';
+import { summedBy } from './sums.js';
 import { createTemplate } from './template.js';
 import type { Expression } from './tree.js';
 import { type ExpressionWriter, writeExpression } from './write-expression.js';
@@ -35,6 +36,7 @@ const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
   const tree = readExpression(reader);
   if (reader.peek().kind !== 'end') reader.refuseNext('the end of the expression');
   const isAggregate = assertScalar(reader, tree);
+  const sums: Summed[] = [];
   const { put, hole, parts } = createTemplate<ExpressionHole>(() => reader.refuse('too much', 'sql-too-long', 0));
   writeExpression(
     {
@@ -44,10 +46,11 @@ const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
       isVariable: () => false,
       query: () => reader.refuse('a SELECT in an expression', 'sql-not-allowed', 0),
       column: ({ path }) => hole({ kind: 'column', path }),
+      called: (call) => sums.push(...[summedBy(call, grammar)].filter((sum) => sum !== undefined)),
     },
     tree,
   );
-  return { template: parts(), isAggregate };
+  return { template: parts(), isAggregate, sums };
 };
 
 /**

@@ -75,6 +75,15 @@ export const ownerOf = (path: readonly string[], scope: Scope | null, grammar: G
   return undefined;
 };
 
+/** The numbers of the tables of FROM that may have the column. */
+export const tablesFor = (path: readonly string[], scope: Scope | null, grammar: Grammar): readonly number[] => {
+  const owner = path.length === 1 ? undefined : ownerOf(path, scope, grammar);
+  let at = scope;
+  while (owner !== undefined && at !== null && !at.known.some(({ alias }) => alias === owner)) at = at.outer;
+  const among = at?.known.filter(({ alias }) => path.length === 1 || alias === owner) ?? [];
+  return among.flatMap(({ of }) => (of.kind === 'table' ? [of.number] : []));
+};
+
 const isHidden = (alias: string, from: Scope | null, to: Scope, grammar: Grammar): boolean => {
   for (let at = from; at !== null && at !== to; at = at.outer) {
     if (at.known.some((other) => grammar.isSameName(other.alias, alias))) return true;

@@ -1,7 +1,7 @@
 import type { Reason } from '../../../domain/reasons.js';
 import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';
-import type { Column, Expression, Order, Query } from './tree.js';
+import type { Call, Column, Expression, Order, Query } from './tree.js';
 
 /** Writes the parts of an expression whose meaning depends on the enclosing SELECT. */
 export type ExpressionWriter = {
@@ -13,6 +13,8 @@ export type ExpressionWriter = {
   /** Writes the SELECT; the caller writes the parentheses. */
   readonly query: (query: Query) => void;
   readonly refuse: (what: string, reason: Reason, location: number) => never;
+  /** Learns of each call that is written. */
+  readonly called?: (call: Call) => void;
 };
 
 type Kind = Expression['kind'];
@@ -109,6 +111,7 @@ const writeItems = (writer: ExpressionWriter, items: readonly Expression[]): voi
 };
 
 const writeCall = (writer: ExpressionWriter, call: Of<'call'>): void => {
+  writer.called?.(call);
   const { put, grammar } = writer;
   const { levels, unit, args, isDistinct, order, separator, window } = call;
   put(`${call.name}(${levels.length === 0 ? '' : `${levels.join(', ')})(`}${unit === null ? '' : `${unit}, `}`);

@@ -10,10 +10,12 @@ import {
   nameOf,
   ownerOf,
   type Scope,
+  tablesFor,
   variableOf,
 } from './scope.js';
+import { summedBy } from './sums.js';
 import { createTemplate } from './template.js';
-import type { Column, Item, Joined, Query, Select } from './tree.js';
+import type { Call, Column, Item, Joined, Query, Select } from './tree.js';
 import { type ExpressionWriter, quoted, writeExpression, writeGroup, writeOrder } from './write-expression.js';
 
 /**
@@ -27,6 +29,7 @@ export const writeSelect = (
 ): Omit<ParsedSelect, 'shown'> => {
   const tables: Path[] = [];
   const variables = new Set<string>();
+  const sums: NonNullable<ParsedSelect['sums']>[number][] = [];
   const template = createTemplate<SelectHole>(() => refuse('more to be run than fits a statement', 'sql-too-long', 0));
   const state: WriteState = {
     grammar,
@@ -38,6 +41,7 @@ export const writeSelect = (
       return at < 0 ? tables.push(path) - 1 : at;
     },
     addVariable: (name) => variables.add(name),
+    addSum: (sum) => sums.push(sum),
     count: createCounter(),
     inlined: new Map(),
     depth: 0,
@@ -48,7 +52,7 @@ export const writeSelect = (
   const { role } = state;
   writeQuery(state, query);
   const block = role.kind === 'outermost' && role.isBlock ? role.block : null;
-  return { template: template.parts() as Template<SelectHole>, tables, variables: [...variables], block };
+  return { template: template.parts() as Template<SelectHole>, tables, variables: [...variables], block, sums };
 };
 
 /** `named`: the result's columns are read by name. `values`: they are not. */
@@ -60,6 +64,7 @@ type WriteState = Pick<ExpressionWriter, 'grammar' | 'refuse' | 'put'> & {
   readonly hole: (hole: SelectHole) => void;
   readonly addTable: (path: Path) => number;
   readonly addVariable: (name: string) => void;
+  readonly addSum: (sum: NonNullable<ParsedSelect['sums']>[number]) => void;
   readonly count: () => number;
   /** Writes an inlined CTE, by its number. */
   readonly inlined: Map<number, (state: WriteState) => void>;
@@ -200,7 +205,8 @@ const writeItem = (state: WriteState, item: Item): void => {
 
 const writeNamed = (state: WriteState, item: Extract<Item, { kind: 'item' }>): void => {
   const { expression, alias, location } = item;
-  writeExpression(writerOf(state), expression);
+  // Only here: HAVING and ORDER BY could mean an alias.
+  writeExpression({ ...writerOf(state), called: (call) => noteSum(state, call) }, expression);
   const name = nameOf(item);
   if (name === undefined && state.role.kind === 'outermost')
     state.refuse('a column of the result without a name; write AS and a name behind it', 'sql-name', location);
@@ -211,6 +217,11 @@ const writeNamed = (state: WriteState, item: Extract<Item, { kind: 'item' }>): v
     ? state.role.kind === 'outermost' && !state.grammar.features.has('global-aliases')
     : expression.kind === 'column' && state.role.kind !== 'values';
   if (name !== undefined && (alias !== null || isCalled)) state.put(` AS ${quoted(name)}`);
+};
+
+const noteSum = ({ grammar, scope, addSum }: WriteState, call: Call): void => {
+  const sum = summedBy(call, grammar);
+  if (sum !== undefined) addSum({ ...sum, tables: tablesFor(sum.path, scope, grammar) });
 };
 
 const writeAll = (state: WriteState, { of, location }: Extract<Item, { kind: 'all' }>): void => {

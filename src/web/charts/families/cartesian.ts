@@ -1,18 +1,20 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
 import type { ChartSeries } from '../../../domain/dashboard/chart.js';
-import type { NumberHint } from '../../base/format.js';
 import {
   type Axis,
   areBarsHorizontal,
+  axisHint,
   barsHeight,
   categoryAxis,
   grid,
+  isFarFromZero,
   nameAxis,
   nameWidth,
   periodsOf,
   pointer,
   pointerLayer,
   pointingOf,
+  slider,
   timeAxis,
   valueAxis,
 } from '../model/axes.js';
@@ -28,6 +30,16 @@ import {
 } from '../model/drawing.js';
 import { type Line, lineSentences, lineSeries, linesOf, lineTips } from '../model/lines.js';
 import { forReader, isRightToLeft } from '../model/mirror.js';
+import {
+  inPanel,
+  otherSize,
+  panelLayout,
+  panelNotes,
+  panelPointer,
+  panelsHeight,
+  panelsOf,
+  sizeOf,
+} from '../model/panels.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { inSentences, plotSummary } from '../model/summary.js';
 
@@ -44,6 +56,8 @@ type Planned = {
   readonly lines: readonly Line[];
   readonly isHorizontal: boolean;
   readonly isStacked: boolean;
+  /** The panel of each series; null if all are drawn in one. */
+  readonly panels: readonly number[] | null;
 };
 
 const kinds: Readonly<Partial<Record<Drawing['chart']['type'], Kind>>> = {
@@ -64,9 +78,13 @@ export const draw: Draw = (drawing) => {
   const isStacked =
     drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot) && !hasNegative(plot));
   const styles = isHorizontal || isStacked ? oneAxis(drawing, plot) : stylesOf(drawing, plot);
-  const axisOf = (measure: string) => styles[plot.series.findIndex((each) => each.measure === measure)]?.axis ?? 0;
+  const panels = isHorizontal || isStacked || isSplit(plot) ? null : panelsOf(chart, plot);
+  const axisOf = (measure: string) => {
+    const at = plot.series.findIndex((each) => each.measure === measure);
+    return panels?.[at] ?? styles[at]?.axis ?? 0;
+  };
   const lines = linesOf(drawing, plot, axisOf, isStacked);
-  return pictureOf({ drawing, plot, styles, lines, isHorizontal, isStacked });
+  return pictureOf({ drawing, plot, styles, lines, isHorizontal, isStacked, panels });
 };
 
 /** Areas of negative values would lie across those of others, so they are not stacked. */
@@ -83,12 +101,6 @@ const oneAxis = ({ chart }: Drawing, plot: Plot): readonly Style[] =>
     axis: 0,
   }));
 
-/** Factor between the sizes of two measures from which they need an axis each. */
-const otherSize = 15;
-
-const sizeOf = (values: readonly (number | null)[]): number =>
-  values.reduce<number>((size, value) => Math.max(size, Math.abs(value ?? 0)), 0);
-
 /** The metric's own series settings win. Measures of a much smaller size than the largest get the right axis. */
 const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
   const sizes = plot.series.map(({ values }) => sizeOf(values));
@@ -104,16 +116,20 @@ const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
 };
 
 const pictureOf = (planned: Planned): Picture => {
-  const { drawing, plot, lines, isHorizontal, isStacked } = planned;
+  const { drawing, plot, lines, isHorizontal, isStacked, panels } = planned;
   const { chart, format, theme } = drawing;
   const isPatterned = plot.series.length > theme.series.length;
+  const drawn = [
+    ...plot.series.map((_, at) => seriesAt(planned, at)),
+    ...lineSeries(drawing, plot, lines, isHorizontal),
+  ];
   return {
     option: forReader(drawing, {
       ...commonOption(drawing, isPatterned),
       ...(isHorizontal ? horizontal(planned) : vertical(planned)),
       tooltip: pointer(drawing, plot.axis === 'time'),
-      ...(plot.axis === 'time' ? pointerLayer : {}),
-      series: [...plot.series.map((_, at) => seriesAt(planned, at)), ...lineSeries(drawing, plot, lines, isHorizontal)],
+      ...pointerOf(planned),
+      series: panels === null ? drawn : drawn.map(inPanel),
     }),
     pointing: pointingOf(plot, isHorizontal),
     tip: ({ index }) => ({
@@ -128,13 +144,17 @@ const pictureOf = (planned: Planned): Picture => {
       ],
     }),
     valueAt: ({ index }) => plot.points[index]?.value,
-    height: isHorizontal ? barsHeight(plot, isStacked) : null,
+    height: isHorizontal ? barsHeight(plot, isStacked) : panels === null ? null : panelsHeight(panels),
     legend: legendOf(planned),
+    offered: plot.offered,
     periods: periodsOf(plot, chart),
     summary: [plotSummary(drawing, plot), inSentences(lineSentences(lines, format), format)].join(' ').trimEnd(),
-    notes: [...plot.notes, ...crowdNotes(planned)],
+    notes: [...plot.notes, ...panelNotes(panels, format), ...crowdNotes(planned)],
   };
 };
+
+const pointerOf = ({ plot, panels }: Planned): Axis =>
+  panels !== null ? panelPointer(plot) : plot.axis === 'time' ? pointerLayer : {};
 
 /** Points for each CSS pixel from which a line is drawn by the least and the greatest value of each pixel. */
 const crowd = 2;
@@ -144,7 +164,11 @@ const isCrowded = ({ drawing, plot, styles }: Planned): boolean =>
 
 const crowdNotes = (planned: Planned): readonly string[] => {
   const { drawing, plot } = planned;
-  if (!isCrowded(planned)) return [];
+  if (!isCrowded(planned) || drawing.answer.points !== undefined) return [];
+  // The note of a truncated answer says how many rows it has.
+  if (drawing.answer.isTruncated === true) {
+    return [drawing.format.text('Each pixel shows the least and the greatest of its points')];
+  }
   return [
     drawing.format.text('{n} points: each pixel shows the least and the greatest of its own', {
       n: plot.points.length,
@@ -157,10 +181,10 @@ const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: num
 
 /** All series, hidden ones too. With two axes, an entry says which one is its own. */
 const legendOf = (planned: Planned): Picture['legend'] => {
-  const { plot, drawing, styles } = planned;
+  const { plot, drawing, styles, panels } = planned;
   const { theme, format } = drawing;
   if (plot.names.length < 2) return [];
-  const hasRight = styles.some(({ axis }) => axis === 1);
+  const hasRight = panels === null && styles.some(({ axis }) => axis === 1);
   return plot.names.map((name, slot) => {
     const at = plot.series.findIndex((each) => each.slot === slot);
     const side =
@@ -200,77 +224,41 @@ const horizontal = ({ drawing, plot, lines, isStacked }: Planned) => {
   };
 };
 
-const vertical = ({ drawing, plot, styles, isStacked }: Planned) => {
-  const { chart, height } = drawing;
-  const hasSlider = chart.type === 'timeSeries' && plot.points.length > 12 && height > 170;
-  const axes: Axis[] = [0, 1]
-    .filter((place) => place === 0 || styles.some(({ axis }) => axis === place))
-    .map((place) => {
-      const drawn = plot.series.filter((_, at) => styles[at]?.axis === place);
-      const isLines = styles.every(({ kind, axis }) => axis !== place || kind !== 'bar') && !isStacked;
-      const hint = axisHint(chart, drawn);
-      const unit = hint.unit === undefined ? {} : { name: hint.unit };
-      const line = place === 1 ? { splitLine: { show: false } } : {};
-      return valueAxis(drawing, {
-        hint,
-        ...unit,
-        ...line,
-        scale: isLines && chart.type !== 'area' && isFarFromZero(drawn),
-      });
-    });
+const vertical = (planned: Planned) => {
+  const { drawing, plot, styles, isStacked, panels } = planned;
+  const placed = panels ?? styles.map(({ axis }) => axis);
+  const axes: Axis[] = [...new Set([0, ...placed])].toSorted().map((place) => {
+    const drawn = plot.series.filter((_, at) => placed[at] === place);
+    const isLines = styles.every(({ kind }, at) => placed[at] !== place || kind !== 'bar') && !isStacked;
+    const hint = axisHint(drawing.chart, drawn);
+    const unit = hint.unit === undefined ? {} : { name: hint.unit };
+    const line = place > 0 && panels === null ? { splitLine: { show: false } } : {};
+    const scale = isLines && drawing.chart.type !== 'area' && isFarFromZero(drawn);
+    return valueAxis(drawing, { hint, ...unit, ...line, scale });
+  });
+  const strip = hasSlider(drawing, plot) ? slider(drawing) : null;
+  const below = plot.axis === 'time' ? timeAxis(drawing, plot) : categoryAxis(plot, drawing);
+  if (panels !== null) return panelLayout(drawing, { plot, panels, axes, below, strip });
   return {
     grid: grid({
       ...(axes.some(({ name }) => name !== undefined) ? { top: 28 } : {}),
-      ...(hasSlider ? { bottom: 40 } : {}),
+      ...(strip === null ? {} : { bottom: 40 }),
     }),
-    xAxis: plot.axis === 'time' ? timeAxis(drawing, plot) : categoryAxis(plot, drawing),
+    xAxis: below,
     yAxis: axes,
-    ...(hasSlider ? { dataZoom: [slider(drawing)] } : {}),
+    ...(strip === null ? {} : { dataZoom: [strip] }),
   };
 };
 
-/** An axis is written as its first measure is. A unit that its measures do not share is left out. */
-const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): NumberHint => {
-  const [first, ...others] = drawn.map(({ measure }) => hintOf(chart, measure));
-  if (first === undefined) return chart;
-  return others.every(({ unit }) => unit === first.unit) ? first : { ...first, unit: undefined };
-};
-
-/** A strip below a time series that chooses the range shown. */
-const slider = ({ theme, format }: Drawing): Axis => ({
-  type: 'slider',
-  height: 22,
-  bottom: 6,
-  left: 12,
-  right: 14,
-  borderColor: theme.grid,
-  fillerColor: 'rgba(128,140,160,0.16)',
-  dataBackground: { lineStyle: { color: theme.muted, opacity: 0.6 }, areaStyle: { color: theme.muted, opacity: 0.12 } },
-  selectedDataBackground: {
-    lineStyle: { color: colourAt(theme, 0) },
-    areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
-  },
-  handleStyle: { color: theme.surface, borderColor: theme.muted },
-  moveHandleSize: 0,
-  brushSelect: false,
-  textStyle: { color: theme.muted, fontSize: 10 },
-  labelFormatter: (time: number) => format.timeTick(time),
-  showDetail: false,
-});
-
-/** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
-const isFarFromZero = (series: Plot['series']): boolean => {
-  const values = series.flatMap((each) => each.values).filter((value) => value !== null);
-  const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  return least > values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) / 2;
-};
+const hasSlider = ({ chart, height }: Drawing, { points }: Plot): boolean =>
+  chart.type === 'timeSeries' && points.length > 12 && height > 170;
 
 const seriesAt = (planned: Planned, at: number): Axis => {
   const kind = planned.styles[at]?.kind ?? 'bar';
   return {
     name: planned.plot.series[at]?.name ?? '',
     color: colourOf(planned, at, planned.plot.series[at]?.slot ?? at),
-    yAxisIndex: planned.styles[at]?.axis ?? 0,
+    yAxisIndex: planned.panels?.[at] ?? planned.styles[at]?.axis ?? 0,
     ...(planned.isStacked && kind !== 'target' ? { stack: 'all' } : {}),
     ...(kind === 'bar' ? bar(planned, at) : kind === 'scatter' ? dots(planned, at) : line(planned, at, kind)),
   };

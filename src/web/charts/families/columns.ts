@@ -77,6 +77,7 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
             hasPattern: slot >= theme.series.length,
             isHidden: !plot.series.some((each) => each.slot === slot),
           })),
+    offered: plot.offered,
     periods: periodsOf(plot, chart),
     notes: plot.notes,
   };

@@ -2,6 +2,7 @@
 import { humanise, numberOf } from '../../base/format.js';
 import { asMeasure, columnsOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing } from '../model/drawing.js';
+import { isRightToLeft } from '../model/mirror.js';
 import { say } from '../model/summary.js';
 
 type Range = { readonly min: number; readonly max: number; readonly target?: number | undefined };
@@ -67,11 +68,14 @@ const targetText = (value: number, at: number, { format, chart }: Pick<Drawing, 
 };
 
 /** The arc's size, and its place in the middle of the card. */
-const arcOf = ({ width, height }: Drawing) => {
+const arcOf = ({ width, height, format }: Drawing) => {
   const radius = Math.max(30, Math.min(width / 2 - 12, (height - 16) / 1.36));
   const thick = Math.max(8, Math.min(22, radius * 0.18));
   const center = [width / 2, (height - 1.34 * radius) / 2 + radius];
-  return { radius, thick, place: { type: 'gauge', startAngle: 200, endAngle: -20, radius, center } };
+  const way = isRightToLeft(format)
+    ? { startAngle: -20, endAngle: 200, clockwise: false }
+    : { startAngle: 200, endAngle: -20 };
+  return { radius, thick, place: { type: 'gauge', ...way, radius, center } };
 };
 
 const bare = {

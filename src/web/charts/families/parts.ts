@@ -7,11 +7,13 @@ import {
   commonOption,
   type Draw,
   type Drawing,
+  ellipsis,
   isolated,
   needsPattern,
   type Picture,
   textWidth,
 } from '../model/drawing.js';
+import { fromEdge, isRightToLeft } from '../model/mirror.js';
 import { maxSeries, together } from '../model/plot.js';
 import { say } from '../model/summary.js';
 
@@ -109,7 +111,7 @@ const pie = (drawing: Drawing, whole: Parts): Picture => {
   const parts = kept.length === 0 ? whole.parts : kept;
   const total = parts.reduce((sum, part) => sum + part.value, 0);
   const shareOf = (part: Part) => part.value / total;
-  const textOf = (part: Part) => `${isolated(part.label)}  ${percent(drawing, shareOf(part))}`;
+  const textOf = (part: Part) => `${nameOf(format, part)}  ${percent(drawing, shareOf(part))}`;
   const { isLabelled } = ringOf(drawing);
   const told = parts.map(
     (part) => `${part.label} ${format.measure(part.value, chart)} (${percent(drawing, shareOf(part))})`,
@@ -140,6 +142,10 @@ const entry = (drawing: Drawing, part: Part, shown: readonly Part[], shareOf: (p
     isHidden,
   };
 };
+
+/** Beside a number, for readers from right to left, any name is isolated: a Latin one would take the number along. */
+const nameOf = (format: Drawing['format'], { label }: Part): string =>
+  isRightToLeft(format) ? `\u2068${label}\u2069` : isolated(label);
 
 /** Narrow cards have no room beside the ring: their labels are in the legend. */
 const ringOf = ({ width, height }: Drawing): { readonly radius: number; readonly isLabelled: boolean } => {
@@ -174,6 +180,7 @@ const ring = (drawing: Drawing, parts: readonly Part[], textOf: (part: Part) => 
       lineHeight: 14,
       width: Math.max(50, width / 2 - radius - 34),
       overflow: 'truncate',
+      ellipsis,
       formatter: ({ dataIndex }: { dataIndex: number }) => {
         const part = parts[dataIndex];
         return part === undefined ? '' : textOf(part);
@@ -225,19 +232,20 @@ type Stage = { readonly at: number; readonly beside: number; readonly values: nu
 
 /** A bar of the stage's size in the middle, its text beside it, and a pale neck to the next stage. */
 const stage = (
-  { theme, width }: Drawing,
+  drawing: Drawing,
   parts: readonly Part[],
   { at, beside, values, high }: Stage,
   valueText: (part: Part) => string,
 ) => {
   const [part, next] = [parts[at], parts[at + 1]];
   if (part === undefined) return null;
+  const { theme, width } = drawing;
   const room = width - beside - 8;
   const pitch = Math.min(72, (high - 8) / parts.length);
   const [top, tall] = [(high - pitch * parts.length) / 2 + at * pitch, pitch * 0.72];
   const most = parts.reduce((largest, { value }) => Math.max(largest, value), 0);
   const sizeOf = ({ value }: Part) => Math.max(2, (room * value) / most);
-  const [size, middle] = [sizeOf(part), 4 + room / 2];
+  const [size, middle] = [sizeOf(part), fromEdge(drawing, 4 + room / 2)];
   const fill = colourAt(theme, part.slot);
   const neck = next === undefined ? [] : [neckBetween(middle, [size, sizeOf(next)], [top + tall, top + pitch], fill)];
   const style = {
@@ -251,12 +259,14 @@ const stage = (
   // On a narrow card the value stands below the name.
   const isBelow = isStageNarrow(width);
   const nameWidth = beside - (isBelow ? 12 : values + 24);
-  const name = { ...style, text: part.label, x: room + 16, width: nameWidth, overflow: 'truncate' };
-  const value = { ...style, text: valueText(part), x: width - 4, align: 'right' };
+  const [start, end] = isRightToLeft(drawing.format) ? ['right', 'left'] : ['left', 'right'];
+  const cut = { width: nameWidth, overflow: 'truncate', ellipsis };
+  const name = { ...style, ...cut, text: part.label, x: fromEdge(drawing, room + 16), align: start };
+  const value = { ...style, text: valueText(part), x: fromEdge(drawing, width - 4), align: end };
   const texts = isBelow
     ? [
         { ...name, y: style.y - 8 },
-        { ...value, x: name.x, y: style.y + 8, align: 'left', fill: theme.muted },
+        { ...value, x: name.x, y: style.y + 8, align: start, fill: theme.muted },
       ]
     : [name, value];
   const shape = { x: middle - size / 2, y: top, width: size, height: tall, r: 3 };

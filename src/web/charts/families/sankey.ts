@@ -1,7 +1,8 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
 import { humanise, numberOf } from '../../base/format.js';
 import { columnsOf, hintOf, labelOf } from '../model/columns.js';
-import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture } from '../model/drawing.js';
+import { fromStart, isRightToLeft } from '../model/mirror.js';
 import { say } from '../model/summary.js';
 
 /** `level` is the dimension's place: the same name in two dimensions is two nodes, so that no flow leads back. */
@@ -72,7 +73,7 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
   const column = columnsOf(answer, chart).measures[0]?.name ?? '';
   const [measure, hint] = [humanise(column), hintOf(chart, column)];
   const labels = new Map(nodes.map(({ id, label }) => [id, label]));
-  const name = ({ source, target }: Link) => `${labels.get(source)} → ${labels.get(target)}`;
+  const name = ({ source, target }: Link) => fromStart(format, labels.get(source) ?? '', labels.get(target) ?? '');
   const ranked = [...links].sort((a, b) => b.value - a.value);
   const tall = Math.max(
     ...[...new Set(nodes.map(({ level }) => level))].map(
@@ -113,7 +114,8 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
 };
 
 const optionOf = (drawing: Drawing, { nodes, links }: Flows) => {
-  const { theme, width } = drawing;
+  const { theme, width, format } = drawing;
+  const isMirrored = isRightToLeft(format);
   const last = Math.max(...nodes.map(({ level }) => level));
   const room = Math.max(60, width / (last + 1) - 36);
   const labels = new Map(nodes.map(({ id, label }) => [id, label]));
@@ -132,22 +134,26 @@ const optionOf = (drawing: Drawing, { nodes, links }: Flows) => {
         draggable: false,
         data: nodes.map(({ id, level }, at) => ({
           name: id,
-          depth: level,
+          depth: isMirrored ? last - level : level,
           itemStyle: { color: colourAt(theme, at), borderWidth: 0 },
-          label: { position: level === last ? 'left' : 'right' },
+          label: { position: (level === last) === isMirrored ? 'right' : 'left' },
         })),
-        links: links.map(({ source, target, value }) => ({ source, target, value })),
+        // Drawn backwards, flows begin on the right.
+        links: links.map(({ source, target, value }) =>
+          isMirrored ? { source: target, target: source, value } : { source, target, value },
+        ),
         label: {
           color: theme.text,
           fontSize: 11,
           lineHeight: 14,
           width: room,
           overflow: 'truncate',
+          ellipsis,
           fontFamily: theme.fontFamily,
           formatter: ({ name }: { name: string }) => labels.get(name) ?? '',
         },
         labelLayout: { hideOverlap: true },
-        lineStyle: { color: 'source', opacity: 0.28, curveness: 0.5 },
+        lineStyle: { color: isMirrored ? 'target' : 'source', opacity: 0.28, curveness: 0.5 },
         emphasis: { focus: 'adjacency' },
       },
     ],

@@ -1,7 +1,7 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
 import { humanise, type NumberHint } from '../../base/format.js';
-import { grainOf } from './columns.js';
-import { axisText, type Drawing, type Periods, type Pointing, textWidth } from './drawing.js';
+import { grainOf, hintOf } from './columns.js';
+import { axisText, colourAt, type Drawing, ellipsis, type Periods, type Pointing, textWidth } from './drawing.js';
 import { nextPeriod, type Plot } from './plot.js';
 
 export type Axis = Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export const nameAxis = (plot: Plot, { theme, width }: Drawing): Axis => ({
     margin: 10,
     width: nameWidth(plot, width),
     overflow: 'truncate',
-    ellipsis: '…',
+    ellipsis,
   },
 });
 
@@ -112,7 +112,7 @@ const fitted = (plot: Plot, { chart, width, height }: Drawing): Axis => {
     const isLong = longest > width / 3;
     return {
       hideOverlap: true,
-      ...(isLong ? { width: Math.round(width / 3), overflow: 'truncate', ellipsis: '…' } : {}),
+      ...(isLong ? { width: Math.round(width / 3), overflow: 'truncate', ellipsis } : {}),
     };
   }
   const words = points.flatMap(({ label }) => label.split(/\s+/)).map((word) => textWidth(word));
@@ -123,7 +123,7 @@ const fitted = (plot: Plot, { chart, width, height }: Drawing): Axis => {
     rotate: 38,
     width: Math.round(Math.min(96, height * 0.36)),
     overflow: 'truncate',
-    ellipsis: '…',
+    ellipsis,
   };
 };
 
@@ -183,4 +183,40 @@ export const periodsOf = ({ dimension, points }: Plot, chart: Drawing['chart']):
     column: dimension.name,
     spans: points.map(({ time }) => ({ from: time ?? Number.NaN, to: endOf(time ?? Number.NaN) })),
   };
+};
+
+/** An axis is written as its first measure is. A unit that its measures do not share is left out. */
+export const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): NumberHint => {
+  const [first, ...others] = drawn.map(({ measure }) => hintOf(chart, measure));
+  if (first === undefined) return chart;
+  return others.every(({ unit }) => unit === first.unit) ? first : { ...first, unit: undefined };
+};
+
+/** A strip below a time series that chooses the range shown. */
+export const slider = ({ theme, format }: Drawing): Axis => ({
+  type: 'slider',
+  height: 22,
+  bottom: 6,
+  left: 12,
+  right: 14,
+  borderColor: theme.grid,
+  fillerColor: 'rgba(128,140,160,0.16)',
+  dataBackground: { lineStyle: { color: theme.muted, opacity: 0.6 }, areaStyle: { color: theme.muted, opacity: 0.12 } },
+  selectedDataBackground: {
+    lineStyle: { color: colourAt(theme, 0) },
+    areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
+  },
+  handleStyle: { color: theme.surface, borderColor: theme.muted },
+  moveHandleSize: 0,
+  brushSelect: false,
+  textStyle: { color: theme.muted, fontSize: 10 },
+  labelFormatter: (time: number) => format.timeTick(time),
+  showDetail: false,
+});
+
+/** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
+export const isFarFromZero = (series: Plot['series']): boolean => {
+  const values = series.flatMap((each) => each.values).filter((value) => value !== null);
+  const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return least > values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) / 2;
 };

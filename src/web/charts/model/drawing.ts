@@ -7,7 +7,7 @@ import type { GuestChart } from '../../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import type { ChartTheme } from '../../../theme/palette.js';
 import type { Format } from '../../base/format.js';
-import type { Choice } from './plot.js';
+import type { Choice, Offered } from './plot.js';
 
 export type Drawing = {
   /** The metric's name. */
@@ -60,6 +60,8 @@ export type Picture = {
   readonly height: number | null;
   /** Empty for a single series. */
   readonly legend: readonly LegendItem[];
+  /** The series of which the reader may choose; undefined if all are shown. */
+  readonly offered?: Offered | undefined;
   /** For charts over time: the dimension, and the first and last moment of each point's period. Null otherwise. */
   readonly periods?: Periods | null;
   /** What the chart shows, in sentences, for readers who do not see it. */
@@ -108,6 +110,9 @@ export const textWidth = (text: string, size = 11): number =>
     (sum, letter) => sum + size * (/[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]/.test(letter) ? 1.05 : 0.6),
     0,
   );
+
+/** Ends a name that is cut. The mark keeps it after a Latin name in text from right to left. */
+export const ellipsis = '…\u200e';
 
 /** A name beside numbers. A name from right to left is isolated, so that the numbers after it stay after it. */
 export const isolated = (text: string): string =>

@@ -4,20 +4,20 @@ import { hintOf } from './columns.js';
 import type { Drawing, TipLine } from './drawing.js';
 import type { Plot } from './plot.js';
 
-/** A line at one value. `text` is its name with the value. `axis`: 0 is left, 1 is right. */
+/** A line at one value. `text` is its name with the value. `axis`: its value axis. */
 export type Line = {
   readonly name: string;
   readonly value: number;
   readonly text: string;
   readonly number: string;
-  readonly axis: 0 | 1;
+  readonly axis: number;
 };
 
 /** `axisOf` returns the value axis of a measure. A line whose measure is not shown is left out. */
 export const linesOf = (
   { chart, format }: Pick<Drawing, 'chart' | 'format'>,
   plot: Plot,
-  axisOf: (measure: string) => 0 | 1,
+  axisOf: (measure: string) => number,
   isStacked = false,
 ): readonly Line[] =>
   (chart.lines ?? []).flatMap((line): readonly Line[] => {

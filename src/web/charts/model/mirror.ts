@@ -7,6 +7,14 @@ import type { Drawing } from './drawing.js';
 export const isRightToLeft = ({ language }: Pick<Drawing['format'], 'language'>): boolean =>
   directionOf(languageOf(language)) === 'rtl';
 
+/** Two names with an arrow from the first to the second, in the direction of reading. */
+export const fromStart = (format: Pick<Drawing['format'], 'language'>, first: string, second: string): string =>
+  isRightToLeft(format) ? `\u2068${first}\u2069 ← \u2068${second}\u2069` : `${first} → ${second}`;
+
+/** A place from the left in a drawing of that width, or from the right for readers of right-to-left languages. */
+export const fromEdge = ({ format, width }: Pick<Drawing, 'format' | 'width'>, x: number, size = 0): number =>
+  isRightToLeft(format) ? width - x - size : x;
+
 const other = (side: unknown): unknown => (side === 'left' ? 'right' : side === 'right' ? 'left' : side);
 
 const part = (value: unknown): Axis => (typeof value === 'object' && value !== null ? { ...value } : {});
@@ -32,12 +40,23 @@ const mirroredItem = (item: unknown): unknown => {
   };
 };
 
-/** The first axis is at the reader's start, the second at the end. */
-const mirroredUpright = (axis: unknown, at: number): Axis => {
+/** The first axis of a grid is at the reader's start, the second at the end. */
+const mirroredUpright = (axis: unknown, at: number, all: readonly unknown[]): Axis => {
+  const { gridIndex = 0 } = part(axis);
+  const isFirst = all.slice(0, at).every((each) => (part(each).gridIndex ?? 0) !== gridIndex);
   const { nameTextStyle, ...more } = part(axis);
   const style = part(nameTextStyle);
   const name = nameTextStyle === undefined ? {} : { nameTextStyle: { ...style, align: other(style.align) } };
-  return { ...more, ...name, position: at === 0 ? 'right' : 'left' };
+  return { ...more, ...name, position: isFirst ? 'right' : 'left' };
+};
+
+/** One for each panel, or the only one. */
+const eachOf = (value: unknown, mirrored: (value: unknown) => Axis): unknown =>
+  Array.isArray(value) ? value.map(mirrored) : mirrored(value);
+
+const mirroredGrid = (grid: unknown): Axis => {
+  const { left, right, ...edges } = part(grid);
+  return { ...edges, left: right, right: left };
 };
 
 /**
@@ -47,11 +66,10 @@ const mirroredUpright = (axis: unknown, at: number): Axis => {
 export const forReader = ({ format }: Pick<Drawing, 'format'>, option: EChartsCoreOption): EChartsCoreOption => {
   if (!isRightToLeft(format)) return option;
   const { grid, xAxis, yAxis, series } = option;
-  const { left, right, ...edges } = part(grid);
   return {
     ...option,
-    grid: { ...edges, left: right, right: left },
-    xAxis: { ...part(xAxis), inverse: true },
+    grid: eachOf(grid, mirroredGrid),
+    xAxis: eachOf(xAxis, (axis) => ({ ...part(axis), inverse: true })),
     yAxis: list(yAxis).map(mirroredUpright),
     series: list(series).map(mirroredItem),
   };

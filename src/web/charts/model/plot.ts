@@ -19,7 +19,12 @@ export type DrawnSeries = Series & { readonly slot: number };
 export type Choice = {
   readonly hidden: ReadonlySet<string>;
   readonly zoom: { readonly from: number; readonly to: number } | null;
+  /** Series that the reader chose of more than a chart draws. Undefined: the largest. */
+  readonly picked?: ReadonlySet<string> | undefined;
 };
+
+/** Names of all series of an answer, those that are shown, and how many a chart shows at once. */
+export type Offered = { readonly all: readonly string[]; readonly shown: ReadonlySet<string>; readonly limit: number };
 
 export type Plot = {
   readonly axis: 'time' | 'category';
@@ -29,6 +34,8 @@ export type Plot = {
   readonly series: readonly DrawnSeries[];
   /** Names of all series, hidden ones too. */
   readonly names: readonly string[];
+  /** Set if the answer has more series than a chart draws. */
+  readonly offered?: Offered | undefined;
   /** What the plot combines or leaves out. */
   readonly notes: readonly string[];
 };
@@ -42,7 +49,7 @@ const onTimeAxis: ReadonlySet<GuestChart['type']> = new Set(['line', 'stepped', 
 /** Chart types whose second dimension always becomes series: joined labels would draw one zigzag. */
 const alwaysSplit: ReadonlySet<GuestChart['type']> = new Set([...onTimeAxis, 'stack', 'combo']);
 
-type Drawn = Pick<Plot, 'points' | 'notes'> & { readonly series: readonly Series[] };
+type Drawn = Pick<Plot, 'points' | 'notes' | 'offered'> & { readonly series: readonly Series[] };
 type Columns = ReturnType<typeof columnsOf>;
 
 export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format, choice?: Choice): Plot => {
@@ -51,11 +58,17 @@ export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format, 
   const axis = first?.dataType === 'date' && onTimeAxis.has(chart.type) ? 'time' : 'category';
   const isSplit = first !== undefined && second !== undefined && isCrossed(answer.rows, first, second, chart);
   const plot = isSplit
-    ? splitPlot(answer.rows, { first, second, columns, chart, format })
+    ? splitPlot(answer.rows, { first, second, columns, chart, format, picked: choice?.picked })
     : plainPlot(answer.rows, { columns, chart, format });
   const ordered = axis === 'time' ? inTimeOrder(plot) : plot;
   const whole = fillGaps(ordered, first, chart, format);
-  return { ...chosen(whole, choice), names: whole.series.map(({ name }) => name), axis, dimension: first ?? null };
+  return {
+    ...chosen(whole, choice),
+    offered: plot.offered,
+    names: whole.series.map(({ name }) => name),
+    axis,
+    dimension: first ?? null,
+  };
 };
 
 /** Without the hidden series, and only the points within the zoom. If all series were hidden, all are shown. */
@@ -114,9 +127,10 @@ type Split = {
   readonly columns: Columns;
   readonly chart: GuestChart;
   readonly format: Format;
+  readonly picked: ReadonlySet<string> | undefined;
 };
 
-const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format }: Split): Drawn => {
+const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format, picked }: Split): Drawn => {
   const firsts = [...new Set(rows.map((row) => row[first.name] ?? null))];
   const seconds = [...new Set(rows.map((row) => row[second.name] ?? null))];
   const measure = columns.measures[0]?.name ?? '';
@@ -133,8 +147,37 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
   }));
   return {
     points: firsts.map((value) => ({ value, label: labelOf(value, first, chart, format), time: timeOf(value) })),
-    ...largest(all, combine, format),
+    ...withNotes(someOf(all, combine, format, picked), unsplit(columns, chart, format)),
   };
+};
+
+const withNotes = (some: Omit<Drawn, 'points'>, notes: readonly string[]): Omit<Drawn, 'points'> => ({
+  ...some,
+  notes: [...some.notes, ...notes],
+});
+
+/** The parts of the first measure are drawn; the other measures are named. */
+const unsplit = ({ measures }: Columns, chart: GuestChart, { text }: Format): readonly string[] => {
+  const list = measures.slice(1).map(({ name }) => targetName(chart, name));
+  return list.length === 0 ? [] : [text('Not drawn: {list}', { list: list.join(', ') })];
+};
+
+/** The series that the reader picked, or the largest. */
+const someOf = (
+  series: readonly Series[],
+  combine: Combine | undefined,
+  format: Format,
+  picked: ReadonlySet<string> | undefined,
+): Omit<Drawn, 'points'> => {
+  if (series.length <= maxSeries) return { series, notes: [] };
+  const all = series.map(({ name }) => name);
+  const own = series.filter(({ name }) => picked?.has(name) === true).slice(0, maxSeries);
+  const some = own.length === 0 ? largest(series, combine, format) : { series: own, kept: own, notes: [] };
+  const shown = new Set(some.kept.map(({ name }) => name));
+  const offered = { all, shown, limit: maxSeries };
+  const count = { n: own.length, total: series.length };
+  const notes = own.length === 0 ? some.notes : [format.text('{n} of {total} series shown', count)];
+  return { series: some.series, notes, offered };
 };
 
 const pairKey = (first: Cell | undefined, second: Cell | undefined): string =>
@@ -154,8 +197,7 @@ const largest = (
   series: readonly Series[],
   combine: Combine | undefined,
   format: Format,
-): Pick<Drawn, 'series' | 'notes'> => {
-  if (series.length <= maxSeries) return { series, notes: [] };
+): Pick<Drawn, 'series' | 'notes'> & { readonly kept: readonly Series[] } => {
   const size = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0);
   const ranked = [...series].sort((a, b) => size(b) - size(a));
   const kept = new Set(ranked.slice(0, combine === undefined ? maxSeries : maxSeries - 1));
@@ -163,7 +205,7 @@ const largest = (
   const shown = series.filter((each) => kept.has(each));
   const n = rest.length;
   if (combine === undefined) {
-    return { series: shown, notes: [format.text('{n} smaller series are not drawn', { n })] };
+    return { series: shown, kept: shown, notes: [format.text('{n} smaller series are not drawn', { n })] };
   }
   const values = (series[0]?.values ?? []).map((_, at) =>
     together(
@@ -172,7 +214,7 @@ const largest = (
     ),
   );
   const other = { name: format.text('Other'), measure: series[0]?.measure ?? '', values };
-  return { series: [...shown, other], notes: [format.text('“Other” combines {n} smaller series', { n })] };
+  return { series: [...shown, other], kept: shown, notes: [format.text('“Other” combines {n} smaller series', { n })] };
 };
 
 const inTimeOrder = (plot: Drawn): Drawn => {

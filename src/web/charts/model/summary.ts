@@ -64,7 +64,13 @@ export const plotSummary = (about: About, plot: Plot): string => {
   const list = plot.series.map((series) => series.name).join(', ');
   const names = plot.series.length > 1 ? [text('Series: {list}', { list })] : [];
   const values = plot.series[0]?.values ?? [];
-  const items = values.map((value, index) => ({ value, label: plot.points[index]?.label ?? '' }));
+  const items = values.map((value, index) => ({
+    value,
+    // Written when it is read: of many points, two are told.
+    get label() {
+      return plot.points[index]?.label ?? '';
+    },
+  }));
   const subject = plot.series.length > 1 ? `${plot.series[0]?.name}: ` : '';
   return say(about, span, [
     ...names,
@@ -78,7 +84,7 @@ export const extremes = (
   hint: NumberHint,
   format: Format,
 ): readonly string[] => {
-  const known = items.flatMap(({ value, label }) => (value === null ? [] : [{ value, label }]));
+  const known = items.filter((item): item is typeof item & { readonly value: number } => item.value !== null);
   const [start] = known;
   if (start === undefined || known.length < 2) return [];
   const lowest = known.reduce((least, item) => (item.value < least.value ? item : least), start);

@@ -1,0 +1,94 @@
+/** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
+
+import type { Attachment } from '../deliver/message.js';
+import type { Refused, Report } from '../deliver/sender.js';
+import type { Schedule } from '../domain/deliver/schedule.js';
+import type { Dispatch } from '../http/bind.js';
+import { inProcessTransport } from '../http/in-process.js';
+import type { OpenReport } from '../usecases/guest/schedules.js';
+
+type Reading = {
+  readonly dispatch: Dispatch;
+  readonly token: string;
+  readonly schedule: Schedule;
+  readonly opened: OpenReport;
+  readonly dashboardUrl: string | null;
+};
+
+type Part = {
+  readonly path: string;
+  readonly body: object;
+  readonly name: string;
+  readonly type: keyof typeof contentTypes;
+};
+
+const contentTypes = {
+  pdf: 'application/pdf',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+} as const;
+
+const longestName = 80;
+/** A file name that every system takes. */
+const fileNameOf = (name: string): string =>
+  name
+    .replace(/[^\p{L}\p{N} ._-]+/gu, '-')
+    .replace(/^[. -]+/, '')
+    .slice(0, longestName) || 'report';
+
+const partsOf = ({ schedule, opened }: Reading): readonly Part[] => {
+  const { openedId: dashboardId, format } = schedule;
+  const board = `/api/v2/guest/dashboards/${encodeURIComponent(dashboardId)}`;
+  const metrics = opened.metrics.map(({ metricId }) => ({ metricId }));
+  switch (format) {
+    case 'link':
+      return [];
+    case 'pdf':
+      return [{ path: `${board}/pdf`, body: {}, name: opened.name, type: format }];
+    case 'xlsx':
+      return [{ path: `${board}/xlsx`, body: { metrics }, name: opened.name, type: format }];
+    case 'csv':
+      return opened.metrics.map(({ metricId, name }) => ({
+        path: `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/csv`,
+        body: { dashboardId },
+        ...{ name, type: format },
+      }));
+  }
+};
+
+const bytesOf = (body: unknown): Uint8Array | undefined => {
+  if (body instanceof Uint8Array) return body;
+  return typeof body === 'string' ? new TextEncoder().encode(body) : undefined;
+};
+
+const readPart = async (
+  { dispatch, token }: Reading,
+  { path, body, name, type }: Part,
+  signal: AbortSignal,
+): Promise<Attachment | Refused> => {
+  const call = inProcessTransport(dispatch);
+  const answer = await call({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+  if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
+  const content = answer.status === 200 ? bytesOf(answer.body) : undefined;
+  // The answer can quote the question, which must not get into a log.
+  if (content === undefined)
+    throw new Error(`the report could not be read: ${path.split('/').at(-1)} ${answer.status}`);
+  return { filename: `${fileNameOf(name)}.${type}`, contentType: contentTypes[type], content };
+};
+
+const linkOf = (template: string | null, dashboardId: string): string | null =>
+  template === null ? null : template.replaceAll('{dashboardId}', encodeURIComponent(dashboardId));
+
+/** Rejects if a part cannot be read now: a report is whole, or it is not sent. */
+export const readReport = async (reading: Reading, signal: AbortSignal): Promise<Report | Refused> => {
+  const { schedule, opened } = reading;
+  if (opened.metrics.length === 0) return { refused: 'no-right' };
+  const attachments: Attachment[] = [];
+  for (const part of partsOf(reading)) {
+    const read = await readPart(reading, part, signal);
+    if ('refused' in read) return read;
+    attachments.push(read);
+  }
+  const dashboardUrl = linkOf(reading.dashboardUrl, schedule.openedId);
+  return { dashboardName: opened.name, dashboardUrl, attachments };
+};

@@ -1,0 +1,207 @@
+/** Builds the sending of reports over a gateway and a service of the same process. */
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { Router } from 'express';
+import { calendar } from '../deliver/calendar.js';
+import { createMailer } from '../deliver/mailer.js';
+import { createPlanner } from '../deliver/planner.js';
+import { createSender, type Decide, type Granted } from '../deliver/sender.js';
+import { readAddress } from '../domain/deliver/address.js';
+import type { Reports } from '../domain/deliver/reports.js';
+import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { Clock, Tag } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
+import { createUnsubscribeRouter, unsubscribePath } from '../http/unsubscribe.js';
+import { closeAll } from '../platform/close-all.js';
+import type { Config } from '../platform/config.js';
+import type { Log } from '../platform/log.js';
+import { repeat } from '../platform/repeat.js';
+import { createTag } from '../platform/tags.js';
+import { systemTiming } from '../platform/timing.js';
+import { openReport } from '../usecases/guest/schedules.js';
+import { readReport } from './report-content.js';
+import type { Service } from './service.js';
+
+type Mail = Config['settings']['mail'];
+
+/** What is needed to send; null: reports are off. */
+export type MailSetup = {
+  readonly mail: Mail;
+  readonly from: string;
+  readonly smtpUrl: string;
+  readonly origin: string;
+};
+
+export const mailSetupOf = ({ settings, secrets }: Pick<Config, 'settings' | 'secrets'>): MailSetup | null => {
+  const { mail, gateway } = settings;
+  const { smtpUrl } = secrets;
+  if (mail.from === null || smtpUrl === null || gateway.publicOrigin === null) return null;
+  return { mail, from: mail.from, smtpUrl, origin: gateway.publicOrigin };
+};
+
+/** The address of a right: from the claims of a signed session, and nowhere else. */
+const addressOf = ({ mail }: MailSetup, { claims }: ReportRight): string | undefined =>
+  claims.email_verified === false ? undefined : readAddress(claims[mail.addressClaim], mail.allowedDomains);
+
+/** `connect` is called once the gateway exists, which is after the service. Until then reports are off. */
+export const createReports = (setup: MailSetup | null) => {
+  let sending: Pick<Parts, 'findReportRight' | 'service'> | null = null;
+  const reports: Reports = {
+    calendar,
+    hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
+    check: async (owner) => {
+      if (setup === null || sending === null) return 'off';
+      const right = await sending.findReportRight(owner, randomUUID());
+      if (right === null || addressOf(setup, right) === undefined) return 'no-address';
+      // The gateway knows users of one data app. A guest of another one can bear the same names.
+      return isOf(await callerOf(sending, right.token), owner) ? 'ready' : 'no-address';
+    },
+  };
+  return {
+    reports,
+    connect: (parts: Pick<Parts, 'findReportRight' | 'service'>): void => {
+      sending = parts;
+    },
+  };
+};
+
+type Parts = {
+  readonly setup: MailSetup;
+  readonly reports: Reports;
+  readonly service: Pick<Service, 'store' | 'dispatch' | 'authenticate'>;
+  readonly findReportRight: FindReportRight;
+  readonly encryptionKey: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long to wait when nothing is to do. Left out: the usual times. */
+  readonly everyMs?: { readonly plan: number; readonly send: number };
+};
+
+const isOf = ({ grant }: GuestCaller, owner: ScheduleOwner): boolean =>
+  grant.dataAppId === owner.dataAppId &&
+  grant.clientId === owner.clientId &&
+  grant.userIdentifier === owner.userIdentifier;
+
+const callerOf = async ({ service }: Pick<Parts, 'service'>, token: string): Promise<GuestCaller> => {
+  const caller = await service.authenticate(['guestToken'], token);
+  if (caller.kind !== 'guest') throw new Error('a guest token must authenticate a guest');
+  return caller;
+};
+
+/** Whether the same right holds still. Throws if another one does: the report must then be read anew. */
+const isStillGood = async (parts: Parts, { owner }: Schedule, before: ReportRight): Promise<boolean> => {
+  const right = await parts.findReportRight(owner, randomUUID());
+  if (right === null || addressOf(parts.setup, right) !== addressOf(parts.setup, before)) return false;
+  if (right.token !== before.token) throw new Error('the right changed while the report was read');
+  return isOf(await callerOf(parts, right.token), owner);
+};
+
+/** UNAUTHORIZED and the end of a token mean that there is no right. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
+
+const grantedOf = (parts: Parts, schedule: Schedule, right: ReportRight, address: string): Granted => ({
+  address,
+  read: async (_, signal) => {
+    try {
+      const caller = await callerOf(parts, right.token);
+      const { store, dispatch } = parts.service;
+      const opened = await openReport({ store, reports: parts.reports })(caller, schedule);
+      const { dashboardUrl } = parts.setup.mail;
+      return await readReport({ dispatch, token: right.token, schedule, opened, dashboardUrl }, signal);
+    } catch (error) {
+      if (isRefusal(error)) return { refused: 'no-right' };
+      throw error;
+    }
+  },
+  isStillGood: () => isStillGood(parts, schedule, right),
+});
+
+const decideWith =
+  (parts: Parts): Decide =>
+  async (schedule, deliveryId) => {
+    const right = await parts.findReportRight(schedule.owner, deliveryId);
+    if (right === null) return { refused: 'no-right' };
+    const address = addressOf(parts.setup, right);
+    return address === undefined ? { refused: 'no-address' } : grantedOf(parts, schedule, right, address);
+  };
+
+/** Takes the same time for any two texts of one length. */
+const isSameText = (a: string, b: string): boolean =>
+  Buffer.byteLength(a) === Buffer.byteLength(b) && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+const createUnsubscribe = (tag: Tag, origin: string) => {
+  const textOf = async (scheduleId: string): Promise<string> =>
+    `${scheduleId}.${await tag(['unsubscribe', scheduleId])}`;
+  return {
+    urlOf: async (scheduleId: string): Promise<string> => `${origin}${unsubscribePath}/${await textOf(scheduleId)}`,
+    read: async (text: string): Promise<string | undefined> => {
+      const [scheduleId = ''] = text.split('.');
+      return isSameText(await textOf(scheduleId), text) ? scheduleId : undefined;
+    },
+  };
+};
+
+const usualMs = { plan: 5_000, send: 1_000 };
+const hourMs = 3_600_000;
+const historyMs = 90 * 24 * hourMs;
+const megabyte = 1_048_576;
+/** Longer than reading and sending together can take. */
+const leaseMs = 900_000;
+const readTimeoutMs = 300_000;
+const mailTimeoutMs = 120_000;
+
+const createJobs = (parts: Parts, unsubscribeUrl: (scheduleId: string) => Promise<string>, stopping: AbortSignal) => {
+  const { setup, service, clock, log } = parts;
+  const { mail, from, smtpUrl } = setup;
+  const { store } = service;
+  const ids = { uuid: randomUUID };
+  const send = createSender({
+    ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
+    decide: decideWith(parts),
+    mailer: createMailer({ ...mail, from, smtpUrl, timeoutMs: mailTimeoutMs }),
+    domain: from.split('@')[1] ?? 'localhost',
+    perClientPerMinute: mail.perTenantPerMinute,
+    attempts: mail.attempts,
+    largestBytes: mail.megabytes * megabyte,
+  });
+  const plan = createPlanner({ store, calendar, clock, ids });
+  const purge = () => store.deliveries.purge(new Date(clock.now().getTime() - historyMs));
+  return { send, plan, purge };
+};
+
+/** Runs `work` again and again while it finds something to do, and then waits. Failures are logged. */
+const keepRunning = (log: Log, everyMs: number, work: () => Promise<boolean>) => {
+  let isEnded = false;
+  const stop = repeat(systemTiming, everyMs, async () => {
+    try {
+      while (!isEnded && (await work()));
+    } catch (err) {
+      log.warn({ event: 'delivery.round_failed', err }, 'a round of reports failed; the next one follows');
+    }
+  });
+  return (): Promise<void> => {
+    isEnded = true;
+    return stop();
+  };
+};
+
+/** Starts planning and sending, and serves the links that end schedules. */
+export const startReports = (parts: Parts): { readonly router: Router; readonly close: () => Promise<void> } => {
+  const { setup, service, encryptionKey, log, everyMs = usualMs } = parts;
+  const unsubscribe = createUnsubscribe(createTag(Buffer.from(encryptionKey, 'base64')), setup.origin);
+  const stop = new AbortController();
+  const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stop.signal);
+  const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(log, everyMs.send, send));
+  const planner = keepRunning(log, everyMs.plan, async () => (await plan()) > 0);
+  const purger = keepRunning(log, hourMs, async () => (await purge()) < 0);
+  const { pause } = service.store.schedules;
+  return {
+    router: createUnsubscribeRouter({ read: unsubscribe.read, pause }),
+    close: () => {
+      stop.abort(new Error('the process stops'));
+      return closeAll([planner, purger, ...senders]);
+    },
+  };
+};

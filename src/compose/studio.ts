@@ -1,0 +1,95 @@
+/** Builds Studio over a gateway and a service of the same process. */
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler, Router } from 'express';
+import type { Clock, Tokens } from '../domain/ports.js';
+import type { Config } from '../platform/config.js';
+import type { Credentials } from '../platform/credentials.js';
+import type { Log } from '../platform/log.js';
+import { createSealer } from '../platform/sealing.js';
+import type { LoginLinks } from '../studio/login-links.js';
+import { createOpenId } from '../studio/openid.js';
+import { createStudioRouter } from '../studio/router.js';
+import { createStudioSessions } from '../studio/sessions.js';
+import type { ReadSystem } from '../studio/system.js';
+import { createViews } from '../studio/views.js';
+import type { OpenedGateway } from './gateway.js';
+import { operations } from './operations.js';
+import { loadDataAppCaller } from './own-service.js';
+import type { Service } from './service.js';
+import type { Admission } from './shared.js';
+
+type StudioParts = {
+  readonly config: Config;
+  readonly credentials: Pick<Credentials, 'encryptionKey'>;
+  readonly service: Service;
+  readonly gateway: OpenedGateway;
+  readonly admission: Admission;
+  readonly links: LoginLinks;
+  readonly clock: Clock;
+  readonly tokens: Tokens;
+  readonly log: Log;
+  readonly readSystem: ReadSystem;
+  /** The origin of Studio as browsers see it. */
+  readonly origin: string;
+  /** Serves the page of the app. */
+  readonly page: RequestHandler;
+};
+
+export type Studio = { readonly router: Router; readonly close: () => Promise<void> };
+
+const hourMs = 3_600_000;
+
+export const openStudio = (parts: StudioParts): Studio => {
+  const { config, credentials, service, gateway, admission, links, clock, tokens, log, page, origin, readSystem } =
+    parts;
+  const { studio, gateway: gatewaySettings } = config.settings;
+  const { publicOrigin } = gatewaySettings;
+  const { store, dispatch, authenticate } = service;
+  const ids = { uuid: randomUUID };
+  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
+  const sessions = createStudioSessions({ store: store.studioSessions, clock, ids, tokens, times: studio });
+  const router = createStudioRouter({
+    sessions,
+    links,
+    views: createViews(sealer),
+    openId:
+      studio.openId === null
+        ? null
+        : createOpenId({
+            ...{ settings: studio.openId, clientSecret: config.secrets.studioClientSecret },
+            ...{ origin, sealer, clock },
+          }),
+    operations,
+    dispatch,
+    authenticate,
+    dataApp: () => loadDataAppCaller({ store }, gateway.router.dataApp()),
+    commands: gateway.router.commands,
+    viewAs: gateway.router.viewAs,
+    audit: gateway.audit,
+    addressOf: admission.addressOf,
+    guard: admission.studioGuard,
+    origins: { allowedOrigins: [], publicOrigin },
+    isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
+    log,
+    page,
+    readSystem,
+  });
+  return { router, close: startRemoving(sessions.removeExpired, log) };
+};
+
+/** Removes expired sessions now and every hour. The returned function stops that and waits for a running removal. */
+const startRemoving = (remove: () => Promise<void>, log: Log): (() => Promise<void>) => {
+  const removeNow = () =>
+    remove().catch((err: unknown) =>
+      log.warn({ event: 'studio.purge_failed', err }, 'failed to remove expired sessions; retrying in an hour'),
+    );
+  let running = removeNow();
+  const timer = setInterval(() => {
+    running = running.then(removeNow);
+  }, hourMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
+};

@@ -1,0 +1,220 @@
+/** Reports by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
+import { z } from 'zod';
+import { catchUps } from '../domain/deliver/catch-up.js';
+import { weekdays } from '../domain/deliver/recurrence.js';
+import { mostListed, mostSchedules } from '../domain/deliver/reports.js';
+import {
+  type Delivery,
+  deliveryReasons,
+  deliveryStates,
+  reportFormats,
+  type Schedule,
+} from '../domain/deliver/schedule.js';
+import { identifier, list } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
+const allErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
+
+const permission = 'Refused unless the embed allows it (`isAllowEmailReports`) and the token names a user.';
+
+const timezone = identifier.describe('IANA name.');
+const at = z.string().max(5).describe('Time of day, as HH:MM.');
+const recurrence = z
+  .union([
+    z.strictObject({ timezone, cron: z.string().max(200).describe('Five fields; the minute is one number.') }),
+    z.strictObject({ timezone, every: z.enum(['day', 'workday']), at }),
+    z.strictObject({ timezone, every: z.literal('week'), on: list(z.enum(weekdays), weekdays.length), at }),
+    z.strictObject({
+      timezone,
+      every: z.literal('month'),
+      day: z.union([z.number().int().min(1).max(31), z.literal('last')]),
+      at,
+    }),
+  ])
+  .describe('When: a cron expression or a friendly form. A time that the clock leaves out comes when it goes on.')
+  .meta({ id: 'Recurrence' });
+
+const format = z
+  .enum(reportFormats)
+  .describe(
+    'The file of the message: pdf, xlsx, csv (one for each metric), or link for none. Files need `isEnableDownloadMetrics`.',
+  );
+const catchUp = z
+  .enum(catchUps)
+  .describe(
+    'What is sent after the sender stood still for more than an hour: nothing (skip), the latest (once) or each (all).',
+  );
+const isPaused = z.boolean().describe('Whether nothing is sent for now.');
+
+const schedule = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    format,
+    recurrence,
+    catchUp,
+    isPaused,
+    nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
+  })
+  .meta({ id: 'ReportSchedule' });
+
+const encodeSchedule = ({
+  id,
+  name,
+  format: file,
+  recurrence: when,
+  catchUp: rule,
+  isPaused: pause,
+  nextAt,
+}: Schedule) => ({
+  ...{ id, name, format: file, catchUp: rule, isPaused: pause },
+  // The cast removes `readonly` from the list of weekdays, which nothing changes.
+  recurrence: when as z.input<typeof recurrence>,
+  nextAt: pause ? null : (nextAt?.toISOString() ?? null),
+});
+
+const example = {
+  id: '7b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11',
+  name: 'Each morning',
+  format: 'pdf' as const,
+  recurrence: { every: 'workday' as const, at: '08:00', timezone: 'Europe/Berlin' },
+  catchUp: 'once' as const,
+  isPaused: false,
+  nextAt: '2026-10-26T07:00:00.000Z',
+};
+const dashboardId = 'delays--LAX';
+const named = { dashboardId, scheduleId: example.id };
+const namedInput = z.strictObject({ dashboardId: identifier, scheduleId: identifier });
+const path = '/api/v2/guest/dashboards/{dashboardId}/schedules';
+const common = { section: 'guest', resource: 'Guest reports', credentials: ['guestToken'] } as const;
+
+export const createGuestSchedule = operation({
+  ...common,
+  name: 'createGuestSchedule',
+  summary: 'Schedule a report to oneself',
+  description: `${permission} The report goes to the address of the user’s own login. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
+  input: z.strictObject({
+    dashboardId: identifier,
+    name: identifier,
+    format,
+    recurrence,
+    catchUp: catchUp.optional(),
+    isPaused: isPaused.optional(),
+  }),
+  output: z.object({ data: schedule, error: noError }),
+  encode: (made: Schedule) => ({ data: encodeSchedule(made), error: null }),
+  errors,
+  bindings: [{ method: 'POST', path, from: 'body' }],
+  example: {
+    input: { dashboardId, name: example.name, format: example.format, recurrence: example.recurrence },
+    output: { data: example, error: null },
+  },
+});
+
+export const listGuestSchedules = operation({
+  ...common,
+  name: 'listGuestSchedules',
+  summary: 'List one’s own schedules of a dashboard',
+  description: `${permission} Oldest first.`,
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({ data: z.array(schedule), error: noError }),
+  encode: (found: readonly Schedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  errors,
+  bindings: [{ method: 'GET', path, from: 'path' }],
+  example: { input: { dashboardId }, output: { data: [example], error: null } },
+});
+
+export const updateGuestSchedule = operation({
+  ...common,
+  name: 'updateGuestSchedule',
+  summary: 'Change or pause a schedule',
+  description: `${permission} What is left out keeps its value. Moments that pass during a pause are not sent later.`,
+  input: namedInput.extend({
+    name: identifier.optional(),
+    format: format.optional(),
+    recurrence: recurrence.optional(),
+    catchUp: catchUp.optional(),
+    isPaused: isPaused.optional(),
+  }),
+  output: z.object({ data: schedule, error: noError }),
+  encode: (changed: Schedule) => ({ data: encodeSchedule(changed), error: null }),
+  errors: allErrors,
+  bindings: [{ method: 'PUT', path, from: 'body' }],
+  example: {
+    input: { ...named, isPaused: true },
+    output: { data: { ...example, isPaused: true, nextAt: null }, error: null },
+  },
+});
+
+export const deleteGuestSchedule = operation({
+  ...common,
+  name: 'deleteGuestSchedule',
+  summary: 'Delete a schedule with its history',
+  description: `${permission} What has not left is not sent.`,
+  input: namedInput,
+  output: z.object({ data: z.object({ id: z.string() }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: allErrors,
+  bindings: [{ method: 'DELETE', path, from: 'query' }],
+  example: { input: named, output: { data: { id: example.id }, error: null } },
+});
+
+export const sendGuestSchedule = operation({
+  ...common,
+  name: 'sendGuestSchedule',
+  summary: 'Send a report now',
+  description: `${permission} Sends one report soon, also of a paused schedule. Refused while a report of the schedule is on its way.`,
+  input: namedInput,
+  output: z.object({ data: z.object({ id: z.string().describe('The delivery.') }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: allErrors,
+  bindings: [{ method: 'POST', path: `${path}/send`, from: 'body' }],
+  example: { input: named, output: { data: { id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22' }, error: null } },
+});
+
+const delivery = z.object({
+  id: z.string(),
+  moment: z.string(),
+  isRequested: z.boolean().describe('Whether it was asked for at once.'),
+  state: z.enum(deliveryStates),
+  reason: z.enum(deliveryReasons).nullable().describe('Why it was not sent, or not yet.'),
+  attempts: z.number(),
+  finishedAt: z.string().nullable().describe('The end of the latest attempt.'),
+});
+
+export const listGuestDeliveries = operation({
+  ...common,
+  name: 'listGuestDeliveries',
+  summary: 'List what became of a schedule’s reports',
+  description: `${permission} The newest first; at most ${mostListed}. They are kept for 90 days.`,
+  input: namedInput,
+  output: z.object({ data: z.array(delivery), error: noError }),
+  encode: (found: readonly Delivery[]) => ({
+    data: found.map(({ id, moment, isRequested, state, reason, attempts, finishedAt }) => ({
+      ...{ id, isRequested, state, reason, attempts },
+      moment: moment.toISOString(),
+      finishedAt: finishedAt?.toISOString() ?? null,
+    })),
+    error: null,
+  }),
+  errors: allErrors,
+  bindings: [{ method: 'GET', path: `${path}/deliveries`, from: 'query' }],
+  example: {
+    input: named,
+    output: {
+      data: [
+        {
+          id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22',
+          moment: '2026-10-26T07:00:00.000Z',
+          isRequested: false,
+          state: 'sent',
+          reason: null,
+          attempts: 1,
+          finishedAt: '2026-10-26T07:00:04.120Z',
+        },
+      ],
+      error: null,
+    },
+  },
+});

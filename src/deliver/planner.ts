@@ -1,0 +1,38 @@
+/** Writes what schedules owe into the ledger of deliveries, by the rule of each for moments that were missed. */
+import { dueMoments } from '../domain/deliver/catch-up.js';
+import type { Calendar } from '../domain/deliver/recurrence.js';
+import type { Schedule } from '../domain/deliver/schedule.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { NewDelivery } from '../domain/store/deliveries.js';
+import type { Store } from '../domain/store/store.js';
+
+export type PlannerOptions = {
+  readonly store: Pick<Store, 'transaction'>;
+  readonly calendar: Calendar;
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
+
+const schedulesAtOnce = 100;
+
+const plan = async (store: Store, schedule: Schedule, { calendar, ids }: PlannerOptions, now: Date): Promise<void> => {
+  const { due, skipped, nextAt } = dueMoments(schedule, calendar, schedule.nextAt ?? now, now);
+  const deliveries: readonly NewDelivery[] = [
+    ...skipped.map(
+      (moment) => ({ id: ids.uuid(), moment, isRequested: false, state: 'skipped', reason: 'missed' }) as const,
+    ),
+    ...due.map((moment) => ({ id: ids.uuid(), moment, isRequested: false, state: 'due', reason: null }) as const),
+  ];
+  await store.deliveries.insert(schedule, deliveries, now);
+  await store.schedules.setNext(schedule.id, nextAt);
+};
+
+/** Returns a function that plans some schedules. It returns how many: fewer than it could means that none is left. */
+export const createPlanner = (options: PlannerOptions) => async (): Promise<number> => {
+  const now = options.clock.now();
+  return options.store.transaction(async (store) => {
+    const schedules = await store.schedules.lockPlannable(now, schedulesAtOnce);
+    for (const schedule of schedules) await plan(store, schedule, options, now);
+    return schedules.length;
+  });
+};

@@ -1,0 +1,186 @@
+/**
+ * Sends what is due. The right of the recipient is decided for each message, at the moment at which it leaves: nothing
+ * that was known when the schedule was made counts. What a recipient sees is asked for, and never decided here.
+ */
+import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
+import type { Log } from '../domain/log-events.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
+import type { Mailer, MailOutcome } from './mailer.js';
+import { type Attachment, messageOf, type ReportText } from './message.js';
+
+/** Why nothing may be sent to a recipient now. */
+export type Refused = { readonly refused: 'no-right' | 'no-address' };
+
+/** A recipient who may receive the report now. */
+export type Granted = {
+  readonly address: string;
+  /** Reads the report as this recipient reads it. Rejects if that fails; a later attempt may succeed. */
+  readonly read: (schedule: Schedule, signal: AbortSignal) => Promise<Report | Refused>;
+  /** Whether the right still holds. Asked after reading, just before the message leaves. */
+  readonly isStillGood: () => Promise<boolean>;
+};
+
+export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl'> & {
+  readonly attachments: readonly Attachment[];
+};
+
+/** Decides by what holds now. Rejects if it cannot be decided; a later attempt may succeed. */
+export type Decide = (schedule: Schedule, deliveryId: string) => Promise<Granted | Refused>;
+
+export type SenderOptions = {
+  readonly store: { readonly deliveries: Pick<DeliveryStore, 'claim' | 'handOver' | 'finish'> };
+  readonly decide: Decide;
+  readonly mailer: Pick<Mailer, 'send'>;
+  readonly unsubscribeUrl: (scheduleId: string) => Promise<string>;
+  /** The domain of the sender, for message ids. */
+  readonly domain: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly perClientPerMinute: number;
+  readonly attempts: number;
+  readonly largestBytes: number;
+  /** Longer than every attempt, so that no two senders hold a message. */
+  readonly leaseMs: number;
+  readonly readTimeoutMs: number;
+  /** Aborts when the process stops: what is being read is then left for later. */
+  readonly stopping: AbortSignal;
+};
+
+/** A message whose hand-over was not answered is repeated once. */
+const mostHandovers = 2;
+const firstDelayMs = 30_000;
+const longestDelayMs = 3_600_000;
+
+/** Milliseconds before the attempt that follows this number of attempts. */
+export const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
+
+type Ending =
+  | { readonly state: 'sent' }
+  | { readonly state: 'skipped' | 'failed'; readonly reason: DeliveryReason }
+  | { readonly state: 'again'; readonly reason: DeliveryReason; readonly isAnswered: boolean };
+
+const skipped = (reason: DeliveryReason): Ending => ({ state: 'skipped', reason });
+const failed = (reason: DeliveryReason): Ending => ({ state: 'failed', reason });
+const again = (reason: DeliveryReason, isAnswered = false): Ending => ({ state: 'again', reason, isAnswered });
+
+const endingOf = (outcome: MailOutcome): Ending => {
+  switch (outcome.kind) {
+    case 'taken':
+      return { state: 'sent' };
+    case 'refused':
+      return outcome.isFinal ? failed('mail-refused') : again('mail-refused', true);
+    case 'unreachable':
+      return again('mail-unreachable', true);
+    case 'unanswered':
+      return again('mail-unanswered');
+  }
+};
+
+/** The result of work that may fail for now. The failure is logged, and the delivery is tried again. */
+const attempt = async <T>(
+  { log }: SenderOptions,
+  { id, schedule }: ClaimedDelivery,
+  reason: DeliveryReason,
+  work: () => Promise<T>,
+): Promise<T | Ending> => {
+  try {
+    return await work();
+  } catch (err) {
+    const fields = { deliveryId: id, scheduleId: schedule.id, reason, err };
+    log.warn({ event: 'delivery.attempt_failed', ...fields }, 'an attempt to send a report failed');
+    return again(reason);
+  }
+};
+
+const isEnding = (value: object): value is Ending => 'state' in value;
+
+/** Ends without an attempt: nothing may be sent, whatever the right. */
+const endedBefore = (options: SenderOptions, delivery: ClaimedDelivery): Ending | undefined => {
+  if (delivery.schedule.isPaused && !delivery.isRequested) return skipped('paused');
+  if (delivery.handovers >= mostHandovers) return failed('mail-unanswered');
+  if (delivery.attempts > options.attempts) return failed('attempts-used-up');
+  return undefined;
+};
+
+type Ready = { readonly granted: Granted; readonly report: Report };
+
+const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promise<Ready | Ending> => {
+  const { schedule } = delivery;
+  const granted = await attempt(options, delivery, 'not-decided', () => options.decide(schedule, delivery.id));
+  if (isEnding(granted)) return granted;
+  if ('refused' in granted) return skipped(granted.refused);
+  const signal = AbortSignal.any([AbortSignal.timeout(options.readTimeoutMs), options.stopping]);
+  const report = await attempt(options, delivery, 'content-failed', () => granted.read(schedule, signal));
+  if (isEnding(report)) return report;
+  if ('refused' in report) return skipped(report.refused);
+  const bytes = report.attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
+  return bytes > options.largestBytes ? failed('content-too-large') : { granted, report };
+};
+
+const send = async (
+  options: SenderOptions,
+  delivery: ClaimedDelivery,
+  leaseId: string,
+): Promise<Ending | 'lease-lost'> => {
+  const ready = endedBefore(options, delivery) ?? (await prepare(options, delivery));
+  if (isEnding(ready)) return ready;
+  const { granted, report } = ready;
+  const { schedule, moment } = delivery;
+  const { name: scheduleName, format, recurrence } = schedule;
+  const unsubscribeUrl = await options.unsubscribeUrl(schedule.id);
+  const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl };
+  const message = messageOf({ ...texts, ...report });
+  const isGood = await attempt(options, delivery, 'not-decided', async () => ({ value: await granted.isStillGood() }));
+  if (isEnding(isGood)) return isGood;
+  if (!isGood.value) return skipped('no-right');
+  const { deliveries } = options.store;
+  if (!(await deliveries.handOver(delivery.id, leaseId, options.clock.now()))) return 'lease-lost';
+  const messageId = `<${delivery.id}@${options.domain}>`;
+  const { attachments } = report;
+  return endingOf(await options.mailer.send({ ...message, attachments, messageId, to: granted.address }));
+};
+
+const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: Ending): DeliveryEnd => {
+  const at = options.clock.now();
+  if (ending.state !== 'again') return { ...ending, at };
+  const { reason, isAnswered } = ending;
+  if (attempts >= options.attempts) return { state: 'failed', reason, at };
+  return { state: 'due', reason, at, attemptAt: new Date(at.getTime() + delayMs(attempts)), isAnswered };
+};
+
+const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseId: string): Promise<void> => {
+  const { log, store } = options;
+  const ending = await send(options, delivery, leaseId);
+  const { id: deliveryId, schedule, attempts } = delivery;
+  const fields = { deliveryId, scheduleId: schedule.id, tenant: schedule.owner.clientId, attempts };
+  if (ending === 'lease-lost') {
+    log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
+    return;
+  }
+  const end = endOf(options, delivery, ending);
+  if (!(await store.deliveries.finish(deliveryId, leaseId, end))) {
+    log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
+    return;
+  }
+  const reason = end.state === 'sent' ? undefined : end.reason;
+  log.info({ event: 'delivery.ended', ...fields, state: end.state, reason }, 'an attempt to send a report ended');
+};
+
+/**
+ * Returns a function that sends one report that is due. It returns false if none is. Several may run at once, in one
+ * process and in others. Rejects if the ledger does not answer; the lease then ends by itself.
+ */
+export const createSender = (options: SenderOptions) => async (): Promise<boolean> => {
+  const { store, clock, ids, leaseMs, perClientPerMinute } = options;
+  const now = clock.now();
+  const leaseId = ids.uuid();
+  const [delivery] = await store.deliveries.claim({
+    ...{ now, leaseId, limit: 1 },
+    leasedUntil: new Date(now.getTime() + leaseMs),
+    perClient: { count: perClientPerMinute, since: new Date(now.getTime() - 60_000) },
+  });
+  if (delivery !== undefined) await deliver(options, delivery, leaseId);
+  return delivery !== undefined;
+};

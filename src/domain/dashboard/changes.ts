@@ -1,0 +1,184 @@
+/** What changed between two contents of a dashboard, in words. */
+import { isSameJson } from '../canonical-json.js';
+import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
+import type { MetricDefinition } from './metric.js';
+
+export const contentChangeKinds = [
+  'metricAdded',
+  'metricRemoved',
+  'metricRenamed',
+  'metricRedefined',
+  'metricMoved',
+  'filterAdded',
+  'filterRemoved',
+  'filterChanged',
+  'dashboardChanged',
+] as const;
+
+export type ContentChange = {
+  readonly kind: (typeof contentChangeKinds)[number];
+  /** Null for a change of a filter or of the dashboard. */
+  readonly metricId: string | null;
+  /** One sentence. */
+  readonly text: string;
+};
+
+type ContentMetric = DashboardContent['metrics'][number];
+
+const quote = (name: string): string => JSON.stringify(name);
+
+/** The words for the fields of a definition. A field that is not listed is called by its own name. */
+const words: Readonly<Record<string, string>> = {
+  from: 'table',
+  where: 'conditions',
+  having: 'conditions on measures',
+  rlsVariables: 'RLS variables',
+  underlying: 'underlying columns',
+  drillPath: 'drill path',
+  sql: 'SQL',
+};
+
+/** Returns the fields whose values differ, sorted. A missing field and an undefined one are equal. */
+const differing = (before: object, after: object): readonly string[] => {
+  const old = new Map<string, unknown>(Object.entries(before));
+  const now = new Map<string, unknown>(Object.entries(after));
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((name) => !isSameJson({ value: old.get(name) }, { value: now.get(name) }))
+    .toSorted();
+};
+
+const redefined = (before: MetricDefinition, after: MetricDefinition): string => {
+  const chart =
+    before.chart.type === after.chart.type ? 'chart' : `chart (${before.chart.type} to ${after.chart.type})`;
+  return differing(before, after)
+    .map((name) => (name === 'chart' ? chart : (words[name] ?? name)))
+    .join(', ');
+};
+
+const cardsOf = ({ layout }: DashboardContent, id: string): readonly LayoutCard[] =>
+  layout.filter(({ metricId }) => metricId === id);
+
+const place = ({ x, y }: LayoutCard): string => `column ${x}, row ${y}`;
+const size = ({ w, h }: LayoutCard): string => `${w} by ${h}`;
+
+const movedCard = (before: LayoutCard, after: LayoutCard): string =>
+  [
+    ...(place(before) === place(after) ? [] : [`moved from ${place(before)} to ${place(after)}`]),
+    ...(size(before) === size(after) ? [] : [`changed its size from ${size(before)} to ${size(after)}`]),
+  ].join(' and ');
+
+const moved = (before: readonly LayoutCard[], after: readonly LayoutCard[]): string => {
+  const [old, now] = [before[0], after[0]];
+  if (old === undefined) return 'got a card';
+  if (now === undefined) return 'lost its card';
+  const isOneEach = before.length === 1 && after.length === 1;
+  return (isOneEach && movedCard(old, now)) || 'has other cards';
+};
+
+const placed: Readonly<Record<ContentMetric['placement'], string>> = {
+  METRIC: 'moved from the gallery to the dashboard',
+  GALLERY: 'moved from the dashboard to the gallery',
+};
+
+type Sides<T> = { readonly before: T; readonly after: T };
+
+const metricChanges = (contents: Sides<DashboardContent>, { before, after }: Sides<ContentMetric>) => {
+  const { metricId } = after;
+  const metric = `Metric ${quote(after.name)}`;
+  const cards = { before: cardsOf(contents.before, metricId), after: cardsOf(contents.after, metricId) };
+  const changes: ContentChange[] = [];
+  const add = (kind: ContentChange['kind'], text: string) => changes.push({ kind, metricId, text });
+  if (before.name !== after.name)
+    add('metricRenamed', `Metric ${quote(before.name)} is now called ${quote(after.name)}.`);
+  if (!isSameJson(before.definition, after.definition))
+    add('metricRedefined', `${metric} has another definition: ${redefined(before.definition, after.definition)}.`);
+  if (!isSameJson(before.lineage, after.lineage))
+    add('metricRedefined', `${metric} names other metrics that it was copied from.`);
+  if (before.placement !== after.placement) add('metricMoved', `${metric} ${placed[after.placement]}.`);
+  else if (!isSameJson(cards.before, cards.after)) add('metricMoved', `${metric} ${moved(cards.before, cards.after)}.`);
+  return changes;
+};
+
+const findFilter = (filters: readonly DashboardFilter[], name: string) =>
+  filters.find((filter) => sameName(filter.name, name));
+
+const filterChanges = ({ before, after }: Sides<DashboardContent>): readonly ContentChange[] => {
+  const change = (kind: ContentChange['kind'], text: string): ContentChange => ({ kind, metricId: null, text });
+  return [
+    ...after.filters.flatMap((filter) => {
+      const old = findFilter(before.filters, filter.name);
+      if (old === undefined) return [change('filterAdded', `Filter ${quote(filter.name)} was added.`)];
+      const fields = differing(old, filter);
+      const text = `Filter ${quote(filter.name)} changed: ${fields.join(', ')}.`;
+      return fields.length === 0 ? [] : [change('filterChanged', text)];
+    }),
+    ...before.filters
+      .filter(({ name }) => findFilter(after.filters, name) === undefined)
+      .map(({ name }) => change('filterRemoved', `Filter ${quote(name)} was removed.`)),
+  ];
+};
+
+const settings = ({ gridMargin, isAllowPrivateMetricsByDefault, metadata }: DashboardContent) => ({
+  gridMargin,
+  isAllowPrivateMetricsByDefault,
+  metadata,
+});
+
+/** The order of everything that has one. Parts that only one side has are left out. */
+const orderOf = ({ metrics, filters, layout }: DashboardContent, other: DashboardContent) => ({
+  metrics: metrics.map(({ metricId }) => metricId).filter((id) => other.metrics.some((one) => one.metricId === id)),
+  filters: filters.map(({ name }) => name.toLowerCase()).filter((name) => findFilter(other.filters, name)),
+  cards: layout.map(({ metricId }) => metricId).filter((id) => cardsOf(other, id).length > 0),
+});
+
+const dashboardChanges = ({ before, after }: Sides<DashboardContent>): readonly ContentChange[] => {
+  const old = orderOf(before, after);
+  const now = orderOf(after, before);
+  const texts = [
+    ...differing(settings(before), settings(after)).map((name) => `The dashboard's ${name} changed.`),
+    ...differing(old, now).map((name) => `The order of the ${name} changed.`),
+  ];
+  return texts.map((text) => ({ kind: 'dashboardChanged', metricId: null, text }));
+};
+
+/**
+ * Returns what changed from one content to the other, each change as one sentence. Empty exactly if the contents are
+ * equal as JSON. Metrics are matched by id, and filters by name. Both contents must name each metric and filter once.
+ */
+export const contentChanges = (before: DashboardContent, after: DashboardContent): readonly ContentChange[] => {
+  const contents = { before, after };
+  const find = (metrics: DashboardContent['metrics'], id: string) => metrics.find(({ metricId }) => metricId === id);
+  return [
+    ...after.metrics.flatMap((metric): readonly ContentChange[] => {
+      const old = find(before.metrics, metric.metricId);
+      if (old !== undefined) return metricChanges(contents, { before: old, after: metric });
+      return [{ kind: 'metricAdded', metricId: metric.metricId, text: `Metric ${quote(metric.name)} was added.` }];
+    }),
+    ...before.metrics
+      .filter(({ metricId }) => find(after.metrics, metricId) === undefined)
+      .map(
+        ({ metricId, name }): ContentChange => ({
+          kind: 'metricRemoved',
+          metricId,
+          text: `Metric ${quote(name)} was removed.`,
+        }),
+      ),
+    ...filterChanges(contents),
+    ...dashboardChanges(contents),
+  ];
+};
+
+/** Returns what would make a comparison ambiguous, each with its place: names that occur twice, cards without a metric. */
+export const ambiguities = ({ metrics, filters, layout }: DashboardContent): readonly string[] => {
+  const ids = metrics.map(({ metricId }) => metricId);
+  const names = filters.map(({ name }) => name.toLowerCase());
+  return [
+    ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: ${quote(id)} occurs twice`),
+    ...filters
+      .filter((_, index) => names.indexOf(names[index] ?? '') < index)
+      .map(({ name }) => `filters: ${quote(name)} occurs twice`),
+    ...layout
+      .filter(({ metricId }) => !ids.includes(metricId))
+      .map(({ metricId }) => `layout: a card names ${quote(metricId)}, which is not among the metrics`),
+  ];
+};

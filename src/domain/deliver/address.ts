@@ -1,0 +1,16 @@
+/** The address of a recipient. It comes from a signed session, and is still read as text that may be hostile. */
+
+const longestAddress = 254;
+/** No quotes, comments, lists, display names or control characters, so that it is one address in every reading. */
+const addressPattern = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)$/;
+
+/**
+ * Returns the address if it is one of an allowed domain. A domain does not allow its subdomains, and an empty list
+ * allows nothing.
+ */
+export const readAddress = (value: unknown, allowedDomains: readonly string[]): string | undefined => {
+  if (typeof value !== 'string' || value.length > longestAddress) return undefined;
+  const domain = addressPattern.exec(value)?.[1]?.toLowerCase();
+  const isAllowed = domain !== undefined && allowedDomains.some((allowed) => allowed.toLowerCase() === domain);
+  return isAllowed ? value : undefined;
+};

@@ -1,0 +1,78 @@
+/** Schedules of reports, and the ledger of their deliveries. */
+import type { CatchUp } from './catch-up.js';
+import type { Recurrence } from './recurrence.js';
+
+/** What a message holds. `csv`: one file for each metric. `link`: no file, only the dashboard's address. */
+export const reportFormats = ['pdf', 'xlsx', 'csv', 'link'] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
+/** The guest who made a schedule, and who receives it. */
+export type ScheduleOwner = {
+  readonly dataAppId: string;
+  readonly clientId: string;
+  readonly userIdentifier: string;
+};
+
+/** What the owner chooses. */
+export type SchedulePlan = {
+  readonly name: string;
+  readonly format: ReportFormat;
+  readonly recurrence: Recurrence;
+  readonly catchUp: CatchUp;
+  readonly isPaused: boolean;
+};
+
+export type Schedule = SchedulePlan & {
+  readonly id: string;
+  /** The stored dashboard. A later dashboard of the same external id is another one. */
+  readonly dashboardId: string;
+  /** The id by which the owner opened the dashboard: an embed's or a dashboard's. */
+  readonly openedId: string;
+  readonly owner: ScheduleOwner;
+  /** The earliest moment not decided yet; null if there is none. */
+  readonly nextAt: Date | null;
+  readonly createdAt: Date;
+};
+
+/** `due` waits for its attempt. `sending` is held by a sender until its lease ends. The others are final. */
+export const deliveryStates = ['due', 'sending', 'sent', 'failed', 'skipped'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** Why a delivery was not sent, or not yet. */
+export const deliveryReasons = [
+  'attempts-used-up',
+  'content-failed',
+  'content-too-large',
+  'mail-refused',
+  'mail-unanswered',
+  'mail-unreachable',
+  'missed',
+  'no-address',
+  'no-right',
+  'not-decided',
+  'paused',
+] as const;
+export type DeliveryReason = (typeof deliveryReasons)[number];
+
+/** One message: of one schedule, at one moment, to one recipient. */
+export type Delivery = {
+  readonly id: string;
+  readonly scheduleId: string;
+  /** The user identifier of the recipient. Never an address. */
+  readonly recipient: string;
+  readonly moment: Date;
+  /** Whether the owner asked for it at once. A pause does not stop it. */
+  readonly isRequested: boolean;
+  readonly state: DeliveryState;
+  readonly reason: DeliveryReason | null;
+  readonly attempts: number;
+  /** The end of the latest attempt; null before it. */
+  readonly finishedAt: Date | null;
+};
+
+/** A delivery that one sender holds. */
+export type ClaimedDelivery = Delivery & {
+  readonly schedule: Schedule;
+  /** How often the message was handed to a mail server that has not answered. */
+  readonly handovers: number;
+};

@@ -1,0 +1,84 @@
+/** Stores of schedules and of their deliveries. */
+import type {
+  ClaimedDelivery,
+  Delivery,
+  DeliveryReason,
+  Schedule,
+  ScheduleOwner,
+  SchedulePlan,
+} from '../deliver/schedule.js';
+
+export type ScheduleChange = { readonly [Field in keyof SchedulePlan]?: SchedulePlan[Field] | undefined } & {
+  readonly nextAt?: Date | null | undefined;
+};
+
+export type ScheduleStore = {
+  readonly insert: (schedule: Schedule) => Promise<void>;
+  /** Returns the owner's schedules of the dashboard, oldest first. */
+  readonly list: (dashboardId: string, owner: ScheduleOwner) => Promise<readonly Schedule[]>;
+  /** Returns false if the owner has no such schedule of the dashboard. Also for `delete`. */
+  readonly change: (
+    dashboardId: string,
+    owner: ScheduleOwner,
+    scheduleId: string,
+    change: ScheduleChange,
+  ) => Promise<boolean>;
+  /** Deletes the schedule and its deliveries. */
+  readonly delete: (dashboardId: string, owner: ScheduleOwner, scheduleId: string) => Promise<boolean>;
+  /** Pauses the schedule of any user. Returns false if it does not exist. */
+  readonly pause: (scheduleId: string) => Promise<boolean>;
+  /**
+   * Returns schedules that are not paused and whose `nextAt` has come, the earliest first, and locks them until the
+   * transaction ends. Leaves out those that another transaction has locked.
+   */
+  readonly lockPlannable: (now: Date, limit: number) => Promise<readonly Schedule[]>;
+  readonly setNext: (scheduleId: string, nextAt: Date | null) => Promise<void>;
+};
+
+export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
+  readonly state: 'due' | 'skipped';
+  readonly reason: DeliveryReason | null;
+};
+
+export type Claim = {
+  readonly now: Date;
+  /** Names the sender's hold. Only its holder can end the delivery. */
+  readonly leaseId: string;
+  readonly leasedUntil: Date;
+  readonly limit: number;
+  /** At most this many claims of one client since that time. */
+  readonly perClient: { readonly count: number; readonly since: Date };
+};
+
+/** How an attempt ended. `isAnswered`: the mail server said that it did not take the message, or never got it. */
+export type DeliveryEnd =
+  | { readonly state: 'sent'; readonly at: Date }
+  | { readonly state: 'failed' | 'skipped'; readonly reason: DeliveryReason; readonly at: Date }
+  | {
+      readonly state: 'due';
+      readonly reason: DeliveryReason;
+      readonly at: Date;
+      readonly attemptAt: Date;
+      readonly isAnswered: boolean;
+    };
+
+export type DeliveryStore = {
+  /** Inserts deliveries to the schedule's owner. Leaves out moments that the ledger has. Returns how many are new. */
+  readonly insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) => Promise<number>;
+  /**
+   * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
+   * first. No two calls return the same delivery while its lease lasts.
+   */
+  readonly claim: (claim: Claim) => Promise<readonly ClaimedDelivery[]>;
+  /**
+   * Notes that the message is about to be handed to the mail server. Returns false, and the message must not be sent, if
+   * the lease was lost, the schedule was deleted, or it was paused and the delivery was not requested.
+   */
+  readonly handOver: (deliveryId: string, leaseId: string, now: Date) => Promise<boolean>;
+  /** Returns false if the lease was lost or the schedule was deleted. */
+  readonly finish: (deliveryId: string, leaseId: string, end: DeliveryEnd) => Promise<boolean>;
+  /** Returns deliveries of the schedule, the newest moment first. */
+  readonly list: (scheduleId: string, limit: number) => Promise<readonly Delivery[]>;
+  /** Deletes deliveries that ended before this time. Returns how many. */
+  readonly purge: (before: Date) => Promise<number>;
+};

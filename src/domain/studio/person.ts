@@ -1,0 +1,38 @@
+/** Who works in Studio: the person of a session, and the roles that decide what this person may do. */
+import type { HashedToken } from '../brand.js';
+
+/**
+ * `owner` may do everything. `author` builds datamarts and dashboards. `publisher` rolls them out. `support` looks at
+ * tenants, suspends and resumes them and revokes their tokens. `auditor` reads, and changes nothing.
+ */
+export const studioRoles = ['owner', 'author', 'publisher', 'support', 'auditor'] as const;
+export type StudioRole = (typeof studioRoles)[number];
+
+export type Person = {
+  /** Who vouched for this person: the OpenID Connect issuer, or `link` for a login link of this installation. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** As shown in Studio. */
+  readonly name: string;
+  readonly roles: readonly StudioRole[];
+  /** Whether this person may see rows of tenants. Without it, Studio shows definitions only. */
+  readonly seesData: boolean;
+};
+
+/** A login. Only the hash of its cookie is stored. */
+export type StudioSession = {
+  readonly id: string;
+  readonly hash: HashedToken;
+  readonly person: Person;
+  readonly createdAt: Date;
+  readonly usedAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** Whether one of the person's roles is among `roles`. An owner has every role. */
+export const hasRole = ({ roles: own }: Pick<Person, 'roles'>, roles: readonly StudioRole[]): boolean =>
+  own.includes('owner') || roles.some((role) => own.includes(role));
+
+/** Names a person in the audit and in log lines. */
+export const nameInRecords = ({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string =>
+  `${issuer} ${subject}`.slice(0, 255);

@@ -1,0 +1,33 @@
+/**
+ * Refuses SUM and AVG of text and dates in custom SQL while a metric is written. PostgreSQL, DuckDB and ClickHouse refuse
+ * them; MySQL would answer numbers that mean nothing. A stored metric goes on as before.
+ */
+import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import { columnName, typeOf } from '../databases/catalog.js';
+import { refuseQuery } from '../databases/refuse.js';
+import type { SqlKind } from '../databases/sql-type.js';
+import type { SqlContext } from './context.js';
+
+const kinds: Readonly<Partial<Record<SqlKind, string>>> = {
+  text: 'text',
+  enum: 'text',
+  uuid: 'text',
+  date: 'dates',
+  timestamp: 'dates',
+  instant: 'dates',
+};
+
+/** `columns`: those that the name may mean. All of them must be without a sum. */
+export const assertSum = (
+  { catalog }: Pick<SqlContext, 'catalog'>,
+  aggregate: string,
+  columns: readonly ColumnRef[],
+): void => {
+  const found = columns.map((ref) => ({ ref, holds: kinds[typeOf(catalog, ref)?.kind ?? 'other'] }));
+  const [one] = found;
+  if (one?.holds === undefined || found.some(({ holds }) => holds === undefined)) return;
+  refuseQuery(
+    `${aggregate} needs numbers, and column ${columnName(one.ref)} holds ${one.holds}; choose a column of numbers, or CAST the column to a number.`,
+    'measure-type',
+  );
+};

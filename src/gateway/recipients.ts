@@ -1,0 +1,129 @@
+/**
+ * The last session of each user, for reports that are sent while the user is away. A later session of the same user in
+ * the same tenant replaces it: a claim that the host no longer gives is gone. Sealed, because claims are personal data.
+ */
+import type { Clock, Sealer } from '../domain/ports.js';
+import type { Log } from '../platform/log.js';
+import { createLru } from '../platform/lru.js';
+import type { Session } from './authenticate/signed-session.js';
+import type { Eraser, ForgetClient } from './common/eraser.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { NoteSession } from './note-session.js';
+
+export type RecipientSubject = { readonly clientId: string; readonly userIdentifier: string };
+
+export type Recipients = {
+  /** Stores a session whose tenant and access were checked. A session older than the stored one changes nothing. */
+  readonly note: NoteSession;
+  /** Returns the last session, unless it was last seen too long ago. */
+  readonly find: (subject: RecipientSubject) => Promise<Session | undefined>;
+  /** Deletes sessions that were last seen too long ago. Never rejects: the next call tries again. */
+  readonly purge: () => Promise<void>;
+  readonly forget: ForgetClient;
+  readonly eraser: Eraser;
+};
+
+export type RecipientsOptions = {
+  readonly ledger: Ledger;
+  readonly sealer: Sealer;
+  /** Days after which a session that was not seen again counts no more. */
+  readonly keepDays: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+};
+
+const dayMs = 86_400_000;
+const mostRemembered = 100_000;
+
+/** When this JWT was issued. A renewed session keeps its login's `auth_time`, so that does not order sessions. */
+const issuedAtOf = ({ claims, issuedAtMs }: Session): Date =>
+  new Date(typeof claims.iat === 'number' && Number.isFinite(claims.iat) ? claims.iat * 1000 : (issuedAtMs ?? 0));
+
+const keysOf = ({ refOf }: Ledger, { clientId, userIdentifier }: RecipientSubject) => ({
+  tenant_ref: refOf(clientId),
+  user_ref: refOf(JSON.stringify([clientId, userIdentifier])),
+});
+
+const save = async (
+  { ledger, sealer, clock }: RecipientsOptions,
+  subject: RecipientSubject,
+  session: Session,
+  text: string,
+): Promise<void> => {
+  const keys = keysOf(ledger, subject);
+  const row = { sealed: sealer.seal(text, keys.user_ref), issued_at: issuedAtOf(session), seen_at: clock.now() };
+  const gone = ledger.db
+    .selectFrom('tenants')
+    .select('tenant_ref')
+    .where('tenant_ref', '=', keys.tenant_ref)
+    .where(({ or, eb }) => or([eb('state', '=', 'deleted'), eb('is_erasure_owed', '=', true)]));
+  // A request that began before an erasure must not store the user again after it.
+  if ((await gone.executeTakeFirst()) !== undefined) return;
+  await ledger.db
+    .insertInto('recipients')
+    .values({ ...keys, ...row })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_ref', 'user_ref']).doUpdateSet(row).where('recipients.issued_at', '<=', row.issued_at),
+    )
+    .execute();
+};
+
+/** Notes each change of a session once, and a session that does not change once a day. */
+const createNote = (options: RecipientsOptions) => {
+  const noted = createLru<string, { readonly text: string; readonly atMs: number }>(mostRemembered);
+  const keyOf = (clientId: string, userIdentifier: string): string => JSON.stringify([clientId, userIdentifier]);
+  const note: NoteSession = async (session, clientId) => {
+    const text = JSON.stringify(session);
+    const key = keyOf(clientId, session.userIdentifier);
+    const atMs = options.clock.now().getTime();
+    const last = noted.get(key);
+    if (last?.text === text && atMs - last.atMs < dayMs) return;
+    await save(options, { clientId, userIdentifier: session.userIdentifier }, session, text);
+    noted.set(key, { text, atMs });
+  };
+  const forget: ForgetClient = (clientId) => {
+    const own = [...noted.keys()].filter((key) => JSON.parse(key)[0] === clientId);
+    for (const key of own) noted.delete(key);
+    return own.length;
+  };
+  return { note, forget };
+};
+
+const createFind =
+  ({ ledger, sealer, keepDays, clock }: RecipientsOptions): Recipients['find'] =>
+  async (subject) => {
+    const keys = keysOf(ledger, subject);
+    const row = await ledger.db
+      .selectFrom('recipients')
+      .select('sealed')
+      .where('tenant_ref', '=', keys.tenant_ref)
+      .where('user_ref', '=', keys.user_ref)
+      .where('seen_at', '>', new Date(clock.now().getTime() - keepDays * dayMs))
+      .executeTakeFirst();
+    return row === undefined ? undefined : (JSON.parse(sealer.open(row.sealed, keys.user_ref)) as Session);
+  };
+
+export const createRecipients = (options: RecipientsOptions): Recipients => {
+  const { ledger, keepDays, clock, log } = options;
+  const { note, forget } = createNote(options);
+  return {
+    note,
+    forget,
+    find: createFind(options),
+    purge: async () => {
+      const before = new Date(clock.now().getTime() - keepDays * dayMs);
+      try {
+        await ledger.db.deleteFrom('recipients').where('seen_at', '<=', before).execute();
+      } catch (err) {
+        log.warn({ event: 'recipient.purge_failed', err }, 'failed to remove old sessions; retrying in an hour');
+      }
+    },
+    eraser: {
+      where: 'last sessions of users',
+      erase: async ({ tenantRef }) => {
+        const own = ledger.db.deleteFrom('recipients').where('tenant_ref', '=', tenantRef);
+        return { erased: { sessions: Number((await own.executeTakeFirst()).numDeletedRows) } };
+      },
+    },
+  };
+};

@@ -1,0 +1,62 @@
+/**
+ * Decides what a user who is away may see now, by the steps of `POST /embed-token`: the user's last session, the policy
+ * in force, the tenant's state and every revocation count. Only the proof of the session is left out.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type Code, Refusal } from '../domain/refusal.js';
+import type { RequestAudit } from './audit/request-audit.js';
+import type { EmbedTokenAnswer } from './common/wire.js';
+import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
+import { noteNothing } from './note-session.js';
+import type { RecipientSubject, Recipients } from './recipients.js';
+
+/** A guest token as the user would get it now, and the claims of the user's last session. */
+export type ReportRight = { readonly token: string; readonly claims: Readonly<Record<string, unknown>> };
+
+/**
+ * Returns null if the user may see nothing now. Rejects if that could not be decided. `requestId` names the decision in
+ * the audit.
+ */
+export type FindReportRight = (subject: RecipientSubject, requestId: string) => Promise<ReportRight | null>;
+
+/** Refusals that say that there is no right. Any other failure may be over at the next attempt. */
+const refusals: ReadonlySet<Code> = new Set([
+  'SESSION_INVALID',
+  'NO_TENANT',
+  'NO_POLICY',
+  'EMBED_NOT_GRANTED',
+  'TENANT_SUSPENDED',
+]);
+
+type Options = {
+  readonly steps: EmbedTokenSteps;
+  readonly recipients: Pick<Recipients, 'find'>;
+  readonly requestAudit: Pick<RequestAudit, 'minted'>;
+};
+
+/** No request carries this session; the steps that would read one are replaced. */
+const nobody = { headers: {} } as IncomingMessage;
+
+export const createFindReportRight =
+  ({ steps, recipients, requestAudit }: Options): FindReportRight =>
+  async (subject, requestId) => {
+    const session = await recipients.find(subject);
+    if (session === undefined || session.userIdentifier !== subject.userIdentifier) return null;
+    const own: EmbedTokenSteps = {
+      ...steps,
+      identity: () => session,
+      limits: { assertUser: async () => {}, assertTenant: async () => {} },
+      noteSession: noteNothing,
+      decisionCache: { find: () => undefined, store: (_, decision) => decision },
+      serviceUrl: () => '',
+    };
+    // The tenant is asked for, not given: it must still be one of those that the policy finds for the session.
+    const request = { from: nobody, body: () => ({ tenant: subject.clientId }) };
+    const outcome = await createEmbedTokenPipeline(own, requestAudit)(request, { requestId });
+    if ('error' in outcome) {
+      if (outcome.error instanceof Refusal && refusals.has(outcome.error.code)) return null;
+      throw outcome.error;
+    }
+    const { token }: EmbedTokenAnswer = JSON.parse(outcome.body);
+    return { token, claims: session.claims };
+  };

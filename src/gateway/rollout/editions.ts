@@ -1,0 +1,83 @@
+/** The editions of a template: who changed it when, what changed in words, and which roll-outs and copies have each. */
+import { contentChanges } from '../../domain/dashboard/changes.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Policy } from '../policy/policy.js';
+import type { RolloutLedger } from './model.js';
+import type { TemplateVersion, TemplateVersions } from './template-versions.js';
+
+export type EditionDeps = {
+  readonly versions: TemplateVersions;
+  readonly ledger: Pick<RolloutLedger, 'list' | 'countByVersion'>;
+};
+
+/** Reads the template's current content and keeps it. Throws NOT_FOUND for a template that the policy does not name. */
+export const recordTemplate = (
+  { versions }: Pick<EditionDeps, 'versions'>,
+  policy: Policy,
+  template: string,
+  by: string | null = null,
+): Promise<TemplateVersion> => {
+  if (policy.templates.has(template)) return versions.record(policy.workspace, template, { by });
+  throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+};
+
+const changesOf = (before: TemplateVersion | undefined, after: TemplateVersion | undefined): readonly string[] =>
+  before === undefined || after === undefined
+    ? []
+    : contentChanges(before.content, after.content).map(({ text }) => text);
+
+/** Returns the newest editions, newest first. The first is the template's current content, published or not. */
+export const listEditions = async (
+  deps: EditionDeps,
+  policy: Policy,
+  { template, limit }: { readonly template: string; readonly limit: number },
+) => {
+  const { versions, ledger } = deps;
+  await recordTemplate(deps, policy, template);
+  // One more than wanted: the last one's changes are those from the edition before it.
+  const editions = await versions.editions(template, limit + 1);
+  const contents = new Map((await versions.list(template)).map((one) => [one.version, one]));
+  const rollouts = (await ledger.list()).filter((one) => one.template === template);
+  const copies = await ledger.countByVersion(template);
+  const shown = editions.slice(0, limit).map(({ number, version, at, by, label }, index) => {
+    const before = editions[index + 1];
+    const own = rollouts.filter((one) => one.version === version);
+    return {
+      ...{ number, version, label, by },
+      at: at.toISOString(),
+      changes: before === undefined ? [] : changesOf(contents.get(before.version), contents.get(version)),
+      copies: copies.get(version) ?? 0,
+      rollouts: own.map(({ id, state, startedBy, startedAt }) => ({
+        ...{ id, state, startedBy },
+        startedAt: startedAt.toISOString(),
+      })),
+    };
+  });
+  return { template, editions: shown, hasMore: editions.length > limit, ...unpublished(contents, shown[0], copies) };
+};
+
+/**
+ * Compares the current content with the version that most copies have: what a roll-out would bring to them, in words.
+ * No copy has a known version: `published` is null.
+ */
+const unpublished = (
+  contents: ReadonlyMap<string, TemplateVersion>,
+  current: { readonly version: string } | undefined,
+  copies: ReadonlyMap<string | null, number>,
+) => {
+  const known = [...copies].filter((entry): entry is [string, number] => entry[0] !== null);
+  const [published] = known.toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  if (published === undefined || current === undefined) return { published: null, unpublished: [] };
+  return { published, unpublished: changesOf(contents.get(published), contents.get(current.version)) };
+};
+
+/** Returns one version's content, for a restore. Throws NOT_FOUND. */
+export const findVersion = async (
+  { versions }: Pick<EditionDeps, 'versions'>,
+  { template, version }: { readonly template: string; readonly version: string },
+): Promise<TemplateVersion> => {
+  const found = await versions.find(template, version);
+  if (found !== undefined) return found;
+  const message = `Template ${JSON.stringify(template)} has no version ${version}. template-history lists those that it had.`;
+  throw new Refusal('NOT_FOUND', message);
+};

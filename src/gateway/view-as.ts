@@ -1,0 +1,98 @@
+/**
+ * Mints the guest token of a user whose claims an operator names, by the steps of `POST /embed-token`: what it shows is
+ * what that user would see. Only the session and the tenant are given instead of proved. The caller must be trusted.
+ */
+import type { IncomingMessage } from 'node:http';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { identifier } from '../contract/fields.js';
+import type { Clock } from '../domain/ports.js';
+import type { Audit } from './audit/audit.js';
+import type { RequestAudit } from './audit/request-audit.js';
+import { identifierOf, type Session } from './authenticate/signed-session.js';
+import type { EmbedTokenAnswer } from './common/wire.js';
+import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
+import { noteNothing } from './note-session.js';
+import { createPolicyStep } from './policy/decide.js';
+
+const subject = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'the user, as text of at most 255 characters');
+
+export const viewAsInput = z.strictObject({
+  clientId: identifier,
+  /** The claims that the host's session of this user would have. */
+  claims: z.looseObject({ sub: subject, iss: z.string().max(255).optional() }),
+  /** The moment at which the policy decides. Left out: now. */
+  at: z.iso.datetime({ offset: true }).optional(),
+  /** Dashboard ids or template names. Left out: everything that the user may open. */
+  embeds: z.array(identifier).min(1).max(100).optional(),
+});
+export type ViewAsInput = z.output<typeof viewAsInput>;
+
+export type Viewed = EmbedTokenAnswer & {
+  readonly clientId: string;
+  /** The rules and restrictions that decided, with `file:line:column` of each. */
+  readonly because: readonly { readonly kind: 'rule' | 'restriction'; readonly name: string; readonly at: string }[];
+};
+
+export type Viewing = {
+  /** Who looks, as the audit names this person. */
+  readonly by: string;
+  readonly requestId: string;
+  readonly from: IncomingMessage;
+};
+
+/** Rejects with the refusals of `POST /embed-token`. */
+export type ViewAs = (input: ViewAsInput, viewing: Viewing) => Promise<Viewed>;
+
+const sessionOf = (claims: ViewAsInput['claims'], now: Date): Session => {
+  const issuer = claims.iss ?? null;
+  const userIdentifier = identifierOf(issuer, claims.sub);
+  return { issuer, subject: claims.sub, userIdentifier, issuedAtMs: now.getTime(), claims };
+};
+
+const becauseOf = (because: {
+  readonly rules: readonly Named[];
+  readonly restrictions: readonly { rule: Named }[];
+}) => [
+  ...because.rules.map(({ name, when }) => ({ kind: 'rule' as const, name, at: basename(when.at) })),
+  ...because.restrictions.map(({ rule: { name, when } }) => ({
+    kind: 'restriction' as const,
+    name,
+    at: basename(when.at),
+  })),
+];
+type Named = { readonly name: string; readonly when: { readonly at: string } };
+
+type Options = {
+  readonly steps: EmbedTokenSteps;
+  readonly requestAudit: Pick<RequestAudit, 'minted'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+};
+
+export const createViewAs =
+  ({ steps, requestAudit, audit, clock }: Options): ViewAs =>
+  async ({ clientId, claims, at, embeds }, { by, requestId, from }) => {
+    const session = sessionOf(claims, clock.now());
+    const moment = at === undefined ? clock : { now: () => new Date(at) };
+    const own: EmbedTokenSteps = {
+      ...steps,
+      identity: () => session,
+      limits: { assertUser: async () => {}, assertTenant: async () => {} },
+      tenant: () => clientId,
+      // These claims come from an operator: the user has no such session.
+      noteSession: noteNothing,
+      policy: createPolicyStep(moment),
+      decisionCache: { find: () => undefined, store: (_, decision) => decision },
+      serviceUrl: () => '',
+    };
+    const pipeline = createEmbedTokenPipeline(own, requestAudit);
+    const detail = { command: 'view-as', operator: by };
+    await audit.record({ kind: 'admin', code: 'OK', requestId, clientId, user: session.userIdentifier, detail });
+    const asked = embeds === undefined ? {} : { embeds };
+    const outcome = await pipeline({ from, body: () => asked }, { requestId });
+    if ('error' in outcome) throw outcome.error;
+    const { because } = outcome.context;
+    const answer: EmbedTokenAnswer = JSON.parse(outcome.body);
+    return { ...answer, clientId, because: because === undefined ? [] : becauseOf(because) };
+  };

@@ -1,0 +1,138 @@
+/**
+ * The commands for a policy that is being written: `policy-check` says its faults, which of its tests fail and what it
+ * would change for the users who logged in lately; `policy-save` writes it to the file and puts it in force;
+ * `policy-words` lists what an editor completes.
+ */
+import { randomUUID } from 'node:crypto';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { z } from 'zod';
+import type { Clock } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { loadRecentSessions } from '../gateway/audit/read.js';
+import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
+import type { Ledger } from '../gateway/ledger/ledger.js';
+import { loadPolicy } from '../gateway/policy/load.js';
+import type { Policies } from '../gateway/policy/policies.js';
+import type { Policy } from '../gateway/policy/policy.js';
+import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
+import { writeFaults } from '../http/faults.js';
+import { listTestFiles } from './files.js';
+import { policyWords } from './json-schema.js';
+import { planPolicies } from './plan.js';
+import type { SampleUser } from './sample.js';
+import { runPolicyTests } from './test.js';
+import { loadPolicyTestFile } from './test-file.js';
+
+export type PolicyDraftOptions = {
+  readonly ledger: Ledger;
+  readonly policies: Policies;
+  readonly clock: Clock;
+  /** Whether `policy-save` may write the file. */
+  readonly isSaving: boolean;
+};
+
+const maxBytes = 500_000;
+const text = z.string().min(1).max(maxBytes);
+const checkInput = z.strictObject({ text });
+const saveInput = z.strictObject({ text, digest: z.string().regex(/^[0-9a-f]{64}$/, 'a digest from policy-read') });
+
+const recentUsers = 200;
+
+/** Only file names, without the folders of the server. */
+const placed = ({ at, message }: PolicyFault): PolicyFault => ({ at: basename(at), message });
+
+const loadDraft = (policies: Policies, draft: string): Policy => {
+  const { file, files } = policies.current();
+  return loadPolicy(draft, file, files.slice(1));
+};
+
+/** The tests that name this policy, in the files beside it. */
+const testsOf = ({ file }: Policy) =>
+  listTestFiles([dirname(file)])
+    .map((path) => loadPolicyTestFile(path))
+    .filter(({ policy }) => policy === file);
+
+const runTests = async (draft: Policy) => {
+  const { files } = await runPolicyTests(testsOf(draft), () => draft);
+  const results = files.flatMap((one) => one.results);
+  const failed = results.filter(({ differences }) => differences.length > 0);
+  return {
+    count: results.length,
+    failed: failed.map(({ name, at, differences }) => ({ name, at: basename(at), differences })),
+  };
+};
+
+const sampleOf = async (ledger: Ledger, now: Date): Promise<readonly SampleUser[]> => {
+  const sessions = await loadRecentSessions(ledger, recentUsers);
+  return sessions.map(({ session, asked, clientId }, index) => ({
+    line: index + 1,
+    user: session.subject,
+    claims: { ...session.claims, sub: session.subject },
+    body: { ...asked, embeds: asked.embeds === undefined ? undefined : [...asked.embeds] },
+    now,
+    // A policy that asks the host for tenants gets the answer of that time.
+    ...(clientId === null ? {} : { lookup: [clientId] }),
+  }));
+};
+
+const check = async ({ ledger, policies, clock }: PolicyDraftOptions, draftText: string) => {
+  const none = { tests: null, plan: null };
+  try {
+    const draft = loadDraft(policies, draftText);
+    const pair = { name: basename(draft.file), old: policies.current(), new: draft };
+    const plan = await planPolicies([pair], await sampleOf(ledger, clock.now()));
+    return { faults: [], tests: await runTests(draft), plan };
+  } catch (error) {
+    if (!(error instanceof PolicyFaults)) throw error;
+    return { faults: error.faults.map(placed), ...none };
+  }
+};
+
+/** Replaces the file as a whole, with its earlier permissions. */
+const replaceFile = async (file: string, content: string): Promise<void> => {
+  const unfinished = `${file}.${randomUUID()}.part`;
+  try {
+    const { mode } = await stat(file);
+    await writeFile(unfinished, content, { mode });
+    await rename(unfinished, file);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new Refusal(
+      'NOT_SUPPORTED',
+      'The policy file cannot be written on the server. Download the changed policy.',
+      {
+        cause,
+      },
+    );
+  }
+};
+
+const save = async ({ policies, isSaving }: PolicyDraftOptions, draftText: string, digest: string) => {
+  if (!isSaving) {
+    const message =
+      'This installation keeps its policy under version control. Download the changed file, or set studio.savesPolicy.';
+    throw new Refusal('NOT_SUPPORTED', message);
+  }
+  if (policies.current().digest !== digest) {
+    throw new Refusal(
+      'POLICY_CHANGED',
+      'Somebody changed the policy meanwhile. Read it again, and make your change to it.',
+    );
+  }
+  try {
+    loadDraft(policies, draftText);
+  } catch (error) {
+    if (!(error instanceof PolicyFaults)) throw error;
+    const faults = error.faults.map(placed).map(({ at, message }) => `${at}: ${message}`);
+    throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
+  }
+  await replaceFile(policies.current().file, draftText);
+  return policies.reload();
+};
+
+export const policyDraftCommands = (options: PolicyDraftOptions): readonly AdminCommand[] => [
+  adminCommand('policy-check', checkInput, (input) => check(options, input.text)),
+  adminCommand('policy-save', saveInput, (input) => save(options, input.text, input.digest)),
+  adminCommand('policy-words', z.strictObject({}), async () => ({ words: policyWords() })),
+];

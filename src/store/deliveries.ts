@@ -1,0 +1,142 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ClaimedDelivery, Delivery } from '../domain/deliver/schedule.js';
+import type { Claim, DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
+import { inTransaction } from './query.js';
+import { scheduleOf } from './schedules.js';
+import type { Tables } from './tables.js';
+
+const rowsPerInsert = 500;
+
+type Row = Selectable<Tables['deliveries']>;
+
+const deliveryOf = (row: Row): Delivery => ({
+  id: row.id,
+  scheduleId: row.schedule_id,
+  recipient: row.recipient,
+  moment: row.moment,
+  isRequested: row.is_requested,
+  state: row.state,
+  reason: row.reason,
+  attempts: row.attempts,
+  finishedAt: row.finished_at,
+});
+
+/**
+ * Marks deliveries as taken, and returns their ids. Claims run one after the other, so that the counts of clients hold
+ * for each. The condition is repeated on the row itself, because a holder may end it meanwhile.
+ */
+const take = async (db: Kysely<Tables>, { now, leaseId, leasedUntil, limit, perClient }: Claim) => {
+  await sql`select pg_advisory_xact_lock(hashtext('guestlist/deliveries/claim'))`.execute(db);
+  const { rows } = await sql<{ id: string }>`
+    with recent as (
+      select data_app_id, client_id, count(*) as claims from guestlist.deliveries
+      where claimed_at > ${perClient.since} group by data_app_id, client_id
+    ), ready as (
+      select id, data_app_id, client_id, attempt_at,
+        row_number() over (partition by data_app_id, client_id order by attempt_at, id) as turn
+      from guestlist.deliveries
+      where state in ('due', 'sending') and attempt_at <= ${now} and coalesce(leased_until <= ${now}, true)
+    ), chosen as (
+      select ready.id from ready left join recent using (data_app_id, client_id)
+      where turn + coalesce(claims, 0) <= ${perClient.count}
+      order by turn + coalesce(claims, 0), attempt_at, ready.id limit ${limit}
+    )
+    update guestlist.deliveries as taken
+    set state = 'sending', lease_id = ${leaseId}, leased_until = ${leasedUntil}, claimed_at = ${now},
+      attempts = attempts + 1
+    from chosen
+    where taken.id = chosen.id and state in ('due', 'sending') and coalesce(leased_until <= ${now}, true)
+    returning taken.id`.execute(db);
+  return rows.map(({ id }) => id);
+};
+
+const claim = async (db: Kysely<Tables>, given: Claim): Promise<readonly ClaimedDelivery[]> => {
+  const ids = await take(db, given);
+  if (ids.length === 0) return [];
+  const rows = await db.selectFrom('deliveries').selectAll().where('id', 'in', ids).orderBy('attempt_at').execute();
+  const of = rows.map(({ schedule_id: id }) => id);
+  const schedules = await db.selectFrom('schedules').selectAll().where('id', 'in', of).execute();
+  const byId = new Map(schedules.map((row) => [row.id, scheduleOf(row)]));
+  return rows.flatMap((row) => {
+    const schedule = byId.get(row.schedule_id);
+    return schedule === undefined ? [] : [{ ...deliveryOf(row), handovers: row.handovers, schedule }];
+  });
+};
+
+const ended = (end: DeliveryEnd) => ({
+  state: end.state,
+  reason: end.state === 'sent' ? null : end.reason,
+  finished_at: end.at,
+  lease_id: null,
+  leased_until: null,
+  ...(end.state === 'due' ? { attempt_at: end.attemptAt } : {}),
+});
+
+/** Rows that this lease holds. */
+const heldBy = (db: Kysely<Tables>, deliveryId: string, leaseId: string) =>
+  db.updateTable('deliveries').where('id', '=', deliveryId).where('lease_id', '=', leaseId);
+
+const insert: (db: Kysely<Tables>) => DeliveryStore['insert'] =
+  (db) =>
+  async ({ id: scheduleId, owner }, deliveries, now) => {
+    const rows = deliveries.map(({ id, moment, isRequested, state, reason }) => ({
+      ...{ id, moment, state, reason, is_requested: isRequested },
+      schedule_id: scheduleId,
+      recipient: owner.userIdentifier,
+      data_app_id: owner.dataAppId,
+      client_id: owner.clientId,
+      attempt_at: now,
+      finished_at: state === 'skipped' ? now : null,
+    }));
+    let inserted = 0n;
+    for (let start = 0; start < rows.length; start += rowsPerInsert) {
+      const some = db.insertInto('deliveries').values(rows.slice(start, start + rowsPerInsert));
+      const result = await some
+        .onConflict((conflict) => conflict.columns(['schedule_id', 'moment', 'recipient']).doNothing())
+        .executeTakeFirst();
+      inserted += result.numInsertedOrUpdatedRows ?? 0n;
+    }
+    return Number(inserted);
+  };
+
+export const createDeliveryStore = (db: Kysely<Tables>): DeliveryStore => ({
+  insert: insert(db),
+  claim: (given) => inTransaction(db, (transaction) => claim(transaction, given)),
+  handOver: async (deliveryId, leaseId, now) => {
+    const { numUpdatedRows } = await heldBy(db, deliveryId, leaseId)
+      .set(({ ref }) => ({ handovers: sql<number>`${ref('handovers')} + 1` }))
+      .where('leased_until', '>', now)
+      .where(({ or, eb, not, exists, selectFrom }) =>
+        or([
+          eb('is_requested', '=', true),
+          not(
+            exists(
+              selectFrom('schedules')
+                .select('schedules.id')
+                .whereRef('schedules.id', '=', 'deliveries.schedule_id')
+                .where('is_paused', '=', true),
+            ),
+          ),
+        ]),
+      )
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  },
+  finish: async (deliveryId, leaseId, end) => {
+    const held = heldBy(db, deliveryId, leaseId).set(ended(end));
+    const isAnswered = end.state === 'due' && end.isAnswered;
+    const { numUpdatedRows } = await (isAnswered ? held.set({ handovers: 0 }) : held).executeTakeFirst();
+    return numUpdatedRows === 1n;
+  },
+  list: async (scheduleId, limit) => {
+    const rows = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
+    return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);
+  },
+  purge: async (before) => {
+    const old = db
+      .deleteFrom('deliveries')
+      .where('state', 'not in', ['due', 'sending'])
+      .where('finished_at', '<', before);
+    return Number((await old.executeTakeFirst()).numDeletedRows);
+  },
+});

@@ -1,0 +1,99 @@
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
+import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
+import { jsonb } from './document.js';
+import { assertUpdated } from './query.js';
+import type { Tables } from './tables.js';
+
+type Row = Selectable<Tables['schedules']>;
+
+export const scheduleOf = (row: Row): Schedule => ({
+  id: row.id,
+  dashboardId: row.dashboard_id,
+  openedId: row.opened_id,
+  owner: { dataAppId: row.data_app_id, clientId: row.client_id, userIdentifier: row.user_identifier },
+  name: row.name,
+  format: row.format,
+  recurrence: row.recurrence,
+  catchUp: row.catch_up,
+  isPaused: row.is_paused,
+  nextAt: row.next_at,
+  createdAt: row.created_at,
+});
+
+const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBuilder<Tables, 'schedules'>) =>
+  eb.and([
+    eb('dashboard_id', '=', dashboardId),
+    eb('data_app_id', '=', owner.dataAppId),
+    eb('client_id', '=', owner.clientId),
+    eb('user_identifier', '=', owner.userIdentifier),
+  ]);
+
+const changed = ({ name, format, recurrence, catchUp, isPaused, nextAt }: ScheduleChange) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(format === undefined ? {} : { format }),
+  ...(recurrence === undefined ? {} : { recurrence: jsonb(recurrence) }),
+  ...(catchUp === undefined ? {} : { catch_up: catchUp }),
+  ...(isPaused === undefined ? {} : { is_paused: isPaused }),
+  ...(nextAt === undefined ? {} : { next_at: nextAt }),
+});
+
+const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Promise<void> => {
+  await db
+    .insertInto('schedules')
+    .values({
+      id: schedule.id,
+      dashboard_id: schedule.dashboardId,
+      opened_id: schedule.openedId,
+      data_app_id: owner.dataAppId,
+      client_id: owner.clientId,
+      user_identifier: owner.userIdentifier,
+      name: schedule.name,
+      format: schedule.format,
+      recurrence: jsonb(schedule.recurrence),
+      catch_up: schedule.catchUp,
+      is_paused: schedule.isPaused,
+      next_at: schedule.nextAt,
+      created_at: schedule.createdAt,
+    })
+    .execute();
+};
+
+export const createScheduleStore = (db: Kysely<Tables>): ScheduleStore => ({
+  insert: (schedule) => insert(db, schedule),
+  list: async (dashboardId, owner) => {
+    const rows = db.selectFrom('schedules').selectAll().where(ownerIs(dashboardId, owner));
+    return (await rows.orderBy('created_at').orderBy('id').execute()).map(scheduleOf);
+  },
+  change: async (dashboardId, owner, scheduleId, change) => {
+    const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
+    // An update needs a column: without a change, the id is set to itself.
+    const result = await own.set({ id: scheduleId, ...changed(change) }).executeTakeFirst();
+    return result.numUpdatedRows === 1n;
+  },
+  delete: async (dashboardId, owner, scheduleId) => {
+    const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
+    return (await own.executeTakeFirst()).numDeletedRows === 1n;
+  },
+  pause: async (scheduleId) => {
+    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);
+    return (await one.executeTakeFirst()).numUpdatedRows === 1n;
+  },
+  lockPlannable: async (now, limit) => {
+    const rows = await db
+      .selectFrom('schedules')
+      .selectAll()
+      .where('is_paused', '=', false)
+      .where('next_at', '<=', now)
+      .orderBy('next_at')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    return rows.map(scheduleOf);
+  },
+  setNext: async (scheduleId, nextAt) => {
+    const one = db.updateTable('schedules').set({ next_at: nextAt }).where('id', '=', scheduleId);
+    assertUpdated(await one.executeTakeFirst(), 'The schedule');
+  },
+});

@@ -1,0 +1,41 @@
+/** Who may do what in Studio: every request passes one of these checks, and each throws its own refusal. */
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../domain/refusal.js';
+import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import { changeTokenOf } from './sessions.js';
+
+/** The header with the change token of a page of this Studio. */
+export const changeHeader = 'x-guestlist-change';
+
+/**
+ * Throws UNAUTHORIZED unless a page of this Studio sent the request: another page can send the cookie, at most, but not
+ * read the token.
+ */
+export const assertOwnPage = ({ headers }: IncomingMessage, cookie: string): void => {
+  if (headers[changeHeader] === changeTokenOf(cookie)) return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    `The request lacks the header ${changeHeader} of this session. GET /studio/session answers its value. Reload the page.`,
+    { reason: 'studio-change-token' },
+  );
+};
+
+/** Throws UNAUTHORIZED unless the person has one of the roles. Undefined: Studio never does this. */
+export const assertRole = (person: Person, what: string, roles: readonly StudioRole[] | undefined): void => {
+  if (roles === undefined) {
+    throw new Refusal('UNAUTHORIZED', `Studio does not offer ${what}.`, { reason: 'studio-not-offered' });
+  }
+  if (hasRole(person, roles)) return;
+  const needed = [...new Set<StudioRole>(['owner', ...roles])].join(', ');
+  throw new Refusal('UNAUTHORIZED', `${what} needs one of these roles: ${needed}. Ask an owner of this installation.`, {
+    reason: 'studio-role-missing',
+  });
+};
+
+/** Throws UNAUTHORIZED unless the person may see rows of tenants. */
+export const assertSeesData = ({ seesData }: Person): void => {
+  if (seesData) return;
+  throw new Refusal('UNAUTHORIZED', 'You may not see data of tenants. Ask an owner of this installation.', {
+    reason: 'studio-no-data',
+  });
+};

@@ -1,0 +1,422 @@
+/**
+ * Studio over HTTP, under `/studio`: sessions, the operations of the service and the commands of the gateway that a
+ * person's roles allow, and reading as a tenant's user. It decides who may call what; what is called decides the rest.
+ */
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { z } from 'zod';
+import type { Operation } from '../contract/operation.js';
+import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
+import type { Log } from '../domain/log-events.js';
+import { Refusal } from '../domain/refusal.js';
+import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import type { Audit } from '../gateway/audit/audit.js';
+import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
+import type { AdminCommand } from '../gateway/common/admin-command.js';
+import { answerError, explain } from '../gateway/http/answer.js';
+import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
+import type { AddressOf } from '../http/address.js';
+import { type Authenticate, senderOf } from '../http/admission.js';
+import type { Dispatch } from '../http/bind.js';
+import { bodyOf } from '../http/body-reader.js';
+import { envelope } from '../http/envelope.js';
+import { findFaults, writeFaults } from '../http/faults.js';
+import { jsonText } from '../http/json-text.js';
+import { sendAnswer } from '../http/middleware.js';
+import { createRoutes, type Found, withoutCondition } from '../http/routes.js';
+import { goneSignal } from '../http/sending.js';
+import type { CredentialGuard } from '../platform/credential-guard.js';
+import { assertOwnPage, assertRole, assertSeesData } from './access.js';
+import { commandRoles, rolesFor } from './command-roles.js';
+import { type LoginLinks, linkedPerson } from './login-links.js';
+import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
+import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
+import type { ReadSystem } from './system.js';
+import { type Views, type ViewUse, viewOperations } from './views.js';
+
+export type StudioOptions = {
+  readonly sessions: StudioSessions;
+  readonly links: LoginLinks;
+  readonly views: Views;
+  /** Null: nobody logs in by OpenID Connect. */
+  readonly openId: OpenId | null;
+  readonly operations: Readonly<Record<string, Operation>>;
+  readonly dispatch: Dispatch;
+  readonly authenticate: Authenticate;
+  /** The data app of the policy, in whose name Studio calls operations that need one. */
+  readonly dataApp: () => Promise<ApiKeyCaller>;
+  readonly commands: readonly AdminCommand[];
+  readonly viewAs: ViewAs;
+  readonly audit: Audit;
+  readonly addressOf: AddressOf;
+  readonly guard: CredentialGuard;
+  readonly origins: Origins;
+  /** Whether browsers reach Studio by HTTPS alone, so that its cookie is never sent without. */
+  readonly isSecure: boolean;
+  readonly log: Log;
+  readonly readSystem: ReadSystem;
+  /** Serves the page of the app, which reads its own address. */
+  readonly page: RequestHandler;
+};
+
+/** The session of a request and the cookie that proved it. */
+type LoggedIn = { readonly session: StudioSession; readonly cookie: string };
+
+const maxBodyBytes = 1024 * 1024;
+/** An id that no stored service token has: a person is no service token. */
+const noToken = '00000000-0000-0000-0000-000000000000';
+
+const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
+  const given = (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {};
+  const decoded = schema.safeParse(given);
+  if (decoded.success) return decoded.data;
+  const { faults } = faultsOf(schema, given);
+  throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
+};
+
+const faultsOf = (schema: z.ZodType, given: unknown): { readonly faults: readonly string[] } => {
+  const found = findFaults(schema, given, { root: 'body', values: 0 });
+  return 'faults' in found ? found : { faults: ['body: not valid'] };
+};
+
+const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+const requestIdOf = (response: Response): string => String(response.locals.requestId);
+
+const sendData = async (response: Response, data: unknown): Promise<void> => {
+  response.status(200).set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' });
+  response.end(await jsonText({ data: data ?? null, error: null }));
+};
+
+/** What the page may know of its session. */
+const shown = ({ session, cookie }: LoggedIn) => ({
+  person: session.person,
+  changeToken: changeTokenOf(cookie),
+  expiresAt: session.expiresAt.toISOString(),
+});
+
+const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
+
+/** Creates the router of `/studio`, without the pages themselves. */
+export const createStudioRouter = (options: StudioOptions): express.Router => {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const answered = answering(options);
+  const { sessionPaths, operationPath, commandPath, viewPath } = createHandlers(options);
+  router.get('/studio/logins', answered(sessionPaths.kinds));
+  router.get('/studio/login', answered(sessionPaths.begin));
+  router.get(openIdPath, answered(sessionPaths.finish));
+  router.get('/studio/session', answered(sessionPaths.read));
+  router.post('/studio/session', answered(sessionPaths.logIn));
+  router.delete('/studio/session', answered(sessionPaths.logOut));
+  router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
+  router.get('/studio/system', answered(sessionPaths.system));
+  router.post('/studio/views', answered(viewPath.open));
+  router.post('/studio/commands/:command', answered(commandPath));
+  router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
+  router.all('/studio/api/v2/{*path}', answered(operationPath));
+  router.get(['/studio', '/studio/{*page}'], options.page);
+  return router;
+};
+
+/** UNAUTHORIZED is a code of the service, which the gateway's own answers do not have. */
+const answerOf = (
+  error: unknown,
+): Pick<ReturnType<typeof answerError>, 'status' | 'body' | 'headers'> & { code: string } => {
+  if (!(error instanceof Refusal) || error.code !== 'UNAUTHORIZED') return answerError(error);
+  return { status: 403, code: error.code, body: JSON.stringify(envelope(error.code, error.message, 403)), headers: [] };
+};
+
+/** Answers what a handler throws, and logs it. */
+const answering =
+  ({ log }: Pick<StudioOptions, 'log'>) =>
+  (handle: (request: Request, response: Response) => Promise<void>): RequestHandler =>
+  async (request, response) => {
+    try {
+      await handle(request, response);
+    } catch (error) {
+      const { status, code, body, headers } = answerOf(error);
+      const line = { requestId: requestIdOf(response), path: request.path.slice(0, 500), code, ...explain(error) };
+      if (status >= 500) log.error({ event: 'studio.failed', ...line }, 'studio');
+      else log.info({ event: 'studio.refused', ...line }, 'studio');
+      if (response.headersSent) return void response.destroy();
+      response.writeHead(status, [
+        'Content-Type',
+        'application/json; charset=utf-8',
+        'Cache-Control',
+        'no-store',
+        ...headers,
+      ]);
+      response.end(body);
+    }
+  };
+
+const createHandlers = (options: StudioOptions) => ({
+  sessionPaths: createSessionPaths(options),
+  operationPath: createOperationPath(options),
+  commandPath: createCommandPath(options),
+  viewPath: createViewPath(options),
+});
+
+const loggedInOf =
+  ({ sessions, origins }: Pick<StudioOptions, 'sessions' | 'origins'>) =>
+  async (request: Request): Promise<LoggedIn> => {
+    const cookie = cookieOf(request.headers, studioCookie);
+    const session = await sessions.of(cookie);
+    if (!readsOnly(request.method)) {
+      assertOwnPage(request, cookie ?? '');
+      assertOwnOrigin(request, origins);
+    }
+    return { session, cookie: cookie ?? '' };
+  };
+
+/** Only pages of Studio's own origin: those of the hosts, which may call the gateway, are strangers here. */
+const assertOwnOrigin = ({ headers }: Request, { publicOrigin }: Origins): void => {
+  if (headers.origin === undefined || isTrustedOrigin(headers, { allowedOrigins: [], publicOrigin })) return;
+  throw new Refusal('UNAUTHORIZED', 'Studio answers only its own pages.', { reason: 'studio-other-origin' });
+};
+
+const attributesOf = ({ isSecure }: Pick<StudioOptions, 'isSecure'>) =>
+  ({ httpOnly: true, sameSite: 'strict', secure: isSecure, path: '/studio' }) as const;
+
+/** Records who logged in or out. */
+const recorder =
+  ({ audit }: Pick<StudioOptions, 'audit'>) =>
+  (command: string, person: Person, requestId: string): Promise<void> =>
+    audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command, operator: nameInRecords(person) } });
+
+/** Begins a session, and sets its cookie. */
+const entering = (options: StudioOptions) => {
+  const record = recorder(options);
+  return async (person: Person, response: Response): Promise<LoggedIn> => {
+    const { cookie, session } = await options.sessions.logIn(person);
+    await record('studio-login', person, requestIdOf(response));
+    response.cookie(studioCookie, cookie, { ...attributesOf(options), expires: session.expiresAt });
+    return { session, cookie };
+  };
+};
+
+/** Logging in by OpenID Connect. A browser follows these paths, so every end is a page. */
+const createOpenIdPaths = (options: StudioOptions) => {
+  const { openId, isSecure, log } = options;
+  const enter = entering(options);
+  // The issuer's page sends the browser back, so the cookie of the login must come with a link of another site.
+  const attributes = { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/studio/login' } as const;
+  const failed = (response: Response, error: unknown): void => {
+    const { code } = answerOf(error);
+    log.info(
+      { event: 'studio.refused', requestId: requestIdOf(response), path: '/studio/login', code, ...explain(error) },
+      'studio',
+    );
+    response.redirect(
+      302,
+      `/studio#login=${code === 'UNAUTHORIZED' ? 'no-role' : code === 'UPSTREAM_UNAVAILABLE' ? 'away' : 'failed'}`,
+    );
+  };
+  return {
+    kinds: async (_: Request, response: Response): Promise<void> => sendData(response, { openId: openId !== null }),
+    begin: async (_: Request, response: Response): Promise<void> => {
+      if (openId === null)
+        throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
+      try {
+        const { address, cookie } = await openId.begin();
+        response.cookie(openIdCookie, cookie, { ...attributes, maxAge: loginMs });
+        response.redirect(302, address);
+      } catch (error) {
+        failed(response, error);
+      }
+    },
+    finish: async (request: Request, response: Response): Promise<void> => {
+      if (openId === null)
+        throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
+      const at = request.url.indexOf('?');
+      try {
+        const person = await openId.finish(
+          at < 0 ? '' : request.url.slice(at),
+          cookieOf(request.headers, openIdCookie),
+        );
+        response.clearCookie(openIdCookie, attributes);
+        await enter(person, response);
+        response.redirect(302, '/studio');
+      } catch (error) {
+        failed(response, error);
+      }
+    },
+  };
+};
+
+const createSessionPaths = (options: StudioOptions) => {
+  const { sessions, links, addressOf, guard, origins } = options;
+  const loggedIn = loggedInOf(options);
+  const enter = entering(options);
+  const record = recorder(options);
+  const forget = (response: Response) => response.clearCookie(studioCookie, attributesOf(options));
+  return {
+    ...createOpenIdPaths(options),
+    read: async (request: Request, response: Response): Promise<void> =>
+      sendData(response, shown(await loggedIn(request))),
+    logIn: async (request: Request, response: Response): Promise<void> => {
+      assertOwnOrigin(request, origins);
+      const { code } = await readInput(request, codeInput);
+      const attempt = guard(addressOf(request), null);
+      attempt.assertMayVerify();
+      if (!links.redeem(code)) {
+        await attempt.failed();
+        throw new Refusal(
+          'AUTHENTICATION_ERROR',
+          'This link was used before, is too old, or is of another start. Get a new one with: guestlist studio-link',
+          { reason: 'studio-code-unknown' },
+        );
+      }
+      await sendData(response, shown(await enter(linkedPerson, response)));
+    },
+    system: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      assertRole(session.person, 'the state of the system', ['support', 'auditor']);
+      await sendData(response, await options.readSystem());
+    },
+    logOut: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      await sessions.end(session);
+      forget(response);
+      await sendData(response, { ended: 1 });
+    },
+    logOutEverywhere: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      const ended = await sessions.endAllOf(session.person);
+      await record('studio-logout-everywhere', session.person, requestIdOf(response));
+      forget(response);
+      await sendData(response, { ended });
+    },
+  };
+};
+
+/** Answers operations of the service, in the name of the organization or of the policy's data app. */
+const createOperationPath = (options: StudioOptions) => {
+  const { operations, dispatch, dataApp, audit, addressOf } = options;
+  const find = createRoutes(Object.values(operations));
+  const loggedIn = loggedInOf(options);
+  const callerOf = async ({ credentials }: Operation, person: Person): Promise<Caller> => {
+    if (!credentials.includes('serviceToken')) return { ...(await dataApp()), person };
+    return { kind: 'serviceToken', tokenId: noToken, person } satisfies ServiceCaller;
+  };
+  return async (request: Request, response: Response): Promise<void> => {
+    const { session } = await loggedIn(request);
+    const path = request.path.slice('/studio'.length);
+    const found = find(request.method, path);
+    if (found === undefined) throw new Refusal('NOT_FOUND', `There is no operation at ${path.slice(0, 200)}.`);
+    if ('allowed' in found) throw new Refusal('METHOD_NOT_ALLOWED', `Send ${found.allowed.join(' or ')}.`);
+    // The body decides between operations of one path, so all of them must be allowed.
+    for (const { operation } of found.matches) {
+      assertRole(session.person, operation.name, operation.roles);
+      if (operation.showsData === true) assertSeesData(session.person);
+    }
+    const { operation } = withoutCondition(found);
+    const requestId = requestIdOf(response);
+    const detail = { command: operation.name, operator: nameInRecords(session.person) };
+    const record = (code: string, step: string): Promise<void> =>
+      audit.record({ kind: 'admin', code, requestId, detail: { ...detail, step } });
+    // Before the change: what cannot be recorded must not happen.
+    if (isChange(operation)) await record('OK', 'asked');
+    const answer = await dispatch({
+      method: request.method,
+      path,
+      query: request.query,
+      authorization: undefined,
+      caller: await callerOf(operation, session.person),
+      readBody: bodyOf(request),
+      sender: senderOf(addressOf, request),
+      requestId,
+      signal: goneSignal(response, requestId),
+    });
+    if (answer === undefined) throw new Refusal('NOT_FOUND', `There is no operation at ${path.slice(0, 200)}.`);
+    if (isChange(operation) && answer.refused !== undefined) await record(answer.refused.code, 'refused');
+    await sendAnswer(response, answer);
+  };
+};
+
+const isChange = ({ readsOnly, bindings }: Operation): boolean =>
+  readsOnly !== true && bindings.some(({ method }) => method !== 'GET');
+
+const createCommandPath = (options: StudioOptions) => {
+  const { commands, audit } = options;
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  const loggedIn = loggedInOf(options);
+  return async (request: Request, response: Response): Promise<void> => {
+    const { session } = await loggedIn(request);
+    const name = String(request.params.command);
+    const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
+    assertRole(session.person, name, rule?.roles);
+    const command = byName.get(name);
+    if (command === undefined) throw new Refusal('NOT_FOUND', `There is no command ${name}.`);
+    const input = await readInput(request, z.unknown());
+    assertRole(session.person, name, rolesFor(name, input));
+    const record = (code: string): Promise<void> =>
+      audit.record({
+        ...{ kind: 'admin', code, requestId: requestIdOf(response) },
+        detail: { command: name, operator: nameInRecords(session.person) },
+      });
+    // Before the command: what cannot be recorded must not happen.
+    if (rule?.isChange === true) await record('OK');
+    await sendData(response, await command.run(input, nameInRecords(session.person)));
+  };
+};
+
+const createViewPath = (options: StudioOptions) => {
+  const { sessions, views, operations, dispatch, authenticate, viewAs, addressOf } = options;
+  const find = createRoutes(Object.values(operations));
+  const loggedIn = loggedInOf(options);
+  const mayLook = ['author', 'publisher', 'support', 'auditor'] as const;
+  return {
+    /** Answers like `POST /embed-token`, with a sealed view instead of the token. */
+    open: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      assertRole(session.person, 'view as', mayLook);
+      const input = await readInput(request, viewAsInput);
+      const viewing = { by: nameInRecords(session.person), requestId: requestIdOf(response), from: request };
+      const { token, serviceUrl: _, ...viewed } = await viewAs(input, viewing);
+      await sendData(response, { ...viewed, token: views.seal(token, session), serviceUrl: '/studio/as' });
+    },
+    ask: async (request: Request, response: Response): Promise<void> => {
+      const { token, sessionId } = views.open(bearerOf(request.headers));
+      const { person } = await sessions.withId(sessionId);
+      const path = request.path.slice('/studio/as'.length);
+      const found = find(request.method, path);
+      const use = found === undefined || 'allowed' in found ? undefined : useOf(found);
+      if (use === undefined) {
+        const message = 'A view only reads: nothing can be changed as another user.';
+        throw new Refusal('UNAUTHORIZED', message, { reason: 'studio-view-reads' });
+      }
+      if (use.showsData) assertSeesData(person);
+      const caller = await authenticate(['guestToken'], token);
+      const requestId = requestIdOf(response);
+      const answer = await dispatch({
+        method: request.method,
+        path,
+        query: request.query,
+        authorization: undefined,
+        caller: use.builds === true ? asAuthor(caller, person) : caller,
+        showsCauses: true,
+        acceptLanguage: request.headers['accept-language'],
+        readBody: bodyOf(request),
+        sender: senderOf(addressOf, request),
+        requestId,
+        signal: goneSignal(response, requestId),
+      });
+      if (answer === undefined) throw new Refusal('NOT_FOUND', 'There is no such path.');
+      await sendAnswer(response, answer);
+    },
+  };
+};
+
+/** What a view may do at a path. Undefined, unless a view may do each operation of the path. */
+const useOf = ({ matches }: Found): ViewUse | undefined => {
+  const uses = matches.map(({ operation: { name } }) =>
+    Object.hasOwn(viewOperations, name) ? viewOperations[name] : undefined,
+  );
+  return uses.includes(undefined) ? undefined : uses[0];
+};
+
+/** The same user with all restrictions of the token, for an author who tries a metric that is not saved. */
+const asAuthor = (caller: Caller, person: Person): Caller => {
+  assertRole(person, 'building metrics', ['author']);
+  return caller.kind === 'guest' ? { ...caller, author: person } : caller;
+};

@@ -1,0 +1,140 @@
+/**
+ * Controls of the editor for the whole answer: its order, its length, what it is compared with, and how its numbers are
+ * written. Each sends an action of the core.
+ */
+import { html, type TemplateResult } from 'lit';
+import type { Chart } from '../../domain/dashboard/chart.js';
+import type { Comparison } from '../../domain/dashboard/metric.js';
+import type { Text } from '../languages/text.js';
+import { type Catalogue, sameColumn } from './catalogue.js';
+import type { Draft } from './draft.js';
+import type { Action } from './edit.js';
+import { readableFields } from './readable-fields.js';
+import { grainName } from './words.js';
+
+/** What the controls show, and where their actions go. `act` returns whether the action was possible. */
+export type Editing = {
+  readonly draft: Draft;
+  readonly catalogue: Catalogue;
+  readonly text: Text;
+  readonly act: (action: Action) => boolean;
+};
+
+type Choice = { readonly value: string; readonly label: string };
+
+const comparedGrains = ['day', 'week', 'month', 'quarter', 'year'] as const;
+type ComparedGrain = (typeof comparedGrains)[number];
+
+const chosenIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
+
+const select = (
+  label: string,
+  choices: readonly Choice[],
+  now: string,
+  choose: (value: string) => void,
+): TemplateResult =>
+  html`<select part="input" aria-label=${label} title=${label} @change=${(event: Event) => choose(chosenIn(event))}>
+    ${choices.map(({ value, label: of }) => html`<option value=${value} .selected=${value === now}>${of}</option>`)}
+  </select>`;
+
+/** A value that the core refuses goes back to the one before. */
+const input = (
+  label: string,
+  type: 'text' | 'number',
+  now: string,
+  give: (value: string) => boolean,
+): TemplateResult => {
+  const given = (event: Event) => {
+    const field = event.target as HTMLInputElement;
+    if (!give(field.value)) field.value = now;
+  };
+  return html`<input part="input" type=${type} min="1" aria-label=${label} title=${label} placeholder=${label}
+    .value=${now} @change=${given} />`;
+};
+
+const sorting = ({ draft, text, act }: Editing): TemplateResult => {
+  const names = [...draft.dimensions, ...draft.measures, ...draft.calculations].map(({ name }) => name);
+  const [now] = draft.sort;
+  const direction = now?.direction ?? 'DESC';
+  const choices = [
+    { value: '', label: text('Not sorted') },
+    ...names.map((name, at) => ({ value: String(at), label: name })),
+  ];
+  const place = now === undefined ? '' : String(names.indexOf(now.name));
+  const choose = (value: string) =>
+    act({ kind: 'sort', name: value === '' ? null : (names[Number(value)] ?? null), direction });
+  const directions = [
+    { value: 'ASC', label: text('Ascending') },
+    { value: 'DESC', label: text('Descending') },
+  ];
+  const turn = (value: string) =>
+    now !== undefined && act({ kind: 'sort', name: now.name, direction: value === 'ASC' ? 'ASC' : 'DESC' });
+  const limit = (value: string) => act({ kind: 'limit', rows: value === '' ? null : Number(value) });
+  const rows = draft.limit === null ? '' : String(draft.limit);
+  return html`${select(text('Sort by'), choices, place, choose)}
+    ${now === undefined ? null : select(text('Direction'), directions, direction, turn)}
+    ${input(text('Rows, at most'), 'number', rows, limit)}`;
+};
+
+const comparing = (editing: Editing): TemplateResult => {
+  const { draft, catalogue, text, act } = editing;
+  const dates = readableFields(draft, catalogue).filter(({ isDate }) => isDate);
+  const now = draft.comparison;
+  const place = now === null ? -1 : dates.findIndex(({ column }) => sameColumn(column, now.column));
+  const choices = [
+    { value: '-1', label: text('No comparison') },
+    ...dates.map(({ label }, at) => ({ value: String(at), label })),
+  ];
+  const choose = (value: string) => {
+    const column = dates[Number(value)]?.column;
+    const { grain, periods } = now ?? { grain: 'month', periods: 1 };
+    act({ kind: 'compare', comparison: column === undefined ? null : { column, grain, periods } });
+  };
+  return html`${select(text('Compare by date'), choices, String(place), choose)}
+    ${now === null ? null : distance(now, editing)}`;
+};
+
+const distance = (now: Comparison, { draft, text, act }: Editing): TemplateResult => {
+  const choices = comparedGrains.map((grain) => ({ value: grain, label: grainName(grain, text) }));
+  const choose = (value: string) => act({ kind: 'compare', comparison: { ...now, grain: value as ComparedGrain } });
+  const give = (value: string) => act({ kind: 'compare', comparison: { ...now, periods: Number(value) } });
+  const isUnused = draft.dimensions.length > 0;
+  return html`${select(text('Period'), choices, now.grain, choose)}
+    ${input(text('Periods earlier'), 'number', String(now.periods), give)}
+    ${isUnused ? html`<small class="quiet">${text('Shown only without fields to split by')}</small>` : null}`;
+};
+
+const writing = ({ draft: { chart }, text, act }: Editing): TemplateResult => {
+  const { format, unit, currency, notation } = chart;
+  const now = { format, unit, currency, notation };
+  const write = (change: Partial<Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>>): boolean =>
+    act({ kind: 'formatNumbers', numbers: { ...now, ...change } });
+  const formats = [
+    { value: 'number', label: text('Number') },
+    { value: 'percent', label: text('Percent') },
+  ];
+  const notations = [
+    { value: '', label: text('Automatic length') },
+    { value: 'full', label: text('All digits') },
+    { value: 'compact', label: text('Compact') },
+  ];
+  const short = (value: string) => write({ notation: value === 'full' || value === 'compact' ? value : undefined });
+  const money = (value: string) => write({ currency: value === '' ? undefined : value.trim().toUpperCase() });
+  const percent = (value: string) => write({ format: value === 'percent' ? 'percent' : undefined });
+  const name = (value: string) => write({ unit: value.trim() === '' ? undefined : value });
+  return html`${select(text('Number format'), formats, format ?? 'number', percent)}
+    ${select(text('Length of numbers'), notations, notation ?? '', short)}
+    ${input(text('Currency code'), 'text', currency ?? '', money)} ${input(text('Unit'), 'text', unit ?? '', name)}`;
+};
+
+/** The controls, closed at first. */
+export const answerControls = (editing: Editing): TemplateResult => {
+  const { text } = editing;
+  const group = (label: string, controls: TemplateResult) =>
+    html`<fieldset><legend>${label}</legend>${controls}</fieldset>`;
+  return html`<details class="answer">
+    <summary>${text('Order, comparison and numbers')}</summary>
+    ${group(text('Order'), sorting(editing))} ${group(text('Comparison'), comparing(editing))}
+    ${group(text('Numbers'), writing(editing))}
+  </details>`;
+};

@@ -1,0 +1,109 @@
+/** Cards of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
+import {
+  arrange,
+  type Board,
+  boardOf,
+  type Card,
+  cardsOf,
+  columns,
+  findTile,
+  type Key,
+  keyAction,
+  type Tile,
+} from './board.js';
+import { changed, type History, historyOf, redone, undone } from './history.js';
+
+const keys: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] satisfies Key[];
+export const isArrow = (key: string): key is Key => keys.includes(key);
+
+const mirrored: Readonly<Record<Key, Key>> = {
+  ArrowLeft: 'ArrowRight',
+  ArrowRight: 'ArrowLeft',
+  ArrowUp: 'ArrowUp',
+  ArrowDown: 'ArrowDown',
+};
+
+type Point = { readonly x: number; readonly y: number };
+/** Pixels of a column and of a row, gaps included. `isMirrored`: the first column is on the right. */
+export type Scale = { readonly column: number; readonly row: number; readonly isMirrored: boolean };
+type Grip = { readonly from: Tile; readonly isSize: boolean; readonly at: Point; readonly before: Board };
+
+export class Arranger {
+  #history: History<Board>;
+  #grip: Grip | null = null;
+
+  constructor(cards: readonly Card[]) {
+    this.#history = historyOf(boardOf('', cards));
+  }
+
+  get tiles(): readonly Tile[] {
+    return this.#history.present.tabs.flatMap((tab) => tab.tiles);
+  }
+
+  get cards(): readonly Card[] {
+    return cardsOf(this.#history.present);
+  }
+
+  get isChanged(): boolean {
+    return this.#history.past.length > 0;
+  }
+
+  get canUndo(): boolean {
+    return this.isChanged;
+  }
+
+  get canRedo(): boolean {
+    return this.#history.future.length > 0;
+  }
+
+  undo(): void {
+    this.#history = undone(this.#history);
+  }
+
+  redo(): void {
+    this.#history = redone(this.#history);
+  }
+
+  /** Moves a tile by an arrow key, or changes its size. Returns the tile as it is then. */
+  press(id: string, key: Key, isSize: boolean, isMirrored: boolean): Tile | undefined {
+    const { present } = this.#history;
+    const action = keyAction(present, id, isMirrored ? mirrored[key] : key, isSize);
+    if (action !== undefined) this.#history = changed(this.#history, arrange(present, action));
+    return findTile(this.#history.present, id)?.tile;
+  }
+
+  /** Returns false if another tile is held. */
+  take(from: Tile, isSize: boolean, at: Point): boolean {
+    if (this.#grip !== null) return false;
+    this.#grip = { from, isSize, at, before: this.#history.present };
+    return true;
+  }
+
+  /** While a tile is held, only what is shown changes. Returns whether one is held. */
+  moveTo({ x, y }: Point, { column, row, isMirrored }: Scale): boolean {
+    if (this.#grip === null) return false;
+    const { from, isSize, at, before } = this.#grip;
+    const dx = Math.round((x - at.x) / column) * (isMirrored ? -1 : 1);
+    const dy = Math.round((y - at.y) / row);
+    const place = isSize
+      ? { x: from.x, y: from.y, w: from.w + dx, h: from.h + dy }
+      : { x: from.x + dx, y: from.y + dy, w: from.w, h: from.h };
+    const isSame = dx === 0 && dy === 0;
+    const present = isSame ? before : arrange(before, { kind: 'place', id: from.id, place });
+    this.#history = { ...this.#history, present };
+    return true;
+  }
+
+  /** Makes the move one step of the history. Returns the tile that was held, as it is then. */
+  drop(): Tile | undefined {
+    const grip = this.#grip;
+    if (grip === null) return undefined;
+    this.#grip = null;
+    const { present } = this.#history;
+    this.#history = changed({ ...this.#history, present: grip.before }, present);
+    return findTile(present, grip.from.id)?.tile;
+  }
+}
+
+/** The pixels of a column in a grid of this width. */
+export const columnOf = (width: number, gap: number): number => (width + gap) / columns;

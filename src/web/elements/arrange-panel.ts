@@ -1,0 +1,247 @@
+/** The cards of a dashboard while a guest arranges them: boxes with the names of the cards, at the places of the cards. */
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { Format } from '../base/format.js';
+import { createLatest } from '../base/latest.js';
+import { baseStyles } from '../base/theme.js';
+import { Arranger, columnOf, isArrow, type Scale } from '../editor/arranger.js';
+import type { Card, Tile } from '../editor/board.js';
+import { redoIcon, undoIcon } from '../editor/icons.js';
+
+export type ArrangedCard = Card & { readonly name: string };
+/** Saves the cards; null restores the original. */
+export type SaveCards = (cards: readonly Card[] | null, signal: AbortSignal) => Promise<unknown>;
+
+const styles = css`
+  .tools {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 8px;
+    align-items: center;
+    margin-bottom: 12px;
+  }
+  .hint {
+    flex: 1 1 220px;
+    margin: 0;
+    font-size: 13px;
+  }
+  .problem {
+    color: var(--gl-danger);
+    font-size: 13px;
+  }
+  .grid {
+    display: grid;
+    grid-template-columns: repeat(12, minmax(0, 1fr));
+    grid-auto-rows: var(--gl-row-height);
+    gap: var(--gl-gap);
+    touch-action: none;
+  }
+  .tile {
+    position: relative;
+    min-width: 0;
+    padding: 10px 14px;
+    overflow: hidden;
+    border: 1px dashed var(--gl-muted);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+    color: inherit;
+    font-size: 13px;
+    font-weight: 600;
+    text-align: start;
+    overflow-wrap: anywhere;
+    cursor: grab;
+    user-select: none;
+  }
+  .tile[data-held] {
+    border-color: var(--gl-accent);
+    background: var(--gl-raised);
+    cursor: grabbing;
+  }
+  .tile small {
+    display: block;
+    font-weight: 400;
+  }
+  .size {
+    position: absolute;
+    inset-block-end: 0;
+    inset-inline-end: 0;
+    width: 24px;
+    height: 24px;
+    cursor: nwse-resize;
+  }
+  .size:dir(rtl) {
+    cursor: nesw-resize;
+  }
+  .size::after {
+    content: '';
+    position: absolute;
+    inset-block-end: 6px;
+    inset-inline-end: 6px;
+    width: 8px;
+    height: 8px;
+    border-block-end: 2px solid var(--gl-muted);
+    border-inline-end: 2px solid var(--gl-muted);
+  }
+`;
+
+export class ArrangePanel extends LitElement {
+  static override properties = {
+    cards: { attribute: false },
+    format: { attribute: false },
+    canRestore: { attribute: false },
+    save: { attribute: false },
+    textOf: { attribute: false },
+    said: { state: true },
+    problem: { state: true },
+    isBusy: { state: true },
+  };
+  /** Where the cards are at first. Later values change nothing, since the guest has moved them. */
+  declare cards: readonly ArrangedCard[];
+  declare format: Format;
+  /** Whether the guest has a layout of its own, which can be given up. */
+  declare canRestore: boolean;
+  declare save: SaveCards;
+  /** What the reader is told of a failure. The chunk cannot tell the classes of errors. */
+  declare textOf: (error: unknown) => string;
+  /** What a reader of the screen hears after a move. */
+  declare said: string;
+  declare problem: string | undefined;
+  declare isBusy: boolean;
+
+  #arranger = new Arranger([]);
+  #names: ReadonlyMap<string, string> = new Map();
+  #held: string | null = null;
+  readonly #saving = createLatest();
+
+  constructor() {
+    super();
+    this.said = '';
+    this.isBusy = false;
+  }
+
+  static override styles = [baseStyles, styles];
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#saving.cancel();
+  }
+
+  protected override willUpdate(_: PropertyValues<this>): void {
+    if (this.hasUpdated) return;
+    this.#arranger = new Arranger(this.cards);
+    this.#names = new Map(this.cards.map(({ metricId, name }) => [metricId, name]));
+  }
+
+  protected override firstUpdated(): void {
+    this.renderRoot.querySelector<HTMLElement>('.tile')?.focus();
+  }
+
+  override render(): TemplateResult {
+    const { text } = this.format;
+    return html`${this.#tools()}
+      ${this.problem === undefined ? null : html`<p class="problem" role="alert">${this.problem}</p>`}
+      <div class="grid" role="group" aria-label=${text('Arrange cards')} @pointermove=${this.#moved}
+        @pointerup=${this.#dropped} @pointercancel=${this.#dropped}>
+        ${this.#arranger.tiles.map((tile) => this.#tile(tile))}
+      </div>
+      <p class="sr" role="status">${this.said}</p>`;
+  }
+
+  #tools(): TemplateResult {
+    const { text } = this.format;
+    const arranger = this.#arranger;
+    const tool = (label: string, icon: TemplateResult, canRun: boolean, run: () => void) =>
+      html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label}
+        ?disabled=${!canRun} @click=${() => this.#change(run)}>${icon}</button>`;
+    const button = (label: string, isOn: boolean, run: () => void) =>
+      html`<button class="button" part="button" type="button" ?disabled=${!isOn || this.isBusy} @click=${run}>${label}</button>`;
+    return html`<div class="tools">
+      <p class="hint quiet">${text('Drag a card, or choose it and press the arrow keys. With Shift they change its size.')}</p>
+      ${tool(text('Undo'), undoIcon, arranger.canUndo, () => arranger.undo())}
+      ${tool(text('Redo'), redoIcon, arranger.canRedo, () => arranger.redo())}
+      ${this.canRestore ? button(text('Restore the original'), true, () => this.#send(null)) : null}
+      ${button(text('Cancel'), true, () => this.#end())}
+      ${button(text('Save'), arranger.isChanged, () => this.#send(arranger.cards))}
+    </div>`;
+  }
+
+  #tile(tile: Tile): TemplateResult {
+    const { id, x, y, w, h } = tile;
+    const place = `grid-row: ${y + 1} / span ${h}; grid-column: ${x + 1} / span ${w}`;
+    return html`<div class="tile" role="button" tabindex="0" .style=${place} ?data-held=${this.#held === id}
+      @keydown=${(event: KeyboardEvent) => this.#pressed(event, id)}
+      @pointerdown=${(event: PointerEvent) => this.#taken(event, tile, false)}>
+      <span aria-hidden="true">${this.#names.get(id)} <small class="quiet">${w} × ${h}</small></span>
+      <span class="sr">${this.#sentence(tile)}</span>
+      <span class="size" aria-hidden="true" @pointerdown=${(event: PointerEvent) => this.#taken(event, tile, true)}></span>
+    </div>`;
+  }
+
+  #sentence({ id, x, y, w, h }: Tile): string {
+    const name = this.#names.get(id) ?? '';
+    const place = { name, x: x + 1, y: y + 1, w, h };
+    return this.format.text('{name}: column {x}, row {y}, width {w}, height {h}', place);
+  }
+
+  #change(run: () => void): void {
+    run();
+    this.requestUpdate();
+  }
+
+  #tell(tile: Tile | undefined): void {
+    if (tile !== undefined) this.said = this.#sentence(tile);
+    this.requestUpdate();
+  }
+
+  get #isMirrored(): boolean {
+    return this.matches(':dir(rtl)');
+  }
+
+  #pressed(event: KeyboardEvent, id: string): void {
+    if (!isArrow(event.key)) return;
+    event.preventDefault();
+    this.#tell(this.#arranger.press(id, event.key, event.shiftKey, this.#isMirrored));
+  }
+
+  #taken(event: PointerEvent, tile: Tile, isSize: boolean): void {
+    event.stopPropagation();
+    if (event.button !== 0 || !this.#arranger.take(tile, isSize, { x: event.clientX, y: event.clientY })) return;
+    this.#held = tile.id;
+    this.renderRoot.querySelector('.grid')?.setPointerCapture(event.pointerId);
+    this.requestUpdate();
+  }
+
+  get #scale(): Scale {
+    const grid = this.renderRoot.querySelector('.grid') ?? this;
+    const style = getComputedStyle(grid);
+    const gap = Number.parseFloat(style.columnGap) || 0;
+    const row = Number.parseFloat(style.gridAutoRows) || 1;
+    return { column: columnOf(grid.clientWidth, gap), row: row + gap, isMirrored: this.#isMirrored };
+  }
+
+  readonly #moved = (event: PointerEvent): void => {
+    if (this.#arranger.moveTo({ x: event.clientX, y: event.clientY }, this.#scale)) this.requestUpdate();
+  };
+
+  readonly #dropped = (): void => {
+    this.#held = null;
+    this.#tell(this.#arranger.drop());
+  };
+
+  #send(cards: readonly Card[] | null): void {
+    this.isBusy = true;
+    this.problem = undefined;
+    void this.#saving.run(
+      (signal) => this.save(cards, signal),
+      () => this.#end(),
+      (error) => {
+        this.isBusy = false;
+        this.problem = this.textOf(error);
+      },
+    );
+  }
+
+  #end(): void {
+    this.isBusy = false;
+    this.dispatchEvent(new CustomEvent('end'));
+  }
+}

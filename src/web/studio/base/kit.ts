@@ -1,0 +1,139 @@
+/** Parts that the screens share: lists, empty states, dialogs and dates. */
+import { html, nothing, render, type TemplateResult } from 'lit';
+import { navigate } from './routes.js';
+
+/** A link inside Studio, which does not load the page anew. */
+export const link = (address: string, text: string | TemplateResult, className = ''): TemplateResult =>
+  html`<a href=${address} class=${className} @click=${followed}>${text}</a>`;
+
+export const followed = (event: MouseEvent): void => {
+  const anchor = event.currentTarget;
+  if (!(anchor instanceof HTMLAnchorElement)) return;
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  navigate(anchor.pathname + anchor.search);
+};
+
+export type Column<Row> = {
+  readonly title: string;
+  readonly of: (row: Row) => TemplateResult | string | number | null | undefined;
+  /** The text for the filter and the download. Left out: the cell's own text. */
+  readonly text?: (row: Row) => string;
+  readonly isNumber?: boolean;
+};
+
+const textIn = <Row>({ text, of }: Column<Row>, row: Row): string => {
+  if (text !== undefined) return text(row);
+  const cell = of(row);
+  return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : '';
+};
+
+/** The rows that contain every word of the search. */
+export const filtered = <Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  search: string,
+): readonly Row[] => {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return rows;
+  return rows.filter((row) => {
+    const text = columns.map((column) => textIn(column, row).toLowerCase()).join(' ');
+    return words.every((word) => text.includes(word));
+  });
+};
+
+/** A spreadsheet must not take a text for a formula. */
+const csvCell = (text: string): string => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+
+const csvOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string =>
+  [
+    columns.map(({ title }) => csvCell(title)),
+    ...rows.map((row) => columns.map((column) => csvCell(textIn(column, row)))),
+  ]
+    .map((cells) => cells.join(','))
+    .join('\r\n');
+
+/** Gives the reader a text as a file. */
+export const download = (name: string, text: string, type: string): void => {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const anchor = document.createElement('a');
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  URL.revokeObjectURL(url);
+};
+
+type List<Row> = {
+  readonly name: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly search: string;
+  readonly empty: TemplateResult | string;
+  /** Buttons beside the search. */
+  readonly actions?: TemplateResult | undefined;
+};
+
+const setSearch = (event: Event): void => {
+  const { value } = event.target as HTMLInputElement;
+  const url = new URL(location.href);
+  if (value === '') url.searchParams.delete('search');
+  else url.searchParams.set('search', value);
+  navigate(url.pathname + url.search, true);
+};
+
+/** A list with search, which is part of the address, and a download of what is shown. */
+export const list = <Row>({ name, rows, columns, search, empty, actions }: List<Row>): TemplateResult => {
+  const shown = filtered(rows, columns, search);
+  if (rows.length === 0) return html`<div class="empty">${empty}${actions ?? nothing}</div>`;
+  return html`<div class="toolbar">
+      <input type="search" aria-label="Search ${name}" placeholder="Search" .value=${search} @input=${setSearch} />
+      <span class="count">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
+      <span class="gap"></span>
+      ${actions ?? nothing}
+      <button type="button" class="quiet" @click=${() => download(`${name}.csv`, `\uFEFF${csvOf(shown, columns)}`, 'text/csv')}>Download CSV</button>
+    </div>
+    <div class="table" tabindex="0" role="region" aria-label=${name}>
+      <table>
+        <thead>
+          <tr>${columns.map(({ title, isNumber }) => html`<th scope="col" class=${isNumber ? 'number' : ''}>${title}</th>`)}</tr>
+        </thead>
+        <tbody>
+          ${shown.map((row) => html`<tr>${columns.map((column) => html`<td class=${column.isNumber ? 'number' : ''}>${column.of(row)}</td>`)}</tr>`)}
+        </tbody>
+      </table>
+    </div>
+    ${shown.length === 0 ? html`<p class="empty">Nothing contains “${search}”.</p>` : nothing}`;
+};
+
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A moment in the reader's own format and zone. */
+export const when = (iso: string | number | null | undefined): string =>
+  iso === null || iso === undefined ? '' : format.format(new Date(iso));
+
+/** A moment in a cell, in one line. */
+export const moment = (iso: string | null | undefined, none = ''): TemplateResult | string =>
+  iso === null || iso === undefined ? none : html`<time datetime=${iso}>${when(iso)}</time>`;
+
+/** A word in a colour. The word alone says what it means. */
+export const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'plain' = 'plain'): TemplateResult =>
+  html`<span class="badge ${kind}">${text}</span>`;
+
+/** Asks before something that cannot be undone. */
+export const confirmed = async (title: string, text: string, verb: string): Promise<boolean> => {
+  const dialog = document.createElement('dialog');
+  dialog.className = 'confirm';
+  render(
+    html`<form method="dialog">
+      <h2>${title}</h2>
+      <p>${text}</p>
+      <div class="buttons"><button value="" class="quiet" autofocus>Cancel</button><button value="yes" class="danger">${verb}</button></div>
+    </form>`,
+    dialog,
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
+  dialog.remove();
+  return dialog.returnValue === 'yes';
+};

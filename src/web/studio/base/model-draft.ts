@@ -1,0 +1,146 @@
+/** A new model as it is being described: pure functions from what a source has to what the service takes. */
+import type { Relationship } from './relationship.js';
+import type { Catalogue, SourceTable } from './source-tables.js';
+
+/** Whose rows a table holds: by a column, by relationships to such a table, or everybody's. */
+export type Ownership =
+  | { readonly kind: 'column'; readonly column: string }
+  | { readonly kind: 'related' }
+  | { readonly kind: 'shared' };
+
+export type TableDraft = {
+  readonly table: SourceTable;
+  readonly isUsed: boolean;
+  readonly label: string;
+  readonly ownership: Ownership;
+};
+
+export type ModelDraft = {
+  readonly source: string;
+  readonly name: string;
+  /** The table with one row for each tenant. Null: not chosen yet. */
+  readonly tenants: { readonly table: string; readonly key: string; readonly name: string } | null;
+  readonly tables: readonly TableDraft[];
+  readonly relationships: readonly {
+    readonly relationship: Relationship;
+    readonly reason: string;
+    readonly isUsed: boolean;
+  }[];
+};
+
+export const qualified = ({ schemaName, tableName }: Pick<SourceTable, 'schemaName' | 'tableName'>): string =>
+  `${schemaName}.${tableName}`;
+
+/** A name as people write it: `order_lines` is “Order lines”. */
+export const labelOf = (name: string): string => {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** The first draft: what the service proposes. Nothing is shared unless a person says so. */
+export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraft => {
+  const [tenant] = proposals.tenantTables;
+  const owned = new Map(
+    proposals.clientColumns
+      .filter(({ tenantTable }) => tenant !== undefined && tenantTable === qualified(tenant))
+      .map((column) => [qualified(column), column.columnName]),
+  );
+  const ownershipOf = (table: SourceTable): Ownership => {
+    if (tenant !== undefined && qualified(tenant) === qualified(table))
+      return { kind: 'column', column: tenant.keyColumn };
+    const column = owned.get(qualified(table));
+    return column === undefined ? { kind: 'related' } : { kind: 'column', column };
+  };
+  return {
+    source: name,
+    name,
+    tenants:
+      tenant === undefined
+        ? null
+        : { table: qualified(tenant), key: tenant.keyColumn, name: tenant.nameColumn ?? tenant.keyColumn },
+    tables: tables.map((table) => ({
+      table,
+      isUsed: true,
+      label: labelOf(table.tableName),
+      ownership: ownershipOf(table),
+    })),
+    relationships: proposals.relationships.map(({ relationship, reason }) => ({ relationship, reason, isUsed: true })),
+  };
+};
+
+const usedTables = ({ tables }: ModelDraft): readonly TableDraft[] => tables.filter(({ isUsed }) => isUsed);
+
+const typeOf = (draft: ModelDraft): 'NUMBER' | 'STRING' => {
+  const { tenants, tables } = draft;
+  const table = tables.find((one) => qualified(one.table) === tenants?.table)?.table;
+  const kind = table?.columns.find(({ columnName }) => columnName === tenants?.key)?.kind;
+  return kind === 'integer' || kind === 'number' ? 'NUMBER' : 'STRING';
+};
+
+/** What is missing before the model can be made. Null: nothing. */
+export const faultOf = (draft: ModelDraft): string | null => {
+  if (draft.name.trim() === '') return 'Give the model a name.';
+  if (usedTables(draft).length === 0) return 'Choose at least one table.';
+  if (draft.tenants === null) return 'Choose the table with one row for each tenant.';
+  const { table: tenants } = draft.tenants;
+  if (!usedTables(draft).some(({ table }) => qualified(table) === tenants)) return 'Use the table of the tenants too.';
+  return null;
+};
+
+/** The body of `POST /data-app/datamarts`. */
+export const bodyOf = (draft: ModelDraft): object => {
+  const used = usedTables(draft);
+  const names = new Set(used.map(({ table }) => qualified(table)));
+  const { tenants } = draft;
+  const master = used.find(({ table }) => qualified(table) === tenants?.table)?.table;
+  return {
+    name: draft.name.trim(),
+    datasourceName: draft.source,
+    tableList: used.map(({ table, label, ownership }) => ({
+      name: table.tableName,
+      schemaName: table.schemaName,
+      label,
+      ...(ownership.kind === 'column' ? { clientColumn: ownership.column } : {}),
+      columns: table.columns.map(({ columnName }) => ({ name: columnName, label: labelOf(columnName) })),
+    })),
+    ...(master === undefined || tenants === null
+      ? {}
+      : {
+          tenancySettings: {
+            tenancyLevel: 'TABLE',
+            clientColumnType: typeOf(draft),
+            schemaName: master.schemaName,
+            tableName: master.tableName,
+            tableClientNameColumn: tenants.name,
+            tablePrimaryKeyColumn: tenants.key,
+          },
+        }),
+    relationships: draft.relationships
+      .filter(
+        ({ isUsed, relationship: { parentTableName, childTableName } }) =>
+          isUsed && names.has(parentTableName) && names.has(childTableName),
+      )
+      .map(({ relationship }) => relationship),
+    sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
+  };
+};
+
+/** The draft with a change to one table. */
+export const withTable = (draft: ModelDraft, name: string, change: Partial<Omit<TableDraft, 'table'>>): ModelDraft => ({
+  ...draft,
+  tables: draft.tables.map((one) => (qualified(one.table) === name ? { ...one, ...change } : one)),
+});
+
+/** The draft with another table of tenants, whose key says whose its rows are. */
+export const withTenants = (draft: ModelDraft, name: string): ModelDraft => {
+  const table = draft.tables.find((one) => qualified(one.table) === name)?.table;
+  if (table === undefined) return { ...draft, tenants: null };
+  const [key = table.columns[0]?.columnName ?? ''] = table.primaryKey;
+  const text = table.columns.find(({ columnName, kind }) => kind === 'text' && /name|title|label/i.test(columnName));
+  const tenants = { table: name, key, name: text?.columnName ?? key };
+  return withTable({ ...draft, tenants }, name, { ownership: { kind: 'column', column: key } });
+};

@@ -1,0 +1,137 @@
+/** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
+import type { Relationship } from './relationship.js';
+
+export type StoredColumn = {
+  readonly columnName: string;
+  readonly datatype: string;
+  readonly alias: string;
+  readonly label: string;
+  readonly isHide: boolean;
+  readonly isCustomColumn: boolean;
+  readonly sql: string;
+  readonly isApplyTimezone: boolean;
+  readonly isAggregate: boolean;
+  readonly allowAggregate: boolean;
+  readonly defaultAggregation: string | null;
+  readonly defaultSort: 'ASC' | 'DESC' | null;
+};
+export type StoredTable = {
+  readonly schemaName: string;
+  readonly tableName: string;
+  readonly label: string;
+  readonly clientColumn: string | null;
+  readonly tenancyPath: string | null;
+  readonly isHide: boolean;
+  readonly wildcard: string | null;
+  readonly datamartTableColumns: readonly StoredColumn[];
+};
+type StoredRelationship = Relationship & { readonly join: string | null };
+export type StoredModel = {
+  readonly name: string;
+  readonly updatedAt: string;
+  readonly companyIntegration: { readonly name: string };
+  readonly datamartTables: readonly StoredTable[];
+  readonly datamartRelationships: readonly StoredRelationship[];
+  readonly sharedTables: readonly string[];
+};
+
+export const keyOf = ({ schemaName, tableName }: Pick<StoredTable, 'schemaName' | 'tableName'>): string =>
+  `${schemaName}.${tableName}`;
+
+export const withStoredTable = (model: StoredModel, key: string, change: Partial<StoredTable>): StoredModel => ({
+  ...model,
+  datamartTables: model.datamartTables.map((table) => (keyOf(table) === key ? { ...table, ...change } : table)),
+});
+
+export const withColumn = (
+  model: StoredModel,
+  key: string,
+  name: string,
+  change: Partial<StoredColumn>,
+): StoredModel => {
+  const columns = model.datamartTables.find((table) => keyOf(table) === key)?.datamartTableColumns ?? [];
+  return withStoredTable(model, key, {
+    datamartTableColumns: columns.map((column) => (column.columnName === name ? { ...column, ...change } : column)),
+  });
+};
+
+/** Says whose rows a table holds: `shared`, `related`, or the name of its client column or of its relationship. */
+export const ownershipOf = (model: StoredModel, table: StoredTable): string => {
+  if (table.clientColumn !== null) return `column:${table.clientColumn}`;
+  if (model.sharedTables.includes(keyOf(table)) || model.sharedTables.includes(table.tableName)) return 'shared';
+  return table.tenancyPath === null ? 'related' : `path:${table.tenancyPath}`;
+};
+
+/** The relationships that can say whose the rows of a table are, where there are several. */
+export const waysOf = (model: StoredModel, table: StoredTable): readonly StoredRelationship[] => {
+  const isTable = (name: string): boolean => name === keyOf(table) || name === table.tableName;
+  const found = model.datamartRelationships.filter(
+    ({ parentTableName, childTableName, cardinality }) =>
+      isTable(cardinality === 'OneToMany' ? childTableName : parentTableName) && cardinality !== 'ManyToMany',
+  );
+  return found.length > 1 || table.tenancyPath !== null ? found : [];
+};
+
+export const withOwnership = (model: StoredModel, key: string, value: string): StoredModel => {
+  const table = model.datamartTables.find((one) => keyOf(one) === key);
+  const others = model.sharedTables.filter((name) => name !== key && name !== table?.tableName);
+  const named = (kind: string): string | null => (value.startsWith(kind) ? value.slice(kind.length) : null);
+  return withStoredTable({ ...model, sharedTables: value === 'shared' ? [...others, key] : others }, key, {
+    clientColumn: named('column:'),
+    tenancyPath: named('path:'),
+  });
+};
+
+/** The model with a calculated column. Throws if the table has a column of that name. */
+export const withCalculated = (model: StoredModel, key: string, name: string, sql: string): StoredModel => {
+  const columns = model.datamartTables.find((table) => keyOf(table) === key)?.datamartTableColumns ?? [];
+  if (columns.some(({ columnName }) => columnName.toLowerCase() === name.toLowerCase())) {
+    throw new Error(`${key} has a column “${name}” already. Give this one another name.`);
+  }
+  const column: StoredColumn = {
+    ...{ columnName: name, datatype: '', alias: '', label: name, isHide: false, isCustomColumn: true, sql },
+    ...{
+      isApplyTimezone: false,
+      isAggregate: false,
+      allowAggregate: false,
+      defaultAggregation: null,
+      defaultSort: null,
+    },
+  };
+  return withStoredTable(model, key, { datamartTableColumns: [...columns, column] });
+};
+
+export const withoutColumn = (model: StoredModel, key: string, name: string): StoredModel => {
+  const columns = model.datamartTables.find((table) => keyOf(table) === key)?.datamartTableColumns ?? [];
+  return withStoredTable(model, key, { datamartTableColumns: columns.filter(({ columnName }) => columnName !== name) });
+};
+
+/** The model with a relationship. Throws if one has that name. */
+export const withRelationship = (model: StoredModel, relationship: Relationship): StoredModel => {
+  const isTaken = model.datamartRelationships.some(
+    ({ relationshipName }) => relationshipName === relationship.relationshipName,
+  );
+  if (isTaken) throw new Error(`There is a relationship “${relationship.relationshipName}” already.`);
+  return { ...model, datamartRelationships: [...model.datamartRelationships, { ...relationship, join: null }] };
+};
+
+export const withoutRelationship = (model: StoredModel, name: string): StoredModel => ({
+  ...model,
+  datamartRelationships: model.datamartRelationships.filter(({ relationshipName }) => relationshipName !== name),
+});
+
+/** The body of `PUT /data-app/datamarts`. */
+export const changeOf = ({ name, datamartTables, datamartRelationships, sharedTables }: StoredModel): object => ({
+  datamartName: name,
+  tableList: datamartTables.map(({ tableName, datamartTableColumns, ...table }) => ({
+    ...table,
+    name: tableName,
+    columns: datamartTableColumns.map(({ columnName, datatype: _, sql, isCustomColumn, ...column }) => ({
+      ...column,
+      name: columnName,
+      ...(isCustomColumn ? { isCustomColumn, sql } : {}),
+    })),
+  })),
+  relationships: datamartRelationships,
+  sharedTables,
+});

@@ -1,0 +1,81 @@
+/** Through whose eyes Studio looks: a tenant, and the claims of one of its users. Kept for this browser tab. */
+import type { Api, View, ViewInput } from './api.js';
+
+export type Viewer = Pick<ViewInput, 'clientId' | 'claims' | 'at'>;
+
+const key = 'guestlist-studio-viewer';
+const keptKey = 'guestlist-studio-viewer-beside';
+const event = 'guestlist-studio-viewer';
+
+const read = (from: string): Viewer | null => {
+  try {
+    const stored: Viewer | null = JSON.parse(sessionStorage.getItem(from) ?? 'null');
+    return stored === null || typeof stored.clientId !== 'string' || typeof stored.claims?.sub !== 'string'
+      ? null
+      : stored;
+  } catch {
+    return null;
+  }
+};
+
+/** Null: nobody was chosen yet. */
+export const readViewer = (): Viewer | null => read(key);
+
+/** The user beside whom the chosen one is shown. Null: one user alone is shown. */
+export const readKeptViewer = (): Viewer | null => read(keptKey);
+
+/** Keeps the chosen user beside the next one. Null: shows one user alone again. */
+export const keepViewer = (viewer: Viewer | null): void => {
+  if (viewer === null) sessionStorage.removeItem(keptKey);
+  else sessionStorage.setItem(keptKey, JSON.stringify(viewer));
+  window.dispatchEvent(new Event(event));
+};
+
+export const chooseViewer = (viewer: Viewer): void => {
+  sessionStorage.setItem(key, JSON.stringify(viewer));
+  window.dispatchEvent(new Event(event));
+};
+
+export const watchViewer = (changed: () => void, signal: AbortSignal): void =>
+  window.addEventListener(event, changed, { signal });
+
+/** What the policy says about sessions. */
+export type PolicyFacts = {
+  readonly claims: Readonly<Record<string, string>>;
+  readonly tenantClaim: string | null;
+  readonly templates: readonly { readonly template: string; readonly name: string }[];
+  readonly dataApp: string;
+  readonly workspace: string;
+  readonly datamart: string;
+  readonly files: readonly { readonly file: string; readonly text: string }[];
+  readonly digest: string;
+};
+
+export const readPolicy = (api: Api, signal?: AbortSignal): Promise<PolicyFacts> =>
+  api.command<PolicyFacts>('policy-read', {}, signal);
+
+/** The value of a claim as its declared type has it, from what was typed. Undefined: left out. */
+export const claimOf = (text: string, type: string): unknown => {
+  const given = text.trim();
+  if (given === '') return undefined;
+  if (type.startsWith('list'))
+    return given
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean);
+  if (type === 'int' || type === 'double') return Number(given);
+  return type === 'bool' ? given === 'true' : given;
+};
+
+export const textOfClaim = (value: unknown): string =>
+  Array.isArray(value) ? value.join(', ') : value === undefined || value === null ? '' : String(value);
+
+/** Opens the view of the chosen user. */
+export const openView = (api: Api, { clientId, claims, at }: Viewer, signal?: AbortSignal): Promise<View> =>
+  api.view({ clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
+
+/** A user in few words. */
+export const nameOf = ({ clientId, claims }: Viewer): string => {
+  const roles = Array.isArray(claims.roles) ? ` (${claims.roles.join(', ')})` : '';
+  return `${clientId} · ${claims.sub}${roles}`;
+};

@@ -1,0 +1,88 @@
+/** Runs every metric of a template for some tenants, and lists what their users would meet. */
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { Api } from '../base/api.js';
+import { badge, link } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
+import { textOf } from '../base/screen.js';
+
+type Checked = {
+  readonly tenants: readonly { readonly clientId: string; readonly metrics: number }[];
+  readonly faults: readonly {
+    readonly level: 'error' | 'warning';
+    readonly clientId: string;
+    readonly metric: string | null;
+    readonly text: string;
+  }[];
+};
+
+export class Check extends LitElement {
+  static override properties = {
+    api: { attribute: false },
+    template: {},
+    result: { state: true },
+    failure: { state: true },
+    isBusy: { state: true },
+  };
+  declare api: Api;
+  declare template: string;
+  declare result: Checked | undefined;
+  declare failure: string | null;
+  declare isBusy: boolean;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    return html`<section class="card"><h2>Check</h2>
+      <p class="soft">Runs every metric as it would be after the roll-out, with the rows of each tenant. Nothing is written.</p>
+      <form class="toolbar" @submit=${this.#run}>
+        <label>Tenants <span class="hint">empty: three of them</span><input name="clientIds" autocomplete="off" placeholder="acme, globex" /></label>
+        <button class="quiet" ?disabled=${this.isBusy === true}>${this.isBusy === true ? 'Running…' : 'Run the check'}</button>
+      </form>
+      <div role="status">${this.failure == null ? nothing : html`<p class="notice bad">${this.failure}</p>`}${this.result === undefined ? nothing : this.#found(this.result)}</div>
+    </section>`;
+  }
+
+  #found({ tenants, faults }: Checked): TemplateResult {
+    const metrics = tenants.reduce((sum, one) => sum + one.metrics, 0);
+    const errors = faults.filter(({ level }) => level === 'error').length;
+    const done = `${metrics} metrics of ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'} were run.`;
+    if (tenants.length === 0) return html`<p>No tenant has a copy yet, so there is nothing to run.</p>`;
+    return html`<p>${done} ${errors === 0 ? 'None fails.' : html`<strong>${errors} of them ${errors === 1 ? 'fails' : 'fail'}, so a roll-out would stop before it writes.</strong>`}</p>
+      ${
+        faults.length === 0
+          ? nothing
+          : html`<div class="table" tabindex="0" role="group" aria-label="Faults"><table>
+              <thead><tr><th scope="col">Level</th><th scope="col">Tenant</th><th scope="col">Metric</th><th scope="col">What</th></tr></thead>
+              <tbody>${faults.map(
+                ({ level, clientId, metric, text }) => html`<tr>
+                  <td>${badge(level, level === 'error' ? 'bad' : 'warn')}</td>
+                  <td>${link(addressOf('tenants', [clientId]), clientId)}</td><td>${metric ?? ''}</td><td>${text}</td>
+                </tr>`,
+              )}</tbody>
+            </table></div>`
+      }`;
+  }
+
+  readonly #run = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    const named = String(new FormData(event.target).get('clientIds') ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean);
+    this.isBusy = true;
+    this.failure = null;
+    try {
+      const clientIds = named.length === 0 ? {} : { clientIds: named };
+      this.result = await this.api.command<Checked>('template-check', { template: this.template, ...clientIds });
+    } catch (error) {
+      this.failure = textOf(error);
+    } finally {
+      this.isBusy = false;
+    }
+  };
+}
+
+customElements.define('studio-check', Check);

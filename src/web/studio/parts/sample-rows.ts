@@ -1,0 +1,116 @@
+/** The first rows of a table as the chosen user may read them: with the same scope, filters and hidden columns. */
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { Api, View } from '../base/api.js';
+import { textOf } from '../base/screen.js';
+import { nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
+
+type Field = { readonly columnName: string; readonly label: string };
+type FieldTable = { readonly schemaName: string; readonly tableName: string; readonly fields: readonly Field[] };
+type Row = Readonly<Record<string, unknown>>;
+type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; readonly rows: readonly Row[] };
+
+const most = { rows: 20, columns: 12 };
+const countName = 'Rows like this';
+
+/** Asks the guests' interface through a view. */
+const ask = async <T>({ token, serviceUrl }: View, path: string, body?: object): Promise<T> => {
+  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer: { error: { message: string } | null } & T = await response.json();
+  if (answer.error !== null) throw new Error(answer.error.message);
+  return answer;
+};
+
+export class SampleRows extends LitElement {
+  static override properties = {
+    api: { attribute: false },
+    table: {},
+    sample: { state: true },
+    failure: { state: true },
+    isBusy: { state: true },
+  };
+  declare api: Api;
+  /** `schema.table`. */
+  declare table: string;
+  declare sample: Sample | undefined;
+  declare failure: string | null;
+  declare isBusy: boolean;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override render(): TemplateResult {
+    return html`<button type="button" class="text" ?disabled=${this.isBusy === true} @click=${() => void this.#open()}>Rows of ${this.table}</button>
+      <dialog class="wide" aria-label="Rows of ${this.table}" @close=${this.#forget}>
+        ${this.failure == null ? nothing : html`<p class="notice bad" role="alert">${this.failure}</p>`}
+        ${this.sample === undefined ? nothing : this.#rows(this.sample)}
+        <form method="dialog" class="buttons"><button class="quiet">Close</button></form>
+      </dialog>`;
+  }
+
+  #rows({ viewer, fields, rows }: Sample): TemplateResult {
+    return html`<h2>Rows of ${this.table}</h2>
+      <p class="soft">What ${nameOf(viewer)} may read, equal rows once: ${rows.length === most.rows ? `the first ${most.rows}` : rows.length}.</p>
+      <div class="table" tabindex="0" role="group" aria-label="Rows"><table>
+        <thead><tr>${fields.map(({ label, columnName }) => html`<th scope="col">${label || columnName}</th>`)}<th scope="col" class="number">${countName}</th></tr></thead>
+        <tbody>${rows.map((row) => html`<tr>${fields.map(({ columnName }) => html`<td>${textIn(row[columnName])}</td>`)}<td class="number">${textIn(row[countName])}</td></tr>`)}</tbody>
+      </table></div>`;
+  }
+
+  readonly #forget = (): void => {
+    this.sample = undefined;
+  };
+
+  async #open(): Promise<void> {
+    this.isBusy = true;
+    this.failure = null;
+    try {
+      this.sample = await this.#read();
+    } catch (error) {
+      this.failure = textOf(error);
+    } finally {
+      this.isBusy = false;
+    }
+    await this.updateComplete;
+    this.querySelector('dialog')?.showModal();
+  }
+
+  async #read(): Promise<Sample> {
+    const viewer = readViewer();
+    if (viewer === null)
+      throw new Error('Press “View as” at the top first: rows are shown as one of your tenants’ users may read them.');
+    const view = await openView(this.api, viewer);
+    const dashboard = view.embeds.find(({ type }) => type === 'dashboard');
+    if (dashboard === undefined) throw new Error(`${nameOf(viewer)} may open no dashboard, and so reads no rows.`);
+    const { data } = await ask<{ data: { tables: readonly FieldTable[] } }>(
+      view,
+      `dashboards/${encodeURIComponent(dashboard.id)}/fields`,
+    );
+    const table = data.tables.find(({ schemaName, tableName }) => `${schemaName}.${tableName}` === this.table);
+    if (table === undefined)
+      throw new Error(`${nameOf(viewer)} may read no column of ${this.table} on “${dashboard.name}”.`);
+    const fields = table.fields.slice(0, most.columns);
+    const { data: rows } = await ask<{ data: readonly Row[] }>(view, 'metrics/preview', {
+      dashboardId: dashboard.id,
+      limit: most.rows,
+      definition: definitionOf(table, fields),
+    });
+    return { viewer, fields, rows };
+  }
+}
+
+const definitionOf = ({ schemaName, tableName }: FieldTable, fields: readonly Field[]) => ({
+  chart: { type: 'table' },
+  from: { schemaName, tableName },
+  dimensions: fields.map(({ columnName }) => ({ name: columnName, column: { schemaName, tableName, columnName } })),
+  measures: [{ name: countName, aggregate: 'COUNT' }],
+});
+
+const textIn = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+customElements.define('studio-sample-rows', SampleRows);

@@ -1,0 +1,140 @@
+/** The bar that says as whom Studio looks, and the dialog that changes it. */
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { Api } from '../base/api.js';
+import { textOf } from '../base/screen.js';
+import {
+  chooseViewer,
+  claimOf,
+  nameOf,
+  type PolicyFacts,
+  readPolicy,
+  readViewer,
+  textOfClaim,
+  type Viewer,
+  watchViewer,
+} from '../base/viewer.js';
+
+type Facts = { readonly policy: PolicyFacts; readonly tenants: readonly string[] };
+
+export class ViewAs extends LitElement {
+  static override properties = {
+    api: { attribute: false },
+    viewer: { state: true },
+    facts: { state: true },
+    failure: { state: true },
+  };
+  declare api: Api;
+  declare viewer: Viewer | null;
+  declare facts: Facts | undefined;
+  declare failure: string | null;
+  #gone = new AbortController();
+
+  constructor() {
+    super();
+    this.viewer = readViewer();
+    this.failure = null;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#gone = new AbortController();
+    watchViewer(() => {
+      this.viewer = readViewer();
+    }, this.#gone.signal);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#gone.abort();
+  }
+
+  get #dialog(): HTMLDialogElement | null {
+    return this.querySelector('dialog');
+  }
+
+  /** Opens the dialog. Facts are read each time, since the policy may have changed. */
+  async open(): Promise<void> {
+    this.failure = null;
+    this.#dialog?.showModal();
+    try {
+      const [policy, { tenants }] = await Promise.all([
+        readPolicy(this.api),
+        this.api.command<{ tenants: readonly { clientId: string | null }[] }>('tenants-list'),
+      ]);
+      this.facts = { policy, tenants: tenants.flatMap(({ clientId }) => (clientId === null ? [] : [clientId])) };
+    } catch (error) {
+      this.failure = textOf(error);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { viewer } = this;
+    const date = viewer?.at === undefined ? '' : `, on ${viewer.at.slice(0, 10)}`;
+    return html`<button type="button" class="quiet viewing" @click=${() => void this.open()}>
+        <span class="soft">View as</span> ${viewer === null ? 'nobody yet' : `${nameOf(viewer)}${date}`}
+      </button>
+      <dialog aria-labelledby="view-as-title">
+        <h2 id="view-as-title">View as a tenant’s user</h2>
+        <p class="soft">You see what this user would see, decided by the policy. Nothing can be changed as this user.</p>
+        ${this.failure === null ? nothing : html`<p class="notice bad" role="alert">${this.failure}</p>`}
+        ${this.facts === undefined ? html`<p aria-busy="true">Loading…</p>` : this.#form(this.facts)}
+      </dialog>`;
+  }
+
+  #form({ policy, tenants }: Facts): TemplateResult {
+    const claims: Readonly<Record<string, unknown>> = this.viewer?.claims ?? {};
+    const own = Object.entries(policy.claims).filter(
+      ([name]) => name !== policy.tenantClaim && name !== 'sub' && name !== 'iss',
+    );
+    return html`<form class="form" @submit=${this.#choose}>
+      <label>Tenant
+        <input name="clientId" list="view-as-tenants" required maxlength="255" autocomplete="off" .value=${this.viewer?.clientId ?? tenants[0] ?? ''} />
+        <datalist id="view-as-tenants">${tenants.map((id) => html`<option value=${id}></option>`)}</datalist>
+      </label>
+      <label>User <span class="hint">the claim sub</span>
+        <input name="sub" required maxlength="255" autocomplete="off" .value=${textOfClaim(claims.sub) || 'someone'} />
+      </label>
+      ${own.map(
+        ([
+          name,
+          type,
+        ]) => html`<label>${name} <span class="hint">${type}${type.startsWith('list') ? ', separated by commas' : ''}</span>
+          <input name="claim:${name}" autocomplete="off" .value=${textOfClaim(claims[name])} />
+        </label>`,
+      )}
+      <label>Date <span class="hint">the day on which the policy decides; empty: now</span>
+        <input name="at" type="date" .value=${this.viewer?.at?.slice(0, 10) ?? ''} />
+      </label>
+      <div class="buttons">
+        <button type="button" class="quiet" @click=${() => this.#dialog?.close()}>Cancel</button>
+        <button>View as this user</button>
+      </div>
+    </form>`;
+  }
+
+  readonly #choose = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const { policy } = this.facts ?? {};
+    if (policy === undefined || !(event.target instanceof HTMLFormElement)) return;
+    const form = new FormData(event.target);
+    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const clientId = text('clientId');
+    const given = Object.entries(policy.claims).flatMap(([name, type]) => {
+      const value = name === policy.tenantClaim ? clientId : claimOf(text(`claim:${name}`), type);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    const at = text('at');
+    chooseViewer({
+      clientId,
+      claims: { ...Object.fromEntries(given), sub: text('sub') },
+      ...(at === '' ? {} : { at: `${at}T12:00:00Z` }),
+    });
+    this.#dialog?.close();
+  };
+}
+
+customElements.define('studio-view-as', ViewAs);

@@ -1,0 +1,69 @@
+/** The audit: who did what, when, and whether the chain of entries is whole. */
+import { html, type TemplateResult } from 'lit';
+import { badge, type Column, list, moment } from '../base/kit.js';
+import { Screen } from '../base/screen.js';
+
+type Entry = {
+  readonly seq: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly code: string;
+  readonly requestId?: string;
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+};
+/** The lines have pseudonyms of tenants and users; `names` has their names, as long as they are not erased. */
+type Page = {
+  readonly lines: readonly string[];
+  readonly names: readonly ({ readonly tenant?: string; readonly user?: string } | null)[];
+  readonly next: number | null;
+};
+type Verified = { readonly entries: number; readonly fault: unknown };
+type Data = { readonly entries: readonly Entry[]; readonly isWhole: boolean; readonly count: number };
+
+const shownEntries = 1_000;
+
+class AuditScreen extends Screen<Data> {
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const verified = await this.api.command<Verified>('audit-verify', {}, signal);
+    const after = Math.max(0, verified.entries - shownEntries);
+    const { lines, names } = await this.api.command<Page>(
+      'audit-export',
+      { after, limit: shownEntries, names: true },
+      signal,
+    );
+    const entries = lines.map((line, index): Entry => ({ ...JSON.parse(line), ...names[index] })).toReversed();
+    return { entries, isWhole: verified.fault === null, count: verified.entries };
+  }
+
+  protected override content({ entries, isWhole, count }: Data): TemplateResult {
+    return html`<div class="head"><h1>Audit</h1>
+        ${isWhole ? badge('the chain is whole', 'good') : badge('an entry was changed or removed', 'bad')}
+        <p>${count} entries${count > entries.length ? `; the latest ${entries.length} are shown` : ''}.</p></div>
+      ${list({
+        name: 'audit',
+        rows: entries,
+        columns,
+        search: this.place.query.get('search') ?? '',
+        empty: html`<h2>No entries yet</h2>`,
+      })}`;
+  }
+}
+
+const inWords = ({ detail = {} }: Entry): string =>
+  Object.entries(detail)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value.split('/').at(-1) : JSON.stringify(value)}`)
+    .join(', ');
+
+const columns: readonly Column<Entry>[] = [
+  { title: 'Number', of: ({ seq }) => seq, isNumber: true },
+  { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
+  { title: 'What', of: ({ kind }) => kind },
+  { title: 'Result', of: ({ code }) => (code === 'OK' ? 'OK' : badge(code, 'warn')), text: ({ code }) => code },
+  { title: 'Tenant', of: ({ tenant }) => tenant },
+  { title: 'User', of: ({ user }) => user },
+  { title: 'Details', of: inWords },
+];
+
+customElements.define('studio-audit', AuditScreen);

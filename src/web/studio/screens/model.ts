@@ -1,0 +1,314 @@
+/** Models: which tables and columns may be shown, how they belong together, and whose rows they hold. */
+import { html, nothing, type TemplateResult } from 'lit';
+import '../parts/model-editor.js';
+import '../parts/sample-rows.js';
+import { type Api, hasRole } from '../base/api.js';
+import { badge, type Column, link, list, moment } from '../base/kit.js';
+import {
+  bodyOf,
+  faultOf,
+  type ModelDraft,
+  type Ownership,
+  proposedModel,
+  qualified,
+  type TableDraft,
+  withTable,
+  withTenants,
+} from '../base/model-draft.js';
+import { changeOf, type StoredModel } from '../base/model-edit.js';
+import { addressOf, navigate } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+import { readCatalogue } from '../base/source-tables.js';
+
+type Listed = {
+  readonly name: string;
+  readonly updatedAt: string;
+  readonly companyIntegration: { readonly name: string };
+};
+type TableTenancy = {
+  readonly table: string;
+  readonly kind: 'column' | 'master' | 'path' | 'shared' | 'database' | 'none' | 'unreadable';
+  readonly clientColumn: { readonly table: string; readonly column: string } | null;
+  readonly path: readonly { readonly toTable: string }[];
+  readonly message: string | null;
+};
+type Tenancy = { readonly datamartName: string; readonly tables: readonly TableTenancy[] };
+type Data = {
+  readonly models: readonly Listed[];
+  readonly tenancy: Tenancy | null;
+  readonly stored: StoredModel | null;
+  readonly sources: readonly string[];
+};
+
+class ModelScreen extends Screen<Data> {
+  static override properties = { ...Screen.properties, draft: { state: true } };
+  declare draft: ModelDraft | null;
+
+  constructor() {
+    super();
+    this.draft = null;
+  }
+
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [name] = this.place.rest;
+    const [models, sources, tenancy] = await Promise.all([
+      this.api.call<{ data: readonly StoredModel[] }>('GET', 'data-app/datamarts', { signal }),
+      this.api.call<{ data: readonly { name: string }[] }>('GET', 'datasource', { signal }),
+      name === undefined || name === 'new'
+        ? null
+        : this.api.call<{ data: Tenancy }>('GET', 'data-app/datamarts/tenancy', {
+            query: { datamartName: name },
+            signal,
+          }),
+    ]);
+    const source = this.place.query.get('source');
+    this.draft =
+      name === 'new' && source !== null ? proposedModel(await readCatalogue(this.api, source, signal)) : null;
+    const stored = models.data.find((one) => one.name === name) ?? null;
+    return {
+      models: models.data,
+      sources: sources.data.map((one) => one.name),
+      tenancy: tenancy?.data ?? null,
+      stored,
+    };
+  }
+
+  protected override needsLoad(before: ModelScreen['place'] | undefined): boolean {
+    return super.needsLoad(before) || before?.query.get('source') !== this.place.query.get('source');
+  }
+
+  protected override content({ models, tenancy, sources, stored }: Data): TemplateResult {
+    const [name] = this.place.rest;
+    if (name === 'new') return this.draft === null ? chooseSource(sources) : this.#new(this.draft);
+    if (tenancy !== null)
+      return html`${one(tenancy, this.api)} ${stored !== null && hasRole(this.api.session, 'author') ? this.#edit(stored) : nothing}`;
+    const mayBuild = hasRole(this.api.session, 'author') && sources.length > 0;
+    return html`<div class="head"><h1>Models</h1><p>A model says which tables and columns may be shown, and whose rows they hold.</p></div>
+      ${list({
+        name: 'models',
+        rows: models,
+        columns,
+        search: this.place.query.get('search') ?? '',
+        empty: html`<h2>No model yet</h2><p>${sources.length === 0 ? 'Connect a source first.' : 'Describe the tables of a source.'}</p>`,
+        actions: mayBuild ? html`${link(addressOf('models', ['new']), 'New model', 'button')}` : undefined,
+      })}`;
+  }
+
+  #edit(stored: StoredModel): TemplateResult {
+    const save = ({ detail }: CustomEvent<StoredModel>): void =>
+      void this.act(async () => {
+        const { data } = await this.api.call<{ data: readonly StoredModel[] }>('GET', 'data-app/datamarts');
+        const now = data.find(({ name }) => name === detail.name);
+        if (now?.updatedAt !== stored.updatedAt) {
+          throw new Error(
+            'Somebody changed this model meanwhile. Open it again in another tab, and make your change to it.',
+          );
+        }
+        const { warnings = [] } = await this.api.call<{ warnings?: readonly { readonly message?: string }[] }>(
+          'PUT',
+          'data-app/datamarts',
+          {
+            body: changeOf(detail),
+          },
+        );
+        return ['The model is saved.', ...warnings.flatMap(({ message }) => message ?? [])].join(' ');
+      });
+    return html`<h2>Change the model</h2>
+      <studio-model-editor .model=${stored} @model-change=${save}></studio-model-editor>`;
+  }
+
+  #new(draft: ModelDraft): TemplateResult {
+    const fault = faultOf(draft);
+    const rename = (event: Event): void => {
+      this.draft = { ...draft, name: (event.target as HTMLInputElement).value };
+    };
+    return html`<div class="head"><h1>New model of ${draft.source}</h1><p>Proposed from keys and names. Check whose rows each table holds.</p></div>
+      <section class="card">
+        <div class="form">
+          <label>Name<input maxlength="120" autocomplete="off" .value=${draft.name} @input=${rename} /></label>
+          ${this.#tenants(draft)}
+        </div>
+      </section>
+      <section class="card"><h2>Tables</h2>${this.#tables(draft)}</section>
+      <section class="card"><h2>Relationships</h2>${this.#relationships(draft)}</section>
+      <section class="card">
+        ${fault === null ? nothing : html`<p class="soft">${fault}</p>`}
+        <div class="buttons">
+          ${link(addressOf('models'), 'Cancel', 'button quiet')}
+          <button type="button" ?disabled=${fault !== null || this.isBusy} @click=${() => void this.#create(draft)}>Create the model</button>
+        </div>
+      </section>`;
+  }
+
+  #tenants(draft: ModelDraft): TemplateResult {
+    const { tenants } = draft;
+    const table = draft.tables.find((each) => qualified(each.table) === tenants?.table)?.table;
+    const choose = (event: Event): void => {
+      this.draft = withTenants(draft, (event.target as HTMLSelectElement).value);
+    };
+    const change =
+      (field: 'key' | 'name') =>
+      (event: Event): void => {
+        if (tenants === null) return;
+        const column = (event.target as HTMLSelectElement).value;
+        const next = { ...draft, tenants: { ...tenants, [field]: column } };
+        this.draft = field === 'key' ? withTable(next, tenants.table, { ownership: { kind: 'column', column } }) : next;
+      };
+    const options = (now: string): readonly TemplateResult[] =>
+      (table?.columns ?? []).map(
+        ({ columnName }) => html`<option ?selected=${columnName === now}>${columnName}</option>`,
+      );
+    return html`<label>Which table has one row for each tenant?
+        <select @change=${choose}>
+          <option value="" ?selected=${tenants === null}>Choose a table</option>
+          ${draft.tables.map((each) => html`<option ?selected=${qualified(each.table) === tenants?.table}>${qualified(each.table)}</option>`)}
+        </select>
+      </label>
+      ${
+        tenants === null
+          ? nothing
+          : html`<div class="row">
+              <label>Its key, the client id<select @change=${change('key')}>${options(tenants.key)}</select></label>
+              <label>The tenant’s name<select @change=${change('name')}>${options(tenants.name)}</select></label>
+            </div>`
+      }`;
+  }
+
+  #tables(draft: ModelDraft): TemplateResult {
+    return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
+      <thead><tr><th scope="col">Use</th><th scope="col">Table</th><th scope="col">Label</th><th scope="col">Whose rows are these?</th></tr></thead>
+      <tbody>${draft.tables.map((each) => this.#tableRow(draft, each))}</tbody>
+    </table></div>`;
+  }
+
+  #tableRow(draft: ModelDraft, { table, isUsed, label, ownership }: TableDraft): TemplateResult {
+    const name = qualified(table);
+    const change = (part: Partial<Omit<TableDraft, 'table'>>): void => {
+      this.draft = withTable(draft, name, part);
+    };
+    const use = (event: Event): void => change({ isUsed: (event.target as HTMLInputElement).checked });
+    const relabel = (event: Event): void => change({ label: (event.target as HTMLInputElement).value });
+    const owned = (event: Event): void => change({ ownership: ownershipOf((event.target as HTMLSelectElement).value) });
+    const now = ownership.kind === 'column' ? `column:${ownership.column}` : ownership.kind;
+    const option = (value: string, text: string): TemplateResult =>
+      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
+    return html`<tr>
+      <td><input type="checkbox" aria-label="Use ${name}" .checked=${isUsed} @change=${use} /></td>
+      <td><code>${name}</code></td>
+      <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} ?disabled=${!isUsed} @change=${relabel} /></td>
+      <td>
+        <select aria-label="Whose rows ${name} holds" ?disabled=${!isUsed} @change=${owned}>
+          ${option('related', 'By a relationship to an owned table')}
+          ${option('shared', 'Everybody’s: all tenants read every row')}
+          ${table.columns.map(({ columnName }) => option(`column:${columnName}`, `Column ${columnName} has the client id`))}
+        </select>
+      </td>
+    </tr>`;
+  }
+
+  #relationships(draft: ModelDraft): TemplateResult {
+    if (draft.relationships.length === 0) return html`<p class="soft">None proposed.</p>`;
+    const toggle =
+      (at: number) =>
+      (event: Event): void => {
+        const isUsed = (event.target as HTMLInputElement).checked;
+        this.draft = {
+          ...draft,
+          relationships: draft.relationships.map((each, index) => (index === at ? { ...each, isUsed } : each)),
+        };
+      };
+    return html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
+      <thead><tr><th scope="col">Use</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cardinality</th><th scope="col">Why</th></tr></thead>
+      <tbody>${draft.relationships.map(
+        ({ relationship: r, reason, isUsed }, at) => html`<tr>
+          <td><input type="checkbox" aria-label="Use ${r.relationshipName}" .checked=${isUsed} @change=${toggle(at)} /></td>
+          <td><code>${r.parentTableName}.${r.parentColumnName}</code></td>
+          <td><code>${r.childTableName}.${r.childColumnName}</code></td>
+          <td>${r.cardinality ?? ''}</td><td class="soft">${reason}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>`;
+  }
+
+  /** A workspace of the same name makes the model one that dashboards can be built on. */
+  async #create(draft: ModelDraft): Promise<void> {
+    const name = draft.name.trim();
+    const isMade = await this.act(async () => {
+      await this.api.call('POST', 'data-app/datamarts', { body: bodyOf(draft) });
+      const { data } = await this.api.call<{ data: readonly { name: string }[] }>('GET', 'workspace');
+      if (!data.some((workspace) => workspace.name === name))
+        await this.api.call('POST', 'workspace', { body: { name, connectionType: 'DATAMART', datamartName: name } });
+      return null;
+    });
+    if (isMade) navigate(addressOf('models', [name]));
+  }
+}
+
+const ownershipOf = (value: string): Ownership => {
+  if (value.startsWith('column:')) return { kind: 'column', column: value.slice('column:'.length) };
+  return { kind: value === 'shared' ? 'shared' : 'related' };
+};
+
+const columns: readonly Column<Listed>[] = [
+  { title: 'Model', of: ({ name }) => link(addressOf('models', [name]), name), text: ({ name }) => name },
+  {
+    title: 'Source',
+    of: ({ companyIntegration: { name } }) => link(addressOf('sources', [name]), name),
+    text: ({ companyIntegration }) => companyIntegration.name,
+  },
+  { title: 'Changed', of: ({ updatedAt }) => moment(updatedAt) },
+];
+
+const chooseSource = (
+  sources: readonly string[],
+): TemplateResult => html`<div class="head"><h1>New model</h1><p>Of which source?</p></div>
+  <div class="cards">${sources.map((name) => html`<section class="card"><h2>${link(addressOf('models', ['new'], { source: name }), name)}</h2></section>`)}</div>`;
+
+const whose = ({ kind, clientColumn, path, message }: TableTenancy): string => {
+  const column = clientColumn === null ? '' : `${clientColumn.table}.${clientColumn.column}`;
+  switch (kind) {
+    case 'column':
+      return `the tenant in ${column}`;
+    case 'master':
+      return `one row for each tenant, by ${column}`;
+    case 'path':
+      return `the tenant in ${column}, by ${path.map(({ toTable }) => toTable).join(', then ')}`;
+    case 'shared':
+      return 'everybody reads every row';
+    case 'database':
+      return 'the tenant whose database it is';
+    case 'none':
+      return 'nobody: the model has no tenants';
+    case 'unreadable':
+      return message ?? 'nobody may read it';
+  }
+};
+
+const kindBadge = ({ kind }: TableTenancy): TemplateResult =>
+  kind === 'unreadable'
+    ? badge('not readable', 'bad')
+    : kind === 'shared'
+      ? badge('shared', 'warn')
+      : badge(kind === 'path' ? 'derived' : 'owned', 'good');
+
+/** Rows are shown to those who build and may see data of tenants. */
+const showsRows = ({ session }: Api): boolean => session.person.seesData && hasRole(session, 'author');
+
+const one = ({ datamartName, tables }: Tenancy, api: Api): TemplateResult => {
+  const rows = showsRows(api);
+  const bad = tables.filter(({ kind }) => kind === 'unreadable').length;
+  return html`<div class="head"><h1>${datamartName}</h1></div>
+    ${bad === 0 ? nothing : html`<p class="notice bad" role="alert">${bad === 1 ? 'One table has' : `${bad} tables have`} rows that belong to nobody. No query reads them until you say whose they are.</p>`}
+    <div class="table" tabindex="0" role="group" aria-label="List"><table>
+      <thead><tr><th scope="col">Table</th><th scope="col">State</th><th scope="col">Whose rows are these?</th>${rows ? html`<th scope="col">Sample</th>` : nothing}</tr></thead>
+      <tbody>${tables.map(
+        (table) => html`<tr>
+          <td><code>${table.table}</code></td><td>${kindBadge(table)}</td><td>${whose(table)}</td>
+          ${rows ? html`<td><studio-sample-rows .api=${api} table=${table.table}></studio-sample-rows></td>` : nothing}
+        </tr>`,
+      )}</tbody>
+    </table></div>
+    <p>${link(addressOf('models'), 'All models')}</p>`;
+};
+
+customElements.define('studio-model', ModelScreen);

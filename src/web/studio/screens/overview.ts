@@ -1,0 +1,112 @@
+/** What this installation has, and what to do next. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { link } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+import { readPolicy } from '../base/viewer.js';
+
+type Named = { readonly name: string };
+type Overview = {
+  readonly sources: number;
+  readonly models: number;
+  readonly dashboards: number;
+  readonly tenants: number;
+  readonly hasMoreTenants: boolean;
+  /** The data app that the policy names, if it does not exist. */
+  readonly missingDataApp: string | null;
+};
+
+class OverviewScreen extends Screen<Overview> {
+  protected override async load(signal: AbortSignal): Promise<Overview> {
+    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }] = await Promise.all([
+      this.api.call<{ data: readonly Named[] }>('GET', 'datasource', { signal }),
+      this.api.call<{ data: readonly Named[] }>('GET', 'data-app/datamarts', { signal }),
+      this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
+      this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
+      readPolicy(this.api, signal),
+      this.api.command<{ tenants: readonly unknown[]; next: unknown }>('tenants-list', {}, signal),
+    ]);
+    const lists = await Promise.all(
+      workspaces.data.map(({ name: workspaceName }) =>
+        this.api.call<{ data: readonly unknown[] }>('POST', 'workspace/dashboards', {
+          body: { workspaceName },
+          signal,
+        }),
+      ),
+    );
+    return {
+      sources: sources.data.length,
+      models: models.data.length,
+      dashboards: lists.reduce((sum, { data }) => sum + data.length, 0),
+      tenants: tenants.length,
+      hasMoreTenants: next !== null,
+      missingDataApp: dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp,
+    };
+  }
+
+  protected override content(overview: Overview): TemplateResult {
+    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp } = overview;
+    const { name } = this.api.session.person;
+    return html`<div class="head">
+        <h1>Overview</h1>
+        <p>You are logged in as ${name}.</p>
+      </div>
+      ${missingDataApp === null ? nothing : this.#createDataApp(missingDataApp)}
+      <div class="cards">
+        ${figure('Sources', 'sources', `${sources}`, 'databases that hold your customers’ rows')}
+        ${figure('Models', 'models', `${models}`, 'which tables and columns may be shown, and whose rows they are')}
+        ${figure('Dashboards', 'dashboards', `${dashboards}`, 'templates, from which each tenant gets a copy')}
+        ${figure('Tenants', 'tenants', `${tenants}${hasMoreTenants ? '+' : ''}`, 'customers whose users have logged in')}
+      </div>
+      ${hasRole(this.api.session, 'author') ? nextStep({ sources, models, dashboards, tenants }) : nothing}`;
+  }
+
+  /** Without its data app, the gateway can give no user a token. */
+  #createDataApp(name: string): TemplateResult {
+    const create = (): void =>
+      void this.act(async () => {
+        await this.api.call('POST', 'data-app', { body: { name } });
+        return `The data app ${name} is there.`;
+      });
+    return html`<section class="card">
+      <h2>The data app “${name}” does not exist</h2>
+      <p>The policy names it: the embeds and tokens of its users belong to it.</p>
+      ${
+        hasRole(this.api.session, 'owner')
+          ? html`<button type="button" ?disabled=${this.isBusy} @click=${create}>Create it</button>`
+          : html`<p class="soft">Ask an owner to create it.</p>`
+      }
+    </section>`;
+  }
+}
+
+const figure = (
+  title: string,
+  path: string,
+  value: string,
+  meaning: string,
+): TemplateResult => html`<section class="card">
+  <h2>${link(addressOf(path), title)}</h2>
+  <span class="figure">${value}</span>
+  <span class="soft">${meaning}</span>
+</section>`;
+
+type Counts = Pick<Overview, 'sources' | 'models' | 'dashboards' | 'tenants'>;
+
+const nextStep = ({ sources, models, dashboards, tenants }: Counts): TemplateResult | typeof nothing => {
+  if (sources === 0)
+    return step('Connect a database', 'Studio reads its tables, and changes nothing in it.', 'sources');
+  if (models === 0) return step('Describe the tables', 'Say which column tells whose rows these are.', 'models');
+  if (dashboards === 0) return step('Build a dashboard', 'Choose fields, and see the chart at once.', 'dashboards');
+  if (tenants === 0) return step('Embed it', 'Copy ten lines into a page of your product.', 'embed');
+  return nothing;
+};
+
+const step = (title: string, text: string, path: string): TemplateResult => html`<section class="card">
+  <h2>Next: ${title.toLowerCase()}</h2>
+  <p>${text}</p>
+  ${link(addressOf(path), title, 'button')}
+</section>`;
+
+customElements.define('studio-overview', OverviewScreen);

@@ -1,0 +1,292 @@
+/** Roll-outs: what a changed template would do to each tenant's copy, doing it in steps, and taking it back. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
+import { badge, confirmed, link, moment } from '../base/kit.js';
+import { addressOf, navigate } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+import '../parts/check.js';
+import { readPolicy } from '../base/viewer.js';
+
+type Conflict = {
+  readonly path: string;
+  readonly kind: 'changed-by-both' | 'added-by-both' | 'removed-by-template' | 'removed-by-tenant';
+  /** The value before, the template's and the tenant's. Null: it has none. */
+  readonly base: unknown;
+  readonly template: unknown;
+  readonly tenant: unknown;
+};
+type Choice = { readonly clientId: string; readonly path: string; readonly take: 'template' | 'tenant' };
+type Planned = {
+  readonly clientId: string;
+  readonly status: string;
+  readonly isEdited: boolean;
+  readonly conflicts: readonly Conflict[];
+  readonly fault: string | null;
+};
+type Plan = {
+  readonly template: string;
+  readonly version: string;
+  readonly tenants: readonly Planned[];
+  readonly next: string | null;
+};
+type Listed = { readonly id: string; readonly template: string; readonly version: string; readonly state: string };
+type Earlier = Listed & { readonly startedBy: string | null; readonly startedAt: string };
+type Status = Listed & {
+  readonly isAtWork: boolean;
+  readonly cohorts: readonly { readonly name: string; readonly states: Readonly<Record<string, number>> }[];
+  readonly tenants: readonly { readonly clientId: string; readonly state: string; readonly fault?: string | null }[];
+};
+type Data = {
+  readonly templates: readonly { readonly template: string; readonly name: string }[];
+  readonly plan: Plan | null;
+  readonly history: TemplateHistory | null;
+  readonly rollouts: readonly Earlier[];
+  readonly status: Status | null;
+};
+
+const pollMs = 1000;
+
+class PublishScreen extends Screen<Data> {
+  static override properties = { ...Screen.properties, choices: { state: true } };
+  /** What was chosen for conflicts. A choice that the plan no longer has is not sent. */
+  declare choices: readonly Choice[];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.choices = [];
+  }
+
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [id] = this.place.rest;
+    const wanted = this.place.query.get('template');
+    const [{ templates }, { rollouts }] = await Promise.all([
+      readPolicy(this.api, signal),
+      this.api.command<{ rollouts: readonly Earlier[] }>('rollout-list', {}, signal),
+    ]);
+    const isGranted = templates.some(({ template }) => template === wanted);
+    const planned = isGranted && id === undefined ? wanted : null;
+    // A person in support may plan, and not read what dashboards hold.
+    const readsContent = hasRole(this.api.session, 'author', 'publisher', 'auditor');
+    const values = readsContent ? { showsValues: true } : {};
+    const [plan, history, status] = await Promise.all([
+      planned === null ? null : this.api.command<Plan>('rollout-plan', { template: planned, ...values }, signal),
+      planned === null || !readsContent ? null : readHistory(this.api, planned, signal),
+      id === undefined ? null : this.api.command<Status>('rollout-status', { id }, signal),
+    ]);
+    clearTimeout(this.#timer);
+    if (status?.isAtWork === true) this.#timer = setTimeout(() => void this.reload(), pollMs);
+    return { templates, plan, history, rollouts, status };
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
+  }
+
+  protected override needsLoad(before: PublishScreen['place'] | undefined): boolean {
+    return super.needsLoad(before) || before?.query.get('template') !== this.place.query.get('template');
+  }
+
+  protected override content(data: Data): TemplateResult {
+    if (data.status !== null) return this.#status(data.status);
+    if (data.plan !== null) return this.#plan(data.plan, data.history);
+    const wanted = this.place.query.get('template');
+    const isUnknown = wanted !== null && !data.templates.some(({ template }) => template === wanted);
+    return html`<div class="head"><h1>Roll-outs</h1><p>A roll-out brings a changed template to the tenants, and keeps what each tenant changed.</p></div>
+      ${isUnknown ? html`<p class="notice warn">The policy does not name “${wanted}”, so no tenant has a copy of it. Name it under templates in the policy first.</p>` : nothing}
+      <section class="card"><h2>Templates</h2>
+        ${data.templates.length === 0 ? html`<p class="soft">The policy names none.</p>` : nothing}
+        <ul>${data.templates.map(({ template, name }) => html`<li>${link(addressOf('rollouts', [], { template }), name)} <code>${template}</code></li>`)}</ul>
+      </section>
+      <section class="card"><h2>Earlier roll-outs</h2>${earlier(data.rollouts)}</section>`;
+  }
+
+  #plan({ template, version, tenants, next }: Plan, history: TemplateHistory | null): TemplateResult {
+    const waiting = tenants.filter(({ status }) => status !== 'up-to-date').length;
+    const conflicts = tenants.filter((tenant) => tenant.conflicts.length > 0).length;
+    const mayPublish = hasRole(this.api.session, 'publisher');
+    return html`<div class="head"><h1>Roll out ${template}</h1><p>Version <code>${version.slice(0, 8)}</code>.
+        ${waiting === 0 ? 'Every copy has it.' : `${waiting}${next === null ? '' : ' or more'} of the copies differ from it; ${conflicts} of them changed the same things.`}</p></div>
+      ${history === null || history.unpublished.length === 0 ? nothing : changesIn(history)}
+      ${hasRole(this.api.session, 'author', 'publisher') ? html`<studio-check .api=${this.api} template=${template}></studio-check>` : nothing}
+      ${mayPublish ? this.#form(template, version, tenants) : nothing}
+      ${mayPublish ? this.#conflicts(tenants) : nothing}
+      <section class="card"><h2>What would happen</h2>
+        <div class="table" tabindex="0" role="group" aria-label="List"><table>
+          <thead><tr><th scope="col">Tenant</th><th scope="col">Copy</th><th scope="col">Changed by the tenant</th><th scope="col">Conflicts</th></tr></thead>
+          <tbody>${tenants.map(
+            ({ clientId, status, isEdited, conflicts: own, fault }) => html`<tr>
+              <td>${link(addressOf('tenants', [clientId]), clientId)}</td>
+              <td>${badge(status, status === 'up-to-date' ? 'good' : fault === null ? 'plain' : 'bad')} ${fault ?? ''}</td>
+              <td>${isEdited ? 'yes' : 'no'}</td><td>${own.map(inWords).join('; ')}</td>
+            </tr>`,
+          )}</tbody>
+        </table></div>
+      </section>
+      <p>${link(addressOf('rollouts'), 'All roll-outs')}</p>`;
+  }
+
+  #conflicts(tenants: readonly Planned[]): TemplateResult | typeof nothing {
+    const torn = tenants.filter(({ conflicts }) => conflicts.length > 0);
+    if (torn.length === 0) return nothing;
+    return html`<section class="card"><h2>Conflicts</h2>
+      <p class="soft">Template and tenant changed the same thing. Choose whose value the copy gets. A copy whose conflicts are all decided is rolled out like the others.</p>
+      <div class="table" tabindex="0" role="group" aria-label="Conflicts"><table>
+        <thead><tr><th scope="col">Tenant</th><th scope="col">What</th><th scope="col">Before</th><th scope="col">Template</th><th scope="col">Tenant’s own</th><th scope="col">Choice</th></tr></thead>
+        <tbody>${torn.flatMap(({ clientId, conflicts }) => conflicts.map((conflict) => this.#conflict(clientId, conflict)))}</tbody>
+      </table></div>
+    </section>`;
+  }
+
+  #conflict(clientId: string, { path, base, template, tenant }: Conflict): TemplateResult {
+    const isThis = (one: Choice): boolean => one.clientId === clientId && one.path === path;
+    const now = this.choices.find(isThis)?.take ?? '';
+    const choose = (event: Event): void => {
+      const { value } = event.target as HTMLSelectElement;
+      const others = this.choices.filter((one) => !isThis(one));
+      this.choices = value === 'template' || value === 'tenant' ? [...others, { clientId, path, take: value }] : others;
+    };
+    const option = (value: string, text: string): TemplateResult =>
+      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
+    return html`<tr>
+      <td>${clientId}</td><td><code>${path}</code></td><td>${valueText(base)}</td><td>${valueText(template)}</td><td>${valueText(tenant)}</td>
+      <td><select aria-label="Choice for ${path} of ${clientId}" @change=${choose}>
+        ${option('', 'not decided')}${option('template', 'the template’s')}${option('tenant', 'the tenant’s own')}
+      </select></td>
+    </tr>`;
+  }
+
+  #form(template: string, version: string, tenants: readonly Planned[]): TemplateResult {
+    return html`<form class="form card" @submit=${(event: SubmitEvent) => void this.#apply(event, template, version)}>
+      <label>First, only these tenants <span class="hint">client ids, separated by commas; empty: no canary</span>
+        <input name="canary" list="canary-tenants" autocomplete="off" />
+        <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}></option>`)}</datalist>
+      </label>
+      <label>Then in steps <span class="hint">percent of the tenants, rising</span><input name="steps" value="100" autocomplete="off" /></label>
+      <label>Where a tenant changed the same thing <span class="hint" id="decided">and nothing is decided below</span>
+        <select name="onConflict" aria-describedby="decided">
+          <option value="leave">leave that copy as it is</option>
+          <option value="keep-tenant">keep the tenant’s change, and bring the rest</option>
+        </select>
+      </label>
+      <label class="inline"><input type="checkbox" name="isPausing" /> Wait after each step until I continue</label>
+      <div class="buttons"><button ?disabled=${this.isBusy}>Roll out</button></div>
+    </form>`;
+  }
+
+  async #apply(event: SubmitEvent, template: string, version: string): Promise<void> {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    const form = new FormData(event.target);
+    const parts = (name: string): readonly string[] =>
+      String(form.get(name) ?? '')
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean);
+    const input = {
+      ...{ template, version },
+      canary: parts('canary'),
+      steps: parts('steps').map(Number),
+      onConflict: String(form.get('onConflict')),
+      isPausing: form.has('isPausing'),
+      choices: this.choices.filter(({ clientId, path }) =>
+        this.data?.plan?.tenants.some(
+          (tenant) => tenant.clientId === clientId && tenant.conflicts.some((one) => one.path === path),
+        ),
+      ),
+    };
+    let id = '';
+    const isBegun = await this.act(async () => {
+      ({ id } = await this.api.command<{ id: string }>('rollout-apply', input));
+      return null;
+    });
+    if (isBegun) this.#open(id);
+  }
+
+  #open(id: string): void {
+    navigate(addressOf('rollouts', [id]));
+  }
+
+  #status(status: Status): TemplateResult {
+    const { id, template, version, state, isAtWork, cohorts, tenants } = status;
+    const mayPublish = hasRole(this.api.session, 'publisher');
+    const run = (command: string, text: string) => (): void =>
+      void this.act(async () => {
+        await this.api.command(command, { id });
+        return text;
+      });
+    return html`<div class="head"><h1>Roll-out of ${template}</h1>${badge(state, state === 'finished' ? 'good' : state === 'failed' ? 'bad' : 'warn')}
+        <p>Version <code>${version.slice(0, 8)}</code>${isAtWork ? ', at work now' : ''}.</p></div>
+      ${
+        mayPublish
+          ? html`<div class="toolbar">
+              <button type="button" ?disabled=${this.isBusy || isAtWork || state === 'finished' || state === 'rolled-back'} @click=${run('rollout-resume', 'The roll-out goes on.')}>Continue</button>
+              <button type="button" class="danger" ?disabled=${this.isBusy || isAtWork || state === 'rolled-back'} @click=${() => void this.#takeBack(id)}>Take it back</button>
+            </div>`
+          : nothing
+      }
+      <section class="card"><h2>Steps</h2>
+        <div class="table" tabindex="0" role="group" aria-label="List"><table>
+          <thead><tr><th scope="col">Step</th><th scope="col">Tenants</th></tr></thead>
+          <tbody>${cohorts.map(({ name, states }) => html`<tr><td>${name}</td><td>${Object.entries(states).map(([what, count]) => html`${badge(`${count} ${what}`, /fail|conflict/.test(what) ? 'bad' : 'plain')} `)}</td></tr>`)}</tbody>
+        </table></div>
+      </section>
+      ${
+        tenants.length === 0
+          ? nothing
+          : html`<section class="card"><h2>Tenants to look at</h2><div class="table" tabindex="0" role="group" aria-label="List"><table>
+              <thead><tr><th scope="col">Tenant</th><th scope="col">State</th><th scope="col">Why</th></tr></thead>
+              <tbody>${tenants.map(({ clientId, state: own, fault }) => html`<tr><td>${link(addressOf('tenants', [clientId]), clientId)}</td><td>${own}</td><td>${fault ?? ''}</td></tr>`)}</tbody>
+            </table></div></section>`
+      }
+      <p>${link(addressOf('rollouts'), 'All roll-outs')}</p>`;
+  }
+
+  async #takeBack(id: string): Promise<void> {
+    const text = 'Each copy gets back what it had before this roll-out, except what its tenant changed since.';
+    if (!(await confirmed('Take this roll-out back?', text, 'Take it back'))) return;
+    await this.act(async () => {
+      await this.api.command('rollout-rollback', { id });
+      return 'The roll-out is being taken back.';
+    });
+  }
+}
+
+/** A value as a person reads it: text as it is, all else as JSON, cut where it is long. */
+const valueText = (value: unknown): string => {
+  if (value === null) return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+};
+
+const kindWords: Readonly<Record<Conflict['kind'], string>> = {
+  'changed-by-both': 'both changed',
+  'added-by-both': 'both added',
+  'removed-by-template': 'the template removed, and the tenant changed',
+  'removed-by-tenant': 'the tenant removed, and the template changed',
+};
+
+const changesIn = ({ unpublished }: TemplateHistory): TemplateResult =>
+  html`<section class="card"><h2>What changed</h2>
+    <p class="soft">Since the edition that most tenants have:</p>
+    <ul>${unpublished.map((text) => html`<li>${text}</li>`)}</ul></section>`;
+
+const inWords = ({ path, kind }: Conflict): string => `${kindWords[kind]} ${path}`;
+
+const earlier = (rollouts: readonly Earlier[]): TemplateResult =>
+  rollouts.length === 0
+    ? html`<p class="soft">None yet.</p>`
+    : html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
+        <thead><tr><th scope="col">Roll-out</th><th scope="col">Template</th><th scope="col">Version</th><th scope="col">Begun</th><th scope="col">By</th><th scope="col">State</th></tr></thead>
+        <tbody>${rollouts.map(
+          ({ id, template, version, state, startedAt, startedBy }) => html`<tr>
+            <td>${link(addressOf('rollouts', [id]), id.slice(0, 8))}</td><td>${template}</td><td><code>${version.slice(0, 8)}</code></td>
+            <td>${moment(startedAt)}</td><td>${personIn(startedBy)}</td>
+            <td>${badge(state, state === 'finished' ? 'good' : 'warn')}</td>
+          </tr>`,
+        )}</tbody>
+      </table></div>`;
+
+customElements.define('studio-publish', PublishScreen);

@@ -1,0 +1,175 @@
+/** The databases: connect one, read its tables anew, and see what it has. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { addressOf, navigate } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+import { type Catalogue, readCatalogue } from '../base/source-tables.js';
+
+type Source = { readonly name: string; readonly datasourceType: Kind; readonly syncedAt: string | null };
+type Kind = 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE' | 'DUCKDB';
+type Data = { readonly sources: readonly Source[]; readonly catalogue: Catalogue | null };
+
+const kinds: Readonly<Record<Kind, { readonly title: string; readonly port: number | null }>> = {
+  POSTGRES: { title: 'PostgreSQL', port: 5432 },
+  MYSQL: { title: 'MySQL or MariaDB', port: 3306 },
+  CLICKHOUSE: { title: 'ClickHouse', port: 8123 },
+  DUCKDB: { title: 'DuckDB file', port: null },
+};
+
+class SourcesScreen extends Screen<Data> {
+  static override properties = { ...Screen.properties, kind: { state: true } };
+  declare kind: Kind;
+
+  constructor() {
+    super();
+    this.kind = 'POSTGRES';
+  }
+
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [name] = this.place.rest;
+    const [{ data: sources }, catalogue] = await Promise.all([
+      this.api.call<{ data: readonly Source[] }>('GET', 'datasource', { signal }),
+      name === undefined || name === 'new' ? null : readCatalogue(this.api, name, signal),
+    ]);
+    return { sources, catalogue };
+  }
+
+  protected override content({ sources, catalogue }: Data): TemplateResult {
+    const [name] = this.place.rest;
+    if (name === 'new') return this.#new();
+    if (catalogue !== null) return this.#one(catalogue);
+    const mayBuild = hasRole(this.api.session, 'author');
+    const add = mayBuild ? link(addressOf('sources', ['new']), 'Connect a database', 'button') : nothing;
+    return html`<div class="head"><h1>Sources</h1><p>The databases that hold your customers’ rows. Studio only reads them.</p></div>
+      ${list({
+        name: 'sources',
+        rows: sources,
+        columns: this.#columns,
+        search: this.place.query.get('search') ?? '',
+        empty: html`<h2>No source yet</h2><p>Connect the database of your product, with a user that may only read.</p>`,
+        actions: html`${add}`,
+      })}`;
+  }
+
+  readonly #columns: readonly Column<Source>[] = [
+    { title: 'Source', of: ({ name }) => link(addressOf('sources', [name]), name), text: ({ name }) => name },
+    { title: 'Kind', of: ({ datasourceType }) => kinds[datasourceType]?.title ?? datasourceType },
+    { title: 'Tables read', of: ({ syncedAt }) => moment(syncedAt, 'never') },
+  ];
+
+  #new(): TemplateResult {
+    const { port } = kinds[this.kind];
+    const choose = (event: Event): void => {
+      this.kind = (event.target as HTMLSelectElement).value as Kind;
+    };
+    return html`<div class="head"><h1>Connect a database</h1><p>The connection is tried before anything is stored.</p></div>
+      <form class="form card" @submit=${this.#create}>
+        <label>Kind
+          <select name="kind" @change=${choose}>
+            ${Object.entries(kinds).map(([kind, { title }]) => html`<option value=${kind} ?selected=${kind === this.kind}>${title}</option>`)}
+          </select>
+        </label>
+        <label>Name <span class="hint">how Studio calls it</span><input name="name" required maxlength="120" autocomplete="off" /></label>
+        ${port === null ? fileFields : serverFields(port, this.kind === 'POSTGRES')}
+        <div class="buttons">
+          ${link(addressOf('sources'), 'Cancel', 'button quiet')}
+          <button ?disabled=${this.isBusy}>${this.isBusy ? 'Connecting…' : 'Connect'}</button>
+        </div>
+      </form>`;
+  }
+
+  readonly #create = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    const form = new FormData(event.target);
+    const text = (name: string): string => String(form.get(name) ?? '').trim();
+    const schema = text('schema');
+    const server = {
+      host: text('host'),
+      port: Number(text('port')),
+      username: text('username'),
+      password: String(form.get('password') ?? ''),
+      database: text('database'),
+      isSsl: form.has('isSsl'),
+      ...(schema === '' ? {} : { schema }),
+    };
+    const credentials = { name: text('name'), ...(this.kind === 'DUCKDB' ? { path: text('path') } : server) };
+    const isMade = await this.act(async () => {
+      await this.api.call('POST', 'datasource', { body: { datasourceType: this.kind, credentials } });
+      return null;
+    });
+    if (isMade) this.#opened(credentials.name);
+  };
+
+  #opened(name: string): void {
+    const address = addressOf('sources', [name]);
+    navigate(address);
+  }
+
+  #one({ name, datasourceType, tables }: Catalogue): TemplateResult {
+    const mayBuild = hasRole(this.api.session, 'author');
+    const search = this.place.query.get('search') ?? '';
+    return html`<div class="head">
+        <h1>${name}</h1>${badge(kinds[datasourceType as Kind]?.title ?? datasourceType)}
+        <span class="gap"></span>
+        ${mayBuild ? this.#actions(name) : nothing}
+      </div>
+      ${list({
+        name: 'tables',
+        rows: tables,
+        columns: tableColumns,
+        search,
+        empty: html`<h2>No tables</h2><p>The user of this source may read none. Grant it SELECT, then read the tables again.</p>`,
+      })}
+      <p>${link(addressOf('sources'), 'All sources')}</p>`;
+  }
+
+  #actions(name: string): TemplateResult {
+    const sync = (): void =>
+      void this.act(async () => {
+        await this.api.call('POST', 'datasource/sync', { body: { name } });
+        return 'The tables were read again.';
+      });
+    return html`<button type="button" class="quiet" ?disabled=${this.isBusy} @click=${sync}>Read the tables again</button>
+      <button type="button" class="quiet" ?disabled=${this.isBusy} @click=${() => void this.#remove(name)}>Remove</button>
+      ${link(addressOf('models', ['new'], { source: name }), 'Describe its tables', 'button')}`;
+  }
+
+  async #remove(name: string): Promise<void> {
+    const text = 'The database itself does not change. A source that a model uses cannot be removed.';
+    if (!(await confirmed(`Remove ${name}?`, text, 'Remove'))) return;
+    const isGone = await this.act(async () => {
+      await this.api.call('DELETE', 'datasource', { body: { name } });
+      history.replaceState(null, '', addressOf('sources'));
+      this.place = { ...this.place, rest: [] };
+      return `${name} is removed.`;
+    });
+    if (isGone) this.requestUpdate();
+  }
+}
+
+const tableColumns: readonly Column<Catalogue['tables'][number]>[] = [
+  { title: 'Table', of: ({ schemaName, tableName }) => `${schemaName}.${tableName}` },
+  { title: 'Columns', of: ({ columns }) => columns.map(({ columnName }) => columnName).join(', ') },
+  { title: 'Key', of: ({ primaryKey }) => primaryKey.join(', ') },
+  { title: 'Rows, about', of: ({ estimatedRows }) => estimatedRows?.toLocaleString() ?? '', isNumber: true },
+];
+
+const fileFields = html`<label>Path <span class="hint">a DuckDB file on the server, in a folder that the configuration allows</span>
+  <input name="path" required autocomplete="off" />
+</label>`;
+
+const serverFields = (port: number, hasSchema: boolean): TemplateResult => html`<div class="row">
+    <label>Host <span class="hint">allowed in the configuration</span><input name="host" required autocomplete="off" /></label>
+    <label>Port<input name="port" type="number" min="1" max="65535" required .value=${String(port)} /></label>
+  </div>
+  <label>Database<input name="database" required autocomplete="off" /></label>
+  ${hasSchema ? html`<label>Schema <span class="hint">empty: public</span><input name="schema" autocomplete="off" /></label>` : nothing}
+  <div class="row">
+    <label>User <span class="hint">one that may only read</span><input name="username" required autocomplete="off" /></label>
+    <label>Password<input name="password" type="password" autocomplete="new-password" /></label>
+  </div>
+  <label class="inline"><input type="checkbox" name="isSsl" /> Encrypted connection (TLS)</label>`;
+
+customElements.define('studio-sources', SourcesScreen);

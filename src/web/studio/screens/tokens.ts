@@ -1,0 +1,73 @@
+/** The guest tokens that are in use, and how to end them. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+
+type Token = {
+  readonly id: string;
+  readonly clientId: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+};
+
+class TokensScreen extends Screen<readonly Token[]> {
+  protected override async load(signal: AbortSignal): Promise<readonly Token[]> {
+    const { data } = await this.api.call<{ data: readonly Token[] }>('GET', 'guest-token', { signal });
+    return data;
+  }
+
+  protected override content(tokens: readonly Token[]): TemplateResult {
+    const mayRevoke = hasRole(this.api.session, 'support');
+    return html`<div class="head"><h1>Guest tokens</h1><p>Each page with charts uses one. Only the hash of a token is stored.</p></div>
+      ${list({
+        name: 'tokens',
+        rows: tokens,
+        columns: [...columns, ...(mayRevoke ? [this.#revoking] : [])],
+        search: this.place.query.get('search') ?? '',
+        empty: html`<h2>No token is in use</h2>`,
+        actions: mayRevoke
+          ? html`<button type="button" class="danger" ?disabled=${this.isBusy} @click=${() => void this.#revokeAll()}>End all</button>`
+          : html`${nothing}`,
+      })}`;
+  }
+
+  readonly #revoking: Column<Token> = {
+    title: 'Action',
+    of: ({ clientId }) =>
+      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(clientId)}>End those of ${clientId}</button>`,
+  };
+
+  async #revoke(tenant: string): Promise<void> {
+    const text = 'Pages that are open get a new token by themselves, decided anew by the policy.';
+    if (!(await confirmed(`End the tokens of ${tenant}?`, text, 'End them'))) return;
+    await this.act(async () => {
+      await this.api.command('revoke', { by: 'tenant', tenant, reason: 'ended in Studio' });
+      return `The tokens of ${tenant} have ended.`;
+    });
+  }
+
+  async #revokeAll(): Promise<void> {
+    const text = 'Every open page asks for a new token, decided anew by the policy.';
+    if (!(await confirmed('End all guest tokens?', text, 'End them all'))) return;
+    await this.act(async () => {
+      await this.api.command('revoke', { by: 'all', reason: 'ended in Studio' });
+      return 'All guest tokens have ended.';
+    });
+  }
+}
+
+const columns: readonly Column<Token>[] = [
+  {
+    title: 'Tenant',
+    of: ({ clientId }) => link(addressOf('tenants', [clientId]), clientId),
+    text: ({ clientId }) => clientId,
+  },
+  { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
+  { title: 'Ends', of: ({ expiresAt }) => moment(expiresAt, 'never'), text: ({ expiresAt }) => expiresAt ?? 'never' },
+  { title: 'Last used', of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet') },
+];
+
+customElements.define('studio-tokens', TokensScreen);

@@ -1,0 +1,46 @@
+/** A sender that a test kills. Its right and its report are scripted; its ledger and its mail server are real. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createMailer } from '../../dist/deliver/mailer.js';
+import { createSender } from '../../dist/deliver/sender.js';
+import { openDatabase } from '../../dist/platform/database.js';
+import { createStore } from '../../dist/store/store.js';
+
+const [databaseUrl, smtpUrl, leaseMs] = process.argv.slice(2);
+const database = await openDatabase({ databaseUrl, folder: null });
+const store = createStore(database.connect(), { seal: (text) => text, open: (text) => text });
+
+const send = createSender({
+  store,
+  clock: { now: () => new Date() },
+  ids: { uuid: randomUUID },
+  decide: async ({ owner }) => {
+    if (owner.clientId === 'suspended') return { refused: 'no-right' };
+    return {
+      address: 'ann@customer.example',
+      read: async () => {
+        await wait(Math.random() * 10);
+        return { dashboardName: 'Delays', dashboardUrl: null, attachments: [] };
+      },
+      isStillGood: async () => true,
+    };
+  },
+  mailer: createMailer({
+    ...{ smtpUrl, from: 'reports@analytics.example', replyTo: null, timeoutMs: 5_000, isTlsRequired: false },
+  }),
+  unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
+  domain: 'analytics.example',
+  log: { info: () => {}, warn: () => {} },
+  perClientPerMinute: 1_000_000,
+  attempts: 1_000,
+  largestBytes: 1_000_000,
+  leaseMs: Number(leaseMs),
+  readTimeoutMs: 5_000,
+  stopping: new AbortController().signal,
+});
+
+process.stdout.write('ready\n');
+const work = async () => {
+  for (;;) if (!(await send())) await wait(20);
+};
+await Promise.all([work(), work(), work(), work()]);

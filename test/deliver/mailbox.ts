@@ -1,0 +1,56 @@
+/** A mail server for tests: keeps what arrives, parsed, and answers as each test says. */
+import { type ParsedMail, simpleParser } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+
+/** `silent`: takes the message and cuts the connection without an answer. */
+export type Behaviour = 'take' | 'refuse-for-good' | 'refuse-for-now' | 'refuse-recipient' | 'silent';
+
+export type Received = { readonly mail: ParsedMail; readonly raw: string; readonly recipients: readonly string[] };
+
+const refusal = (responseCode: number): Error => Object.assign(new Error('refused by the test'), { responseCode });
+
+const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces);
+};
+
+export const openMailbox = async () => {
+  const received: Received[] = [];
+  let behaviour: Behaviour = 'take';
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onRcptTo: (_address, _session, done) => done(behaviour === 'refuse-recipient' ? refusal(550) : null),
+    onData: (stream, session, done) => {
+      const keep = async (): Promise<void> => {
+        const bytes = await readAll(stream);
+        if (behaviour === 'refuse-for-good') return done(refusal(554));
+        if (behaviour === 'refuse-for-now') return done(refusal(451));
+        const mail = await simpleParser(bytes);
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        received.push({ mail, raw: bytes.toString('latin1'), recipients });
+        if (behaviour === 'silent') for (const connection of server.connections) connection.close();
+        else done();
+      };
+      keep().catch(done);
+    },
+  });
+  server.on('error', () => {
+    // A connection that a killed sender leaves behind.
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.server.address();
+  if (address === null || typeof address === 'string') throw new Error('the mail server has no port');
+  return {
+    url: `smtp://127.0.0.1:${address.port}`,
+    received,
+    behave: (next: Behaviour): void => {
+      behaviour = next;
+    },
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+};
+
+export type Mailbox = Awaited<ReturnType<typeof openMailbox>>;

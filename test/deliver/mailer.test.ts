@@ -1,0 +1,178 @@
+/** Messages as a mail server receives them, and what a mail server answers. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMailer, type Mail, type Mailer, outcomeOf } from '../../src/deliver/mailer.js';
+import { messageOf, plainLine, type ReportText } from '../../src/deliver/message.js';
+import { readAddress } from '../../src/domain/deliver/address.js';
+import { type Mailbox, openMailbox } from './mailbox.js';
+
+const report: ReportText = {
+  scheduleName: 'Each morning',
+  dashboardName: 'Delays',
+  format: 'pdf',
+  moment: new Date('2026-10-26T07:00:00Z'),
+  timezone: 'Europe/Berlin',
+  dashboardUrl: 'https://app.example/reports?dashboard=delays&from=mail',
+  unsubscribeUrl: 'https://analytics.example/reports/unsubscribe/a.b',
+};
+
+const pdf = { filename: 'Delays.pdf', contentType: 'application/pdf', content: new TextEncoder().encode('%PDF-1.7') };
+const mailOf = (fields: Partial<ReportText> = {}, more: Partial<Mail> = {}): Mail => ({
+  ...messageOf({ ...report, ...fields }),
+  to: 'ann@customer.example',
+  messageId: '<one@analytics.example>',
+  attachments: [pdf],
+  ...more,
+});
+
+let mailbox: Mailbox;
+let mailer: Mailer;
+const options = {
+  from: 'reports@analytics.example',
+  replyTo: 'help@analytics.example',
+  timeoutMs: 5_000,
+  isTlsRequired: false,
+};
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  mailer = createMailer({ ...options, smtpUrl: mailbox.url });
+});
+afterAll(async () => {
+  await mailbox.close();
+});
+beforeEach(() => {
+  mailbox.received.length = 0;
+  mailbox.behave('take');
+});
+
+const sent = async (mail: Mail) => {
+  expect(await mailer.send(mail)).toEqual({ kind: 'taken' });
+  const [received, ...others] = mailbox.received;
+  if (received === undefined || others.length > 0) throw new Error('one message must arrive');
+  return received;
+};
+
+describe('a message', () => {
+  test('has plain text beside HTML, the file, and an unsubscription with one click', async () => {
+    const { mail, raw, recipients } = await sent(mailOf());
+    expect(recipients).toEqual(['ann@customer.example']);
+    expect(mail.subject).toBe('Each morning: Delays');
+    expect(mail.messageId).toBe('<one@analytics.example>');
+    expect(mail.text).toContain('Delays, 26 October 2026 at 08:00 (Europe/Berlin)');
+    expect(mail.text).toContain(report.unsubscribeUrl);
+    expect(mail.html).toContain('href="https://app.example/reports?dashboard=delays&amp;from=mail"');
+    expect(raw).toMatch(/^List-Unsubscribe: <https:\/\/analytics\.example\/reports\/unsubscribe\/a\.b>\r$/m);
+    expect(raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    expect(mail.replyTo?.text).toBe('help@analytics.example');
+    expect(mail.attachments.map(({ filename, contentType, content }) => [filename, contentType, content])).toEqual([
+      ['Delays.pdf', 'application/pdf', Buffer.from('%PDF-1.7')],
+    ]);
+  });
+
+  test('has no link to a dashboard that no page shows', async () => {
+    const { mail } = await sent(mailOf({ dashboardUrl: null, format: 'link' }, { attachments: [] }));
+    expect(mail.text).not.toContain('Open the dashboard:');
+    expect(mail.attachments).toEqual([]);
+  });
+
+  test('takes no header, recipient or markup from names', async () => {
+    const hostile = '</title><script>alert(1)</script>\r\nBcc: mallory@evil.example\r\n\r\n"<b>&\u202e\u2028x';
+    const { mail, recipients, raw } = await sent(
+      mailOf(
+        { scheduleName: hostile, dashboardName: hostile },
+        { attachments: [{ ...pdf, filename: `${hostile}.pdf` }] },
+      ),
+    );
+    expect(recipients).toEqual(['ann@customer.example']);
+    expect(mail.headers.has('bcc')).toBe(false);
+    expect(raw).not.toMatch(/^Bcc:/im);
+    expect(mail.html).not.toMatch(/<script|<b>/);
+    expect(mail.html).toContain('&lt;script&gt;');
+    expect(mail.subject).not.toMatch(/[\p{Cc}\u202e\u2028]/u);
+  });
+
+  test('has one subject line whatever the names are', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
+        const { subject, html } = messageOf({ ...report, scheduleName: name, dashboardName: name });
+        expect(subject).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect([...subject].length).toBeLessThanOrEqual(200);
+        expect(html.match(/<(?!\/?(?:!doctype|html|head|meta|title|body|p|a)\b)/g)).toBeNull();
+        expect(plainLine(plainLine(name))).toBe(plainLine(name));
+      }),
+    );
+  });
+});
+
+describe('the mail server', () => {
+  test.each([
+    ['refuse-for-good', { kind: 'refused', isFinal: true, status: 554 }],
+    ['refuse-for-now', { kind: 'refused', isFinal: false, status: 451 }],
+    ['refuse-recipient', { kind: 'refused', isFinal: true, status: 550 }],
+    ['silent', { kind: 'unanswered' }],
+  ] as const)('that behaves as %s is told apart', async (behaviour, outcome) => {
+    mailbox.behave(behaviour);
+    expect(await mailer.send(mailOf())).toEqual(outcome);
+  });
+
+  test('that nobody runs is unreachable, and its password is in no outcome', async () => {
+    const { close, url } = await openMailbox();
+    await close();
+    const smtpUrl = url.replace('smtp://', 'smtp://user:the-password@');
+    const away = createMailer({ ...options, smtpUrl });
+    const outcome = await away.send(mailOf());
+    expect(outcome).toEqual({ kind: 'unreachable' });
+  });
+
+  test('that speaks no TLS gets no message where TLS is required', async () => {
+    const careful = createMailer({ ...options, smtpUrl: mailbox.url, isTlsRequired: true });
+    expect(await careful.send(mailOf())).toMatchObject({ kind: expect.stringMatching(/unreachable|refused/) });
+    expect(mailbox.received).toEqual([]);
+  });
+
+  test('that refuses the login leaves the message for later', () => {
+    const error = Object.assign(new Error('535'), { code: 'EAUTH', command: 'AUTH PLAIN', responseCode: 535 });
+    expect(outcomeOf(error, false)).toEqual({ kind: 'refused', isFinal: false, status: 535 });
+  });
+
+  test('that is lost while it gets the message may have it', () => {
+    const lost = Object.assign(new Error('closed'), { code: 'ECONNECTION', command: 'CONN' });
+    expect(outcomeOf(lost, true)).toEqual({ kind: 'unanswered' });
+    expect(outcomeOf(lost, false)).toEqual({ kind: 'unreachable' });
+  });
+});
+
+describe('an address', () => {
+  const allowed = ['customer.example'];
+
+  test('is one of an allowed domain, whatever its case', () => {
+    for (const address of ['ann@customer.example', 'Ann.O\u0027Neil+x@Customer.EXAMPLE']) {
+      expect(readAddress(address, allowed)).toBe(address);
+    }
+  });
+
+  test('is nowhere allowed without a list', () => {
+    expect(readAddress('ann@customer.example', [])).toBeUndefined();
+  });
+
+  test.each([
+    'ann@evil.example',
+    'ann@sub.customer.example',
+    'ann@customer.example.evil.example',
+    'ann@evil.example@customer.example',
+    'ann@evil.example, bob@customer.example',
+    'ann@customer.example\r\nBcc: x@evil.example',
+    '"a b"@customer.example',
+    'Ann <ann@customer.example>',
+    'ann@customer.example ',
+    '@customer.example',
+    'ann@cu\u0455tomer.example',
+    `${'a'.repeat(65)}@customer.example`,
+    '',
+    7,
+    null,
+    ['ann@customer.example'],
+  ])('is not %j', (value) => {
+    expect(readAddress(value, allowed)).toBeUndefined();
+  });
+});

@@ -1,0 +1,271 @@
+/** The sender and the planner over a real ledger and a real mail server, with a right that changes meanwhile. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { calendar } from '../../src/deliver/calendar.js';
+import { createMailer } from '../../src/deliver/mailer.js';
+import { createPlanner } from '../../src/deliver/planner.js';
+import { createSender, delayMs, type Granted, type Refused, type SenderOptions } from '../../src/deliver/sender.js';
+import type { Schedule } from '../../src/domain/deliver/schedule.js';
+import type { Store } from '../../src/domain/store/store.js';
+import { type Database, openDatabase } from '../../src/platform/database.js';
+import { migrate } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { testSealer } from '../suites/sealer.js';
+import { dueSample, scheduleSample } from '../suites/store-deliveries.js';
+import { dashboardSample, insertOrganization } from '../suites/store-samples.js';
+import { type Mailbox, openMailbox } from './mailbox.js';
+
+const start = new Date('2026-10-26T07:00:00Z');
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const grantedSample = (fields: Partial<Granted> = {}): Granted => ({
+  address: 'ann@customer.example',
+  read: async () => ({
+    dashboardName: 'Delays',
+    dashboardUrl: null,
+    attachments: [{ filename: 'Delays.csv', contentType: 'text/csv', content: bytes('delay\r\n7\r\n') }],
+  }),
+  isStillGood: async () => true,
+  ...fields,
+});
+
+describe.skipIf(!(await isPostgresThere()))('the sender', () => {
+  let own: OwnDatabase;
+  let database: Database;
+  let store: Store;
+  let mailbox: Mailbox;
+  let now = start;
+  let right: () => Promise<Granted | Refused>;
+  const lines: { event: string; [field: string]: unknown }[] = [];
+  const clock = { now: () => now };
+  const ids = { uuid: randomUUID };
+  const write = (line: { event: string }) => void lines.push(line);
+
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    database = await openDatabase({ databaseUrl: own.url, folder: null });
+    await migrate(database.connect<Tables>());
+    store = createStore(database.connect<Tables>(), testSealer);
+    mailbox = await openMailbox();
+  }, 60_000);
+  afterAll(async () => {
+    await mailbox.close();
+    await database.close();
+    await own.drop();
+  });
+  beforeEach(() => {
+    now = start;
+    right = async () => grantedSample();
+    mailbox.received.length = 0;
+    mailbox.behave('take');
+    lines.length = 0;
+  });
+  afterEach(async () => {
+    await database.connect<Tables>().withSchema('guestlist').deleteFrom('schedules').execute();
+  });
+
+  const senderOf = (fields: Partial<SenderOptions> = {}) =>
+    createSender({
+      ...{ store, clock, ids },
+      decide: () => right(),
+      mailer: createMailer({
+        smtpUrl: mailbox.url,
+        from: 'reports@analytics.example',
+        replyTo: null,
+        timeoutMs: 5_000,
+        isTlsRequired: false,
+      }),
+      unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
+      domain: 'analytics.example',
+      log: { info: write, warn: write },
+      perClientPerMinute: 100,
+      attempts: 3,
+      largestBytes: 1000,
+      leaseMs: 60_000,
+      readTimeoutMs: 5_000,
+      stopping: new AbortController().signal,
+      ...fields,
+    });
+  const insertSchedule = async (fields: Partial<Schedule> = {}): Promise<Schedule> => {
+    const { workspace, owner } = await insertOrganization(store);
+    const board = dashboardSample(workspace.id);
+    await store.dashboards.insert(board);
+    const schedule = scheduleSample(board.id, { ...owner, userIdentifier: 'ann' }, fields);
+    await store.schedules.insert(schedule);
+    return schedule;
+  };
+  const insertDue = async (fields: Partial<Schedule> = {}) => {
+    const schedule = await insertSchedule(fields);
+    const due = dueSample({ moment: start });
+    await store.deliveries.insert(schedule, [due], start);
+    return { schedule, id: due.id };
+  };
+  const ledger = async ({ id }: { readonly id: string }) =>
+    (await store.deliveries.list(id, 10)).map(({ state, reason, attempts }) => [state, reason, attempts]);
+
+  test('sends what is due once, with the report as its recipient reads it', async () => {
+    const { schedule, id } = await insertDue({ name: 'Morning', format: 'csv' });
+    const send = senderOf();
+    expect([await send(), await send()]).toEqual([true, false]);
+    expect(mailbox.received).toHaveLength(1);
+    const [{ mail, recipients }] = mailbox.received as [(typeof mailbox.received)[0]];
+    expect([mail.subject, recipients]).toEqual(['Morning: Delays', ['ann@customer.example']]);
+    expect(mail.messageId).toBe(`<${id}@analytics.example>`);
+    expect(mail.attachments[0]?.content.toString()).toBe('delay\r\n7\r\n');
+    expect(await ledger(schedule)).toEqual([['sent', null, 1]]);
+  });
+
+  test.each(['no-right', 'no-address'] as const)('sends nothing to a recipient with %s', async (refused) => {
+    const { schedule } = await insertDue();
+    right = async () => ({ refused });
+    await senderOf()();
+    expect(mailbox.received).toEqual([]);
+    expect(await ledger(schedule)).toEqual([['skipped', refused, 1]]);
+  });
+
+  test('sends nothing if the right ends while the report is read, or after it', async () => {
+    for (const granted of [
+      grantedSample({ read: async () => ({ refused: 'no-right' }) }),
+      grantedSample({ isStillGood: async () => false }),
+    ]) {
+      const { schedule } = await insertDue();
+      right = async () => granted;
+      await senderOf()();
+      expect(await ledger(schedule)).toEqual([['skipped', 'no-right', 1]]);
+    }
+    expect(mailbox.received).toEqual([]);
+  });
+
+  test('sends nothing of a schedule that is paused or deleted while the report is read', async () => {
+    const paused = await insertDue();
+    right = async () => {
+      await store.schedules.pause(paused.schedule.id);
+      return grantedSample();
+    };
+    await senderOf()();
+    now = new Date(start.getTime() + 60_000);
+    await senderOf()();
+    expect(await ledger(paused.schedule)).toEqual([['skipped', 'paused', 2]]);
+    now = start;
+    const { schedule } = await insertDue();
+    right = async () => {
+      await store.schedules.delete(schedule.dashboardId, schedule.owner, schedule.id);
+      return grantedSample();
+    };
+    expect(await senderOf()()).toBe(true);
+    expect(mailbox.received).toEqual([]);
+    expect(lines.map(({ event }) => event)).toContain('delivery.lease_lost');
+  });
+
+  test('decides anew at each attempt, after a delay that grows', async () => {
+    const { schedule } = await insertDue();
+    right = () => Promise.reject(new Error('the ledger is away'));
+    const send = senderOf();
+    await send();
+    expect(await ledger(schedule)).toEqual([['due', 'not-decided', 1]]);
+    expect(await send()).toBe(false);
+    now = new Date(start.getTime() + delayMs(1));
+    right = async () => grantedSample({ read: () => Promise.reject(new Error('busy')) });
+    await send();
+    expect(await ledger(schedule)).toEqual([['due', 'content-failed', 2]]);
+    now = new Date(now.getTime() + delayMs(2) - 1);
+    expect(await send()).toBe(false);
+    now = new Date(now.getTime() + 1);
+    right = async () => ({ refused: 'no-right' });
+    await send();
+    expect(await ledger(schedule)).toEqual([['skipped', 'no-right', 3]]);
+    expect([1, 2, 3, 20].map(delayMs)).toEqual([30_000, 60_000, 120_000, 3_600_000]);
+  });
+
+  test('fails after its attempts, and says why', async () => {
+    const { schedule } = await insertDue();
+    mailbox.behave('refuse-for-now');
+    const send = senderOf();
+    for (let attempts = 1; attempts <= 3; attempts += 1) {
+      await send();
+      now = new Date(now.getTime() + delayMs(attempts));
+    }
+    expect(await ledger(schedule)).toEqual([['failed', 'mail-refused', 3]]);
+    expect(await send()).toBe(false);
+  });
+
+  test('is refused for good by the mail server only once', async () => {
+    const { schedule } = await insertDue();
+    mailbox.behave('refuse-recipient');
+    await senderOf()();
+    expect(await ledger(schedule)).toEqual([['failed', 'mail-refused', 1]]);
+  });
+
+  test('repeats a message without an answer once, with the same id, and then never again', async () => {
+    const { schedule } = await insertDue();
+    mailbox.behave('silent');
+    const send = senderOf({ attempts: 10 });
+    for (let attempts = 1; attempts <= 4; attempts += 1) {
+      await send();
+      now = new Date(now.getTime() + delayMs(attempts));
+    }
+    expect(new Set(mailbox.received.map(({ mail }) => mail.messageId)).size).toBe(1);
+    expect(mailbox.received).toHaveLength(2);
+    expect(await ledger(schedule)).toEqual([['failed', 'mail-unanswered', 3]]);
+  });
+
+  test('sends no more than the largest message', async () => {
+    const { schedule } = await insertDue();
+    await senderOf({ largestBytes: 9 })();
+    expect(await ledger(schedule)).toEqual([['failed', 'content-too-large', 1]]);
+    expect(mailbox.received).toEqual([]);
+  });
+
+  test('leaves what it is reading for later when the process stops', async () => {
+    const { schedule } = await insertDue();
+    const stop = new AbortController();
+    const read: Granted['read'] = (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        stop.abort(new Error('the process stops'));
+      });
+    right = async () => grantedSample({ read });
+    await senderOf({ stopping: stop.signal })();
+    expect(await ledger(schedule)).toEqual([['due', 'content-failed', 1]]);
+  });
+
+  test('gives up what kills its sender again and again', async () => {
+    const { schedule } = await insertDue();
+    const claim = { leaseId: 'killed', limit: 1, perClient: { count: 100, since: start } };
+    for (let kills = 0; kills < 3; kills += 1) {
+      await store.deliveries.claim({ ...claim, now, leasedUntil: new Date(now.getTime() + 10) });
+      now = new Date(now.getTime() + 10);
+    }
+    await senderOf()();
+    expect(await ledger(schedule)).toEqual([['failed', 'attempts-used-up', 4]]);
+  });
+
+  test('writes no address and no content to the log', async () => {
+    await insertDue();
+    mailbox.behave('refuse-recipient');
+    await senderOf()();
+    expect(JSON.stringify(lines)).not.toMatch(/customer\.example|Delays/);
+  });
+
+  test('plans each moment once, and sends what the rule of the schedule says', async () => {
+    const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
+    const nextAt = new Date('2026-10-23T06:00:00Z');
+    const all = await insertSchedule({ recurrence: daily, nextAt, catchUp: 'all' });
+    const once = await insertSchedule({ recurrence: daily, nextAt, catchUp: 'once' });
+    const plan = createPlanner({ store, calendar, clock, ids });
+    const planned = await Promise.all([plan(), plan(), plan()]);
+    expect(planned.reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(await plan()).toBe(0);
+    expect((await ledger(all)).map(([state]) => state)).toEqual(['due', 'due', 'due', 'due']);
+    expect(await ledger(once)).toEqual([
+      ['due', null, 0],
+      ['skipped', 'missed', 0],
+      ['skipped', 'missed', 0],
+      ['skipped', 'missed', 0],
+    ]);
+    const [{ nextAt: next } = { nextAt: null }] = await store.schedules.list(once.dashboardId, once.owner);
+    expect(next).toEqual(new Date('2026-10-27T07:00:00Z'));
+  });
+});

@@ -1,0 +1,466 @@
+/** Studio of the built product: in the browser, and what a view as a user answers, compared with that user's own token. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../web/chromium.js';
+import {
+  analyst,
+  type EmbedToken,
+  get,
+  session as hostSession,
+  login,
+  manager,
+  post,
+  regional,
+  request,
+} from './guest.js';
+import { type Product, runToEnd, startProduct } from './product.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const screenshots = process.env.TEST_SCREENSHOTS;
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+});
+
+const codeIn = (text: string): string => /#code=([\w-]+)/.exec(text)?.[1] ?? '';
+
+type Session = { readonly cookie: string; readonly change: string };
+const logIn = async (code: string): Promise<Session> => {
+  const answer = await post<{ data: { changeToken: string } }>(`${product.url}/studio/session`, { code });
+  if (answer.status !== 200) throw new Error(`the login answered ${answer.status}: ${answer.text}`);
+  return { cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '', change: answer.body.data.changeToken };
+};
+const newLink = async (): Promise<string> => {
+  const env = { GUESTLIST_DATA_DIR: product.dataDir };
+  const { code, output } = await runToEnd(['studio-link', '--url', product.url], env);
+  if (code !== 0) throw new Error(output);
+  return output.trim();
+};
+const studio = <T>({ cookie, change }: Session, path: string, body: unknown) =>
+  request<T>(`${product.url}/studio${path}`, {
+    method: 'POST',
+    headers: { cookie, 'x-guestlist-change': change, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+describe('a login link', () => {
+  test('is printed at the start and made by a command, and logs in once', async () => {
+    const printed = codeIn(product.output());
+    await logIn(printed);
+    expect((await post(`${product.url}/studio/session`, { code: printed })).status).toBe(401);
+    const made = await newLink();
+    expect(made).toMatch(new RegExp(`^${product.url}/studio#code=`));
+    await logIn(codeIn(made));
+  });
+});
+
+describe('a view as a user', () => {
+  const users = { ATL: analyst('ATL'), LAX: manager('LAX'), SFO: regional };
+
+  test.each(Object.entries(users))('of %s equals the user’s own token, answer by answer', async (clientId, claims) => {
+    const session = await logIn(codeIn(await newLink()));
+    const own = await login(product, claims);
+    const view = await studio<{ data: EmbedToken & { readonly because: readonly unknown[] } }>(session, '/views', {
+      clientId,
+      claims: { iss: 'guestlist-demo', ...claims },
+    });
+    expect(view.status).toBe(200);
+    const { token, embeds, because } = view.body.data;
+    expect(embeds).toEqual(own.embeds);
+    expect(because.length).toBeGreaterThan(0);
+    expect(token).not.toContain(own.token);
+    let compared = 0;
+    for (const { id } of own.embeds) {
+      const path = `/api/v2/guest/dashboards/${id}`;
+      const [seen, theirs] = await Promise.all([
+        get<{ data: { metrics: readonly { metricId: string }[] } }>(`${product.url}/studio/as${path}`, token),
+        get<{ data: { metrics: readonly { metricId: string }[] } }>(`${product.url}${path}`, own.token),
+      ]);
+      expect(seen.body).toEqual(theirs.body);
+      for (const { metricId } of theirs.body.data.metrics) {
+        const query = `/api/v2/guest/metrics/${metricId}/query`;
+        const ask = (base: string, bearer: string) =>
+          post<{ data: readonly unknown[] }>(`${product.url}${base}${query}`, { dashboardId: id }, bearer);
+        const [a, b] = await Promise.all([ask('/studio/as', token), ask('', own.token)]);
+        expect(a.status).toBe(200);
+        expect(a.body.data).toEqual(b.body.data);
+        compared += a.body.data.length;
+      }
+    }
+    expect(compared).toBeGreaterThan(100);
+  });
+
+  test('is refused where the policy grants nothing, and where the tenant is suspended', async () => {
+    const session = await logIn(codeIn(await newLink()));
+    const view = (clientId: string, roles: readonly string[]) =>
+      studio<{ error: { code: string } }>(session, '/views', {
+        clientId,
+        claims: { sub: 'nobody', org_id: clientId, roles },
+      });
+    expect((await view('LAX', [])).body.error.code).toBe('NO_POLICY');
+    await studio(session, '/commands/tenant-suspend', { clientId: 'DEN' });
+    expect((await view('DEN', ['analyst'])).body.error.code).toBe('TENANT_SUSPENDED');
+    await studio(session, '/commands/tenant-resume', { clientId: 'DEN' });
+    expect((await view('DEN', ['analyst'])).status).toBe(200);
+  });
+
+  test('lets an author try a metric with the rows of that user alone, though the user may make none', async () => {
+    const session = await logIn(codeIn(await newLink()));
+    const definition = {
+      chart: { type: 'table' },
+      from: { schemaName: 'main', tableName: 'flights' },
+      dimensions: [{ name: 'Origin', column: { schemaName: 'main', tableName: 'flights', columnName: 'origin' } }],
+      measures: [{ name: 'Flights', aggregate: 'COUNT' }],
+    };
+    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const asked = { dashboardId: 'delays--ATL', definition };
+    const answer = await post<{ data: readonly { Origin: string }[] }>(
+      `${product.url}/studio/as/api/v2/guest/metrics/preview`,
+      asked,
+      body.data.token,
+    );
+    expect(answer.body.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
+    const own = await login(product, analyst('ATL'));
+    expect((await post(`${product.url}/api/v2/guest/metrics/preview`, asked, own.token)).status).toBe(403);
+  });
+});
+
+describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('request', (asked) => new URL(asked.url()).origin === product.url || faults.push(asked.url()));
+    await page.goto(await newLink());
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  const open = (path: string) => page.goto(`${product.url}/studio/${path}`);
+  const violations = async (): Promise<readonly (readonly [string, readonly string[]])[]> => {
+    await page.evaluate(axe);
+    return page.evaluate(
+      'axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))',
+    );
+  };
+  const shoot = async (name: string): Promise<void> => {
+    if (screenshots === undefined) return;
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const width of [1440, 1024, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.screenshot({ path: `${screenshots}/studio-${name}-${scheme}-${width}.png` });
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+  };
+
+  test('a person chooses a user, sees the user’s dashboard, and adds a metric to the template', async () => {
+    await page.getByRole('button', { name: /^View as/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });
+    await dialog.getByRole('combobox', { name: 'Tenant' }).fill('LAX');
+    await dialog.getByRole('textbox', { name: /^User/ }).fill('lena');
+    await dialog.getByRole('textbox', { name: /^roles/ }).fill('analyst');
+    await shoot('view-as');
+    await page.getByRole('button', { name: 'View as this user' }).click();
+    await page.getByRole('link', { name: 'Dashboards', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Delays', exact: true }).click();
+    await page.locator('guestlist-card section[aria-busy="false"]').nth(3).waitFor();
+    await shoot('dashboard');
+    await page.getByRole('link', { name: 'New metric' }).click();
+    const editor = page.locator('guestlist-editor');
+    await editor.getByRole('button', { name: 'Distance in miles', exact: true }).click();
+    await editor.locator('guestlist-card section[aria-busy="false"]').waitFor();
+    await shoot('new-metric');
+    await editor.getByLabel('Name', { exact: true }).fill('Miles');
+    await editor.getByLabel('Name', { exact: true }).blur();
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await editor.getByText('Saved').waitFor({ state: 'attached' });
+    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Name of Miles' }).waitFor();
+    expect(await violations()).toEqual([]);
+  });
+
+  type Content = {
+    readonly digest: string;
+    readonly data: { readonly metrics: readonly { metricId: string; name: string; definition: object }[] };
+  };
+  const contentOf = async (dashboardId = 'delays') => {
+    const query = new URLSearchParams({ dashboardId, workspaceName: 'flights' });
+    const { serviceToken } = product.credentials;
+    return (await get<Content>(`${product.url}/api/v2/data-app/dashboards/content?${query}`, serviceToken)).body;
+  };
+  /** Changes names of metrics as somebody else would, past Studio. */
+  const renameElsewhere = async (dashboardId: string, from: string, to: string) => {
+    const { data, digest } = await contentOf(dashboardId);
+    const metrics = data.metrics.map((metric) => (metric.name === from ? { ...metric, name: to } : metric));
+    const answer = await request(`${product.url}/api/v2/data-app/dashboards/content`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${product.credentials.serviceToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        dashboardId,
+        workspaceName: 'flights',
+        content: { ...data, metrics },
+        expectedDigest: digest,
+      }),
+    });
+    expect(answer.status).toBe(200);
+  };
+
+  test('a metric of the template is edited, and what the editor does not show stays', async () => {
+    const metricOf = async (id: string) => (await contentOf()).data.metrics.find(({ metricId }) => metricId === id);
+    const before = await metricOf('flights-a-day');
+    await page.locator('tr', { hasText: 'flights-a-day' }).getByRole('link', { name: 'Edit' }).click();
+    const editor = page.locator('guestlist-editor');
+    await editor.locator('guestlist-card section[aria-busy="false"]').waitFor();
+    expect(await editor.getByLabel('Name', { exact: true }).inputValue()).toBe('Flights a day');
+    await shoot('edit-metric');
+    await editor.getByRole('button', { name: /^area/i }).click();
+    await editor.locator('guestlist-card section[aria-busy="false"]').waitFor();
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await editor.getByText('Saved').waitFor({ state: 'attached' });
+    const chart = { type: 'area', format: 'number' };
+    expect(await metricOf('flights-a-day')).toEqual({ ...before, definition: { ...before?.definition, chart } });
+
+    // Another author changes the template while this page shows the earlier one.
+    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await renameElsewhere('delays', 'Miles', 'Miles flown');
+    const name = page.getByRole('textbox', { name: 'Name of Flights a day' });
+    await name.fill('Flights each day');
+    await name.blur();
+    await page.getByText('“Flights a day” is now “Flights each day”.').waitFor();
+    const names = (await contentOf()).data.metrics.map((metric) => metric.name);
+    expect(names).toEqual(expect.arrayContaining(['Flights each day', 'Miles flown']));
+  });
+
+  test('a person moves a card by keyboard alone, and saves the arrangement', async () => {
+    await page.getByRole('link', { name: 'Arrange' }).click();
+    const card = page.getByRole('button', { name: /^Delayed over 15 minutes .*column 10, row 1$/ });
+    await card.focus();
+    for (let step = 0; step < 9; step += 1) await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', { name: /^Delayed over 15 minutes .*column 1, row 1$/ }).waitFor();
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.getByRole('button', { name: /^Delayed over 15 minutes 4 wide/ }).waitFor();
+    await shoot('arrange');
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'Save arrangement' }).click();
+    await page.getByText('The arrangement is saved.').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Delayed over 15 minutes 4 wide, 4 high ?, column 1, row 1$/ }).waitFor();
+  });
+
+  test('the history says who changed what, and brings an earlier edition back', async () => {
+    const edition = (number: number) =>
+      page.locator('.editions > li').filter({ has: page.getByRole('heading', { name: `Edition ${number}` }) });
+    await page.getByRole('link', { name: 'History', exact: true }).click();
+    await edition(1).waitFor();
+    const texts = await page.locator('.editions > li').allTextContents();
+    const [newest = ''] = texts;
+    expect(newest).toContain('current');
+    expect(newest).toContain('Metric "Delayed over 15 minutes" moved');
+    expect(newest).toContain('by operator');
+    // Another author's change through the interface is there too, though nobody claimed it.
+    expect(texts.join(' ')).toContain('Metric "Miles" is now called "Miles flown".');
+    await shoot('history');
+    expect(await violations()).toEqual([]);
+    const count = texts.length;
+    await page.getByRole('button', { name: 'Bring edition 1 back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Bring it back' }).click();
+    await edition(count + 1)
+      .getByText('Metric "Miles flown" was removed.')
+      .waitFor();
+    await page.getByRole('button', { name: `Bring edition ${count} back` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Bring it back' }).click();
+    await edition(count + 2)
+      .getByText('Metric "Miles flown" was added.')
+      .waitFor();
+  });
+
+  test('the changed template is rolled out to the tenant, and taken back', async () => {
+    const metrics = async () => {
+      const { token } = await login(product, analyst('LAX'));
+      const answer = await get<{ data: { metrics: readonly { name: string }[] } }>(
+        `${product.url}/api/v2/guest/dashboards/delays--LAX`,
+        token,
+      );
+      return answer.body.data.metrics.map(({ name }) => name);
+    };
+    expect(await metrics()).not.toContain('Miles flown');
+    // A tenant has changed a name that the template changed too.
+    await renameElsewhere('delays--ATL', 'Flights a day', 'Our flights');
+    await page.getByRole('link', { name: 'Roll out', exact: true }).click();
+    await page.getByRole('heading', { name: 'Roll out delays' }).waitFor();
+    const conflict = page.getByRole('row', { name: /Flights a day Flights each day Our flights/ });
+    await conflict.getByRole('combobox').selectOption('the template’s');
+    await page.getByText('Metric "Miles flown" was added.').waitFor();
+    await page.getByRole('button', { name: 'Run the check' }).click();
+    await page.getByText(/^\d+ metrics of 3 tenants were run\. None fails\.$/).waitFor();
+    await shoot('plan');
+    await page.getByRole('button', { name: 'Roll out' }).click();
+    await page.locator('.badge', { hasText: 'finished' }).waitFor();
+    await shoot('rollout');
+    expect(await violations()).toEqual([]);
+    expect(await metrics()).toContain('Miles flown');
+    const namesAt = async () => (await contentOf('delays--ATL')).data.metrics.map(({ name }) => name);
+    expect(await namesAt()).toContain('Flights each day');
+    await page.getByRole('button', { name: 'Take it back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click();
+    await page.locator('.badge', { hasText: 'rolled-back' }).waitFor();
+    expect(await metrics()).not.toContain('Miles flown');
+    expect(await namesAt()).toContain('Our flights');
+  });
+
+  test('an author relabels, hides and calculates columns of a model', async () => {
+    await open('models/flights');
+    await page.locator('summary', { hasText: 'main.flights' }).click();
+    await page.getByLabel('Label of main.flights.distance').fill('Miles');
+    await page.getByLabel('Label of main.flights.distance').blur();
+    await page.getByLabel('Show main.flights.origin').uncheck();
+    await page.getByLabel('Name of a calculated column of main.flights').fill('kilometres');
+    await page.getByLabel('Expression over columns of main.flights').fill('distance * 1.609');
+    await page.locator('details[open]').getByRole('button', { name: 'Add', exact: true }).click();
+    await shoot('model-edit');
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'Save the model' }).click();
+    await page.getByText('The model is saved.').waitFor();
+    expect(await page.getByLabel('Label of main.flights.distance').inputValue()).toBe('Miles');
+    await page.getByText('distance * 1.609').waitFor();
+    const session = await logIn(codeIn(await newLink()));
+    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const fields = await get(`${product.url}/studio/as/api/v2/guest/dashboards/delays--ATL/fields`, body.data.token);
+    expect(fields.text).toContain('"label":"Miles"');
+    expect(fields.text).toContain('kilometres');
+    expect(fields.text).not.toContain('"columnName":"origin"');
+  });
+
+  test('two users stand side by side, each with the own numbers', async () => {
+    await open('dashboards/delays?tab=view');
+    await page.getByRole('button', { name: 'Put another user beside' }).click();
+    await page.getByRole('button', { name: /^View as/ }).click();
+    await page.getByRole('combobox', { name: 'Tenant' }).fill('ATL');
+    await page.getByRole('button', { name: 'View as this user' }).click();
+    const [left, right] = [page.locator('.beside > section').first(), page.locator('.beside > section').last()];
+    await left.getByText('delays--LAX').waitFor();
+    await right.getByText('delays--ATL').waitFor();
+    for (const side of [left, right]) await side.locator('guestlist-card section[aria-busy="false"]').nth(3).waitFor();
+    await shoot('beside');
+    // The same dashboard twice has each card twice, with the same name.
+    expect((await violations()).filter(([rule]) => rule !== 'landmark-unique')).toEqual([]);
+    await page.getByRole('button', { name: 'Show one user' }).click();
+    await page.getByRole('button', { name: 'Put another user beside' }).waitFor();
+    expect(await page.locator('guestlist-dashboard').count()).toBe(1);
+  });
+
+  test('an author sees the first rows of a table as the chosen user may read them, and of nobody else', async () => {
+    await open('models/flights');
+    await page.getByRole('button', { name: 'Rows of main.flights' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rows of main.flights' });
+    await dialog.getByText(/^What ATL · lena \(analyst\) may read/).waitFor();
+    const text = (await dialog.locator('tbody').textContent()) ?? '';
+    expect(await dialog.locator('tbody tr').count()).toBe(20);
+    expect(text).not.toContain('LAX · ');
+    await shoot('rows');
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Rows of main.flights' }).waitFor();
+  });
+
+  test('the policy is written in an editor that marks faults at their place and completes words', async () => {
+    await open('policy');
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const editor = page.getByRole('textbox', { name: 'The changed policy' });
+    await editor.focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.insertText('\nrestricitons: []\n');
+    await page.locator('.cm-lint-marker-error').waitFor();
+    await page
+      .getByText(/restricitons/)
+      .last()
+      .waitFor();
+    await page.keyboard.type('user.cl');
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: /^user\.claims\.region/ }).waitFor();
+    await shoot('policy-editor');
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard the change' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).waitFor();
+  });
+
+  test('a session of the host is tried, and what is wrong with a bad one is said', async () => {
+    await open('embed');
+    const box = page.getByRole('textbox', { name: /^A session token of your product/ });
+    const ask = page.getByRole('button', { name: 'Ask for an embed token' });
+    await box.fill(hostSession(product, analyst('ATL')));
+    await ask.click();
+    await page.getByText('delays--ATL').waitFor();
+    await shoot('session-test');
+    await box.fill('not-a-token');
+    await ask.click();
+    await page.locator('.badge.bad', { hasText: 'SESSION_INVALID' }).waitFor();
+    expect(await violations()).toEqual([]);
+    // The browser itself says that a request was refused, which is what this test asked for.
+    const last = faults.findLastIndex((fault) => fault.includes('401'));
+    if (last >= 0) faults.splice(last, 1);
+  });
+
+  const screens = [
+    '',
+    'sources',
+    'sources/flights',
+    'sources/new',
+    'models',
+    'models/flights',
+    'models/new?source=flights',
+    'dashboards',
+    'rollouts',
+    'policy',
+    'embed',
+    'tenants',
+    'tenants/LAX',
+    'tokens',
+    'keys',
+    'audit',
+    'health',
+  ];
+  test.each(screens)('the screen /studio/%s is accessible, fits a phone, and has no fault', async (path) => {
+    await open(path);
+    await page.locator('main h1').waitFor();
+    await shoot(path.replaceAll(/\W/g, '-') || 'overview');
+    expect(await violations()).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 900 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(await page.locator('.failure').count()).toBe(0);
+  });
+
+  test('no script failed, no style was refused, and no other origin was asked', () => {
+    // The one conflict that another author provoked.
+    expect(faults).toEqual([expect.stringContaining('409 (Conflict)')]);
+  });
+
+  test('a session that ended says so, and the next login goes on', async () => {
+    await page.getByRole('button', { name: 'Operator' }).click();
+    await page.getByRole('button', { name: 'Log out everywhere' }).click();
+    await page.getByRole('heading', { name: 'Guestlist Studio' }).waitFor();
+    expect(await violations()).toEqual([]);
+    await shoot('stranger');
+  });
+});

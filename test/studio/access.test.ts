@@ -1,0 +1,320 @@
+/** Who may do what in Studio: every operation and every command against every role. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
+import type { Operation } from '../../src/contract/operation.js';
+import { studioRoles } from '../../src/domain/studio/person.js';
+import { commandRoles } from '../../src/studio/command-roles.js';
+import { withoutSecrets } from '../../src/studio/system.js';
+import { viewOperations } from '../../src/studio/views.js';
+import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
+
+let nowMs = Date.UTC(2026, 0, 1);
+let server: StudioServer;
+beforeAll(async () => {
+  server = await startStudioServer({ now: () => new Date(nowMs) });
+});
+beforeEach(() => {
+  nowMs = Date.UTC(2026, 0, 1);
+});
+afterAll(() => server.close());
+
+const all: readonly Operation[] = Object.values(operations);
+const pathOf = ({ bindings: [binding] }: Operation) => (binding?.path ?? '').replace(/\{\w+\}/g, 'x');
+const ask = (headers: Readonly<Record<string, string>>, method: string, path: string, body = '{}') =>
+  fetch(`${server.url}${path}`, { method, headers, ...(method === 'GET' ? {} : { body }) });
+
+describe('an operation', () => {
+  test.each(studioRoles)('answers a person with the role %s only where it names that role', async (role) => {
+    const headers = await server.as(personWith([role]));
+    for (const operation of all) {
+      const method = operation.bindings[0]?.method ?? 'GET';
+      const { status } = await ask(headers, method, `/studio${pathOf(operation)}`);
+      const isAllowed = operation.roles !== undefined && (role === 'owner' || operation.roles.includes(role));
+      expect([operation.name, status]).toEqual([operation.name, isAllowed ? 200 : 403]);
+    }
+  });
+
+  test('that makes or needs a credential is not offered to anybody', () => {
+    const credentials = [
+      'createApiKey',
+      'rotateApiKey',
+      'createServiceToken',
+      'rotateServiceToken',
+      'createGuestToken',
+    ];
+    const offered = all.filter(({ roles }) => roles !== undefined);
+    expect(offered.filter(({ name }) => credentials.includes(name))).toEqual([]);
+    expect(offered.filter((operation) => operation.credentials.includes('guestToken'))).toEqual([]);
+  });
+
+  test('is called in the name of the organization, and says who asks', async () => {
+    const person = personWith(['author']);
+    await ask(await server.as(person), 'GET', '/studio/api/v2/datasource');
+    expect(server.dispatched.at(-1)?.caller).toMatchObject({ kind: 'serviceToken', person });
+    expect(server.dispatched.at(-1)?.authorization).toBeUndefined();
+  });
+
+  test('that changes something is in the audit with the person; one that reads is not', async () => {
+    const headers = await server.as(personWith(['author']));
+    server.audited.length = 0;
+    await ask(headers, 'GET', '/studio/api/v2/datasource');
+    expect(server.audited).toEqual([]);
+    await ask(headers, 'POST', '/studio/api/v2/datasource');
+    expect(server.audited).toMatchObject([
+      {
+        kind: 'admin',
+        detail: { command: 'createDatasource', operator: 'https://people.example.com author', step: 'asked' },
+      },
+    ]);
+  });
+
+  test('that changes something is in the audit, whichever it is', async () => {
+    const headers = await server.as(personWith(['owner']));
+    for (const operation of all.filter(({ roles }) => roles !== undefined)) {
+      server.audited.length = 0;
+      const [binding] = operation.bindings;
+      await ask(headers, binding?.method ?? 'GET', `/studio${pathOf(operation)}`);
+      const reads = binding?.method === 'GET' || /^(?:list|get|export|compare)/.test(operation.name);
+      expect([operation.name, server.audited.length]).toEqual([operation.name, reads ? 0 : 1]);
+    }
+  });
+});
+
+test('where the body decides between operations of one path, each of them must be allowed', async () => {
+  const closed = await startStudioServer({ now: () => new Date(nowMs) }, null, {
+    open: { ...operations.listDatasources, bindings: [{ method: 'POST', path: '/api/v2/both', from: 'body' }] },
+    narrow: {
+      ...operations.createDataApp,
+      bindings: [{ method: 'POST', path: '/api/v2/both', from: 'body', when: () => true }],
+    },
+  } as never);
+  const headers = await closed.as(personWith(['author']));
+  const answer = await fetch(`${closed.url}/studio/api/v2/both`, { method: 'POST', headers, body: '{}' });
+  expect([answer.status, closed.dispatched]).toEqual([403, []]);
+  closed.close();
+});
+
+describe('a command', () => {
+  test.each(studioRoles)('runs for a person with the role %s only where the table says so', async (role) => {
+    const headers = await server.as(personWith([role]));
+    for (const [name, rule] of Object.entries(commandRoles)) {
+      const { status } = await ask(headers, 'POST', `/studio/commands/${name}`);
+      expect([name, status]).toEqual([name, role === 'owner' || rule.roles.includes(role) ? 200 : 403]);
+    }
+  });
+
+  test('that explains an earlier request, with the claims of its user, runs for those who may read the audit', async () => {
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role]));
+      const { status } = await ask(headers, 'POST', '/studio/commands/policy-explain', '{"request":"an-earlier-one"}');
+      expect([role, status]).toEqual([role, ['owner', 'support', 'auditor'].includes(role) ? 200 : 403]);
+    }
+  });
+
+  test('that shows the values of conflicts runs for those who may read dashboards', async () => {
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role]));
+      const { status } = await ask(headers, 'POST', '/studio/commands/rollout-plan', '{"showsValues":true}');
+      expect([role, status]).toEqual([role, role === 'support' ? 403 : 200]);
+    }
+  });
+
+  test('that is not in the table is refused even to an owner', async () => {
+    const headers = await server.as(personWith(['owner']));
+    for (const name of ['studio-link', 'toString', 'constructor']) {
+      expect((await ask(headers, 'POST', `/studio/commands/${name}`)).status).toBe(403);
+    }
+    expect(server.commands).not.toContain('studio-link');
+  });
+
+  test('that changes something is in the audit before it runs', async () => {
+    const headers = await server.as(personWith(['support']));
+    server.audited.length = 0;
+    await ask(headers, 'POST', '/studio/commands/tenant-suspend');
+    await ask(headers, 'POST', '/studio/commands/tenants-list');
+    expect(server.audited.map(({ detail }) => detail?.command)).toEqual(['tenant-suspend']);
+  });
+});
+
+describe('the state of the system', () => {
+  test.each(studioRoles)('is shown to the role %s only if it operates', async (role) => {
+    const { status } = await ask(await server.as(personWith([role])), 'GET', '/studio/system');
+    expect(status).toBe(['owner', 'support', 'auditor'].includes(role) ? 200 : 403);
+  });
+
+  test('has no password of a server and no secret', () => {
+    const settings = {
+      databaseUrl: 'postgres://guest:hush@db1:5432,db2:5432/meta?sslmode=require',
+      redisUrl: 'rediss://:hush@cache:6379',
+      gateway: { session: { issuers: [{ secret: 'hush', url: 'https://login.example.com/keys' }] } },
+    };
+    const shown = withoutSecrets(settings);
+    expect(JSON.stringify(shown)).not.toContain('hush');
+    expect(shown).toMatchObject({
+      databaseUrl: 'postgres://guest:•••@db1:5432,db2:5432/meta?sslmode=require',
+      gateway: { session: { issuers: [{ url: 'https://login.example.com/keys' }] } },
+    });
+  });
+});
+
+describe('a session', () => {
+  test('is needed by every path but the pages', async () => {
+    for (const [method, path] of [
+      ['GET', '/studio/session'],
+      ['DELETE', '/studio/sessions'],
+      ['GET', '/studio/system'],
+      ['POST', '/studio/views'],
+      ['POST', '/studio/commands/tenants-list'],
+      ['GET', '/studio/api/v2/datasource'],
+      ['GET', '/studio/as/api/v2/guest/dashboards/x'],
+    ] as const) {
+      expect([path, (await ask({}, method, path)).status]).toEqual([path, 401]);
+    }
+    expect(await (await ask({}, 'GET', '/studio/dashboards/x')).text()).toBe('the page');
+  });
+
+  test('changes nothing without the token of its own page, nor for a page of another origin', async () => {
+    const headers = await server.as(personWith(['owner']));
+    const { 'x-guestlist-change': _, ...without } = headers;
+    for (const other of [
+      without,
+      { ...headers, 'x-guestlist-change': 'guessed' },
+      { ...headers, origin: 'https://evil.example.com' },
+    ]) {
+      server.dispatched.length = 0;
+      expect((await ask(other, 'POST', '/studio/api/v2/datasource')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
+      expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
+      expect(server.dispatched).toEqual([]);
+    }
+    expect((await ask({ ...headers, origin: server.url }, 'POST', '/studio/api/v2/datasource')).status).toBe(200);
+  });
+
+  test('ends when it is idle for an hour, and 12 hours after its login, used or not', async () => {
+    const headers = await server.as(personWith(['auditor']));
+    const status = async () => (await ask(headers, 'GET', '/studio/session')).status;
+    nowMs += 59 * 60_000;
+    expect(await status()).toBe(200);
+    nowMs += 59 * 60_000;
+    expect(await status()).toBe(200);
+    nowMs += 60 * 60_000;
+    expect(await status()).toBe(401);
+    nowMs = Date.UTC(2026, 0, 1);
+    const used = await server.as(personWith(['auditor']));
+    for (let hour = 0; hour < 23; hour += 1) {
+      nowMs += 30 * 60_000;
+      expect((await ask(used, 'GET', '/studio/session')).status).toBe(200);
+    }
+    nowMs += 30 * 60_000;
+    expect((await ask(used, 'GET', '/studio/session')).status).toBe(401);
+  });
+
+  test('ends by log-out; everywhere by “log out everywhere”, for this person alone', async () => {
+    const [first, second, third] = [
+      personWith(['author'], true, 'ann'),
+      personWith(['author'], true, 'ann'),
+      personWith(['author'], true, 'bo'),
+    ];
+    const [a, b, c] = await Promise.all([first, second, third].map((person) => server.as(person)));
+    const status = async (headers: typeof a) => (await ask(headers ?? {}, 'GET', '/studio/session')).status;
+    await ask(a ?? {}, 'DELETE', '/studio/session');
+    expect([await status(a), await status(b)]).toEqual([401, 200]);
+    const again = await server.as(first);
+    expect(await (await ask(again, 'DELETE', '/studio/sessions')).json()).toMatchObject({ data: { ended: 2 } });
+    expect([await status(again), await status(b), await status(c)]).toEqual([401, 401, 200]);
+  });
+
+  test('begins with a code that works once and for 12 hours, in a cookie that no script and no other site can use', async () => {
+    const logIn = (code: string) =>
+      ask({ 'content-type': 'application/json' }, 'POST', '/studio/session', JSON.stringify({ code }));
+    const code = server.links.create();
+    const answer = await logIn(code);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^guestlist_studio=[^;]+; .*Path=\/studio; .*HttpOnly; SameSite=Strict$/,
+    );
+    expect(JSON.stringify(await answer.json())).not.toContain(
+      /guestlist_studio=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? 'none',
+    );
+    expect((await logIn(code)).status).toBe(401);
+    const late = server.links.create();
+    nowMs += 12 * 3_600_000;
+    expect((await logIn(late)).status).toBe(401);
+    expect((await logIn('')).status).toBe(400);
+    expect((await ask({ 'content-type': 'application/json' }, 'POST', '/studio/session', '{"code":7}')).status).toBe(
+      400,
+    );
+  });
+});
+
+describe('a view as a tenant’s user', () => {
+  const asked = JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } });
+  const viewOf = async (headers: Readonly<Record<string, string>>) => {
+    const { data } = (await (await ask(headers, 'POST', '/studio/views', asked)).json()) as { data: { token: string } };
+    return data.token;
+  };
+
+  test('holds no token of the user, and reads through the guests’ interface as that user', async () => {
+    const view = await viewOf(await server.as(personWith(['support'])));
+    expect(view).not.toContain('the-users-token');
+    const answer = await ask({ authorization: `Bearer ${view}` }, 'GET', '/studio/as/api/v2/guest/dashboards/x');
+    expect(answer.status).toBe(200);
+    expect(server.dispatched.at(-1)).toMatchObject({ caller: { kind: 'guest' }, path: '/api/v2/guest/dashboards/x' });
+  });
+
+  test('changes nothing: every operation that is not listed as reading is refused', async () => {
+    const view = await viewOf(await server.as(personWith(['owner'])));
+    const guests = all.filter(({ credentials }) => credentials.includes('guestToken'));
+    for (const operation of guests) {
+      const [binding] = operation.bindings;
+      const { status } = await ask(
+        { authorization: `Bearer ${view}` },
+        binding?.method ?? 'GET',
+        `/studio/as${pathOf(operation)}`,
+      );
+      expect([operation.name, status]).toEqual([operation.name, operation.name in viewOperations ? 200 : 403]);
+    }
+    const writes = guests.filter(({ resource }) => resource === 'Guest writes').map(({ name }) => name);
+    expect(writes.filter((name) => name in viewOperations).toSorted()).toEqual([
+      'listGuestFields',
+      'previewGuestMetric',
+    ]);
+  });
+
+  test('shows no row to a person without access to data', async () => {
+    const view = await viewOf(await server.as(personWith(['author'], false)));
+    for (const operation of all.filter(({ name }) => name in viewOperations)) {
+      const [binding] = operation.bindings;
+      const { status } = await ask(
+        { authorization: `Bearer ${view}` },
+        binding?.method ?? 'GET',
+        `/studio/as${pathOf(operation)}`,
+      );
+      const isDefinition = ['getGuestDashboard', 'getGuestMetric', 'listGuestFields'].includes(operation.name);
+      expect([operation.name, status]).toEqual([operation.name, isDefinition ? 200 : 403]);
+    }
+  });
+
+  test('lets authors alone try metrics', async () => {
+    for (const [role, status] of [
+      ['support', 403],
+      ['author', 200],
+    ] as const) {
+      const view = await viewOf(await server.as(personWith([role])));
+      const answer = await ask({ authorization: `Bearer ${view}` }, 'POST', '/studio/as/api/v2/guest/metrics/preview');
+      expect([role, answer.status]).toEqual([role, status]);
+    }
+  });
+
+  test('ends with the session that opened it, and is of no use changed or elsewhere', async () => {
+    const headers = await server.as(personWith(['owner']));
+    const view = await viewOf(headers);
+    const status = async (token: string) =>
+      (await ask({ authorization: `Bearer ${token}` }, 'GET', '/studio/as/api/v2/guest/dashboards/x')).status;
+    expect(await status(view)).toBe(200);
+    expect(await status(`${view.slice(0, -2)}AA`)).toBe(401);
+    expect(await status('the-users-token')).toBe(401);
+    await ask(headers, 'DELETE', '/studio/session');
+    expect(await status(view)).toBe(401);
+  });
+});

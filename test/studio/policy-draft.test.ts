@@ -1,0 +1,134 @@
+/** The commands `policy-check` and `policy-save`: what a changed policy would do, and putting it in force. */
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keepPolicyText } from '../../src/gateway/audit/commands.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
+import type { Ledger } from '../../src/gateway/ledger/ledger.js';
+import { loadPolicyFile } from '../../src/gateway/policy/load.js';
+import type { Policies } from '../../src/gateway/policy/policies.js';
+import { policyDraftCommands } from '../../src/policy-tools/draft-commands.js';
+import { openTestLedger } from '../gateway/ledgers.js';
+
+const text = `version: 1
+dataApp: shop
+workspace: shop
+datamart: shop
+session:
+  claims: { org: string, roles: list<string> }
+  tenant: claims.org
+  roles: claims.roles
+templates:
+  sales: { name: Sales }
+  costs: { name: Costs }
+rules:
+  - name: analysts see sales
+    when: '"analyst" in user.roles'
+    grant: { templates: [sales], timezone: '"UTC"' }
+`;
+const tests = `policy: policy.yaml
+tests:
+  - name: an analyst sees sales
+    user: { sub: ann, org: acme, roles: [analyst] }
+    expect: { tenant: acme, templates: [sales], timezone: UTC }
+`;
+const wider = text.replace('[sales], timezone', '[sales, costs], timezone');
+
+let folder: string;
+let ledger: Ledger;
+const file = () => join(folder, 'policy.yaml');
+const clock = { now: () => new Date(Date.UTC(2026, 0, 1)) };
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guestlist-draft-'));
+  await writeFile(file(), text);
+  await writeFile(join(folder, 'policy.test.yaml'), tests);
+  ledger = await openTestLedger();
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const commands = (isSaving = true) => {
+  let current = loadPolicyFile(file());
+  const policies: Policies = {
+    current: () => current,
+    reload: async () => {
+      current = loadPolicyFile(file());
+      return { outcome: 'changed', digest: current.digest };
+    },
+    subscribe: () => {},
+    close: async () => {},
+  };
+  const [check, save] = policyDraftCommands({ ledger, policies, clock, isSaving });
+  return {
+    check: (draft: string) => check?.run({ text: draft }),
+    save: (draft: string, digest = current.digest) => save?.run({ text: draft, digest }),
+    policies,
+  };
+};
+
+const logIn = async (users: readonly (readonly [string, string])[]) => {
+  const policy = loadPolicyFile(file());
+  await keepPolicyText(ledger, policy, clock.now());
+  const audit = createAudit({ ledger, clock, log: pino({ level: 'silent' }) });
+  for (const [index, [subject, org]] of users.entries()) {
+    const session = { issuer: null, subject, claims: { org, roles: ['analyst'] } };
+    const explanation = { policyDigest: policy.digest, session, asked: {}, now: clock.now().toISOString() };
+    await audit.record({
+      kind: 'mint',
+      code: 'OK',
+      requestId: `request-${index}`,
+      clientId: org,
+      user: subject,
+      explanation,
+    });
+  }
+  await audit.close();
+};
+
+test('a draft with faults is answered with each fault and its line, without the folders of the server', async () => {
+  const broken = text.replace('user.roles', 'user.rolls').replace('[sales]', '[sale]');
+  const answer = (await commands().check(broken)) as { faults: readonly { at: string }[] };
+  expect(answer).toMatchObject({ tests: null, plan: null });
+  expect(answer.faults.map(({ at }) => at.split(':').slice(0, 2).join(':'))).toEqual([
+    'policy.yaml:14',
+    'policy.yaml:15',
+  ]);
+  expect(JSON.stringify(answer)).not.toContain(folder);
+});
+
+test('a draft without faults is tested, and compared for each user who logged in lately, once', async () => {
+  await logIn([
+    ['ann', 'acme'],
+    ['bo', 'best'],
+    ['ann', 'acme'],
+  ]);
+  expect(await commands().check(text)).toMatchObject({
+    faults: [],
+    tests: { count: 1, failed: [] },
+    plan: { counts: { users: 2, unchanged: 2 }, changed: [] },
+  });
+  expect(await commands().check(wider)).toMatchObject({
+    tests: { count: 1, failed: [{ name: 'an analyst sees sales' }] },
+    plan: { counts: { users: 2, unchanged: 0, gain: 2 }, changed: [{ effect: 'gain' }, { effect: 'gain' }] },
+  });
+});
+
+test('a saved policy is in force, in a file with the same rights and nothing left beside it', async () => {
+  await chmod(file(), 0o640);
+  const { save, policies } = commands();
+  expect(await save(wider)).toMatchObject({ outcome: 'changed' });
+  expect(await readFile(file(), 'utf8')).toBe(wider);
+  expect(policies.current().digest).toBe(loadPolicyFile(file()).digest);
+  expect((await stat(file())).mode & 0o777).toBe(0o640);
+  expect((await readdir(folder)).toSorted()).toEqual(['policy.test.yaml', 'policy.yaml']);
+});
+
+test('nothing is saved over a policy that changed meanwhile, with faults, or where the operator keeps it elsewhere', async () => {
+  const { save } = commands();
+  await expect(save(wider, 'ab'.repeat(32))).rejects.toMatchObject({ code: 'POLICY_CHANGED' });
+  await expect(save(text.replace('[sales]', '[sale]'))).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+  await expect(commands(false).save(wider)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(await readFile(file(), 'utf8')).toBe(text);
+});

@@ -1,0 +1,145 @@
+/** Studio's router over recorded parts, and logins of people with any roles. */
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { operations } from '../../src/compose/operations.js';
+import type { Operation } from '../../src/contract/operation.js';
+import type { Clock } from '../../src/domain/ports.js';
+import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
+import type { Person, StudioSession } from '../../src/domain/studio/person.js';
+import type { AuditEvent } from '../../src/gateway/audit/audit.js';
+import { adminCommand } from '../../src/gateway/common/admin-command.js';
+import type { DispatchRequest } from '../../src/http/bind.js';
+import { requestId } from '../../src/http/middleware.js';
+import { noGuard } from '../../src/platform/credential-guard.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { createSealer } from '../../src/platform/sealing.js';
+import { commandRoles } from '../../src/studio/command-roles.js';
+import { createLoginLinks } from '../../src/studio/login-links.js';
+import type { OpenId } from '../../src/studio/openid.js';
+import { createStudioRouter } from '../../src/studio/router.js';
+import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { createViews } from '../../src/studio/views.js';
+
+/** Sessions in memory, as the store keeps them. */
+export const memorySessions = (): StudioSessionStore => {
+  const kept = new Map<string, StudioSession>();
+  const all = (): readonly StudioSession[] => [...kept.values()];
+  return {
+    insert: async (session) => void kept.set(session.id, session),
+    findByHash: async (hash) => all().find((session) => session.hash === hash),
+    findById: async (id) => kept.get(id),
+    noteUse: async (id, now) => {
+      const session = kept.get(id);
+      if (session !== undefined) kept.set(id, { ...session, usedAt: now });
+    },
+    end: async (id) => void kept.delete(id),
+    endAllOf: async ({ issuer, subject }) => {
+      const own = all().filter(({ person }) => person.issuer === issuer && person.subject === subject);
+      for (const { id } of own) kept.delete(id);
+      return own.length;
+    },
+    removeExpired: async (moment) => {
+      for (const { id, expiresAt } of all()) if (expiresAt < moment) kept.delete(id);
+    },
+  };
+};
+
+export const personWith = (roles: Person['roles'], seesData = true, subject = roles.join('-')): Person => ({
+  issuer: 'https://people.example.com',
+  subject,
+  name: subject,
+  roles,
+  seesData,
+});
+
+export type StudioServer = {
+  readonly url: string;
+  /** What reached the service, and as whom. */
+  readonly dispatched: DispatchRequest[];
+  readonly commands: string[];
+  readonly audited: AuditEvent[];
+  readonly links: ReturnType<typeof createLoginLinks>;
+  readonly sessions: ReturnType<typeof createStudioSessions>;
+  /** Headers of a person who is logged in. */
+  readonly as: (person: Person) => Promise<Readonly<Record<string, string>>>;
+  readonly close: () => void;
+};
+
+const guestCaller = { kind: 'guest', grant: { id: 'of-the-user' } } as const;
+
+export const startStudioServer = async (
+  clock: Clock,
+  openId: OpenId | null = null,
+  offered: Readonly<Record<string, Operation>> = operations,
+): Promise<StudioServer> => {
+  const tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
+  const ids = { uuid: randomUUID };
+  const times = { idleMinutes: 60, sessionHours: 12 };
+  const sessions = createStudioSessions({ store: memorySessions(), clock, ids, tokens, times });
+  const links = createLoginLinks({ clock, tokens });
+  const dispatched: DispatchRequest[] = [];
+  const commands: string[] = [];
+  const audited: AuditEvent[] = [];
+  const router = createStudioRouter({
+    ...{ sessions, links, operations: offered },
+    openId,
+    views: createViews(createSealer(Buffer.alloc(32, 7))),
+    dispatch: async (request) => {
+      dispatched.push(request);
+      return {
+        status: 200,
+        headers: {},
+        contentType: 'application/json',
+        body: { data: 'answered' },
+        operation: 'any',
+      };
+    },
+    authenticate: async () => guestCaller as never,
+    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+    commands: [...Object.keys(commandRoles), 'studio-link'].map((name) =>
+      adminCommand(name, z.unknown(), async () => {
+        commands.push(name);
+        return null;
+      }),
+    ),
+    viewAs: async ({ clientId }) => ({
+      ...{
+        token: 'the-users-token',
+        expiresAt: '',
+        refreshAfter: '',
+        embeds: [],
+        serviceUrl: '',
+        clientId,
+        because: [],
+      },
+    }),
+    audit: { record: async (event) => void audited.push(event) },
+    addressOf: () => '127.0.0.1',
+    guard: noGuard,
+    origins: { allowedOrigins: [], publicOrigin: null },
+    isSecure: false,
+    log: pino({ level: 'silent' }),
+    readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
+    page: (_, response) => void response.send('the page'),
+  });
+  const server: Server = createServer(express().use(requestId).use(router));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    ...{ url, dispatched, commands, audited, links, sessions },
+    as: async (person) => {
+      const { cookie } = await sessions.logIn(person);
+      const headers = { cookie: `${studioCookie}=${cookie}` };
+      const answer = (await (await fetch(`${url}/studio/session`, { headers })).json()) as {
+        data: { changeToken: string };
+      };
+      return { ...headers, 'x-guestlist-change': answer.data.changeToken, 'content-type': 'application/json' };
+    },
+    close: () => void server.close(),
+  };
+};

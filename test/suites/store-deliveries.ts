@@ -1,0 +1,276 @@
+/** What every metadata database must do with schedules and deliveries. Part of the store's suite. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
+import type { Claim, NewDelivery } from '../../src/domain/store/deliveries.js';
+import type { Store } from '../../src/domain/store/store.js';
+import type { Database } from '../../src/platform/database.js';
+import type { Tables } from '../../src/store/tables.js';
+import { dashboardSample, insertOrganization, moment } from './store-samples.js';
+
+export const later = (ms: number): Date => new Date(moment.getTime() + ms);
+
+export const scheduleSample = (
+  dashboardId: string,
+  owner: ScheduleOwner,
+  fields: Partial<Schedule> = {},
+): Schedule => ({
+  id: randomUUID(),
+  dashboardId,
+  openedId: 'delays--LAX',
+  owner,
+  name: 'Each morning',
+  format: 'pdf',
+  recurrence: { every: 'workday', at: '08:00', timezone: 'Europe/Berlin' },
+  catchUp: 'once',
+  isPaused: false,
+  nextAt: moment,
+  createdAt: moment,
+  ...fields,
+});
+
+export const dueSample = (fields: Partial<NewDelivery> = {}): NewDelivery => ({
+  id: randomUUID(),
+  moment,
+  isRequested: false,
+  state: 'due',
+  reason: null,
+  ...fields,
+});
+
+const insertBoard = async (store: Store) => {
+  const organization = await insertOrganization(store);
+  const board = dashboardSample(organization.workspace.id);
+  await store.dashboards.insert(board);
+  const ann: ScheduleOwner = { ...organization.owner, userIdentifier: 'ann' };
+  return { ...organization, board, ann };
+};
+
+const insertSchedule = async (store: Store, fields: Partial<Schedule> = {}, clientId?: string) => {
+  const { board, ann } = await insertBoard(store);
+  const owner = clientId === undefined ? ann : { ...ann, clientId };
+  const schedule = scheduleSample(board.id, owner, fields);
+  await store.schedules.insert(schedule);
+  return { schedule, board, ann: owner };
+};
+
+const claimOf = (fields: Partial<Claim> = {}): Claim => ({
+  now: moment,
+  leaseId: randomUUID(),
+  leasedUntil: later(60_000),
+  limit: 10,
+  perClient: { count: 100, since: later(-60_000) },
+  ...fields,
+});
+
+const scheduleTests = (store: () => Store): void => {
+  it('gives a schedule back to its owner, and to nobody else', async () => {
+    const { schedule, board, ann } = await insertSchedule(store());
+    const newer = scheduleSample(board.id, ann, { createdAt: later(1), nextAt: null });
+    await store().schedules.insert(newer);
+    expect(await store().schedules.list(board.id, ann)).toEqual([schedule, newer]);
+    const strangers = [{ userIdentifier: 'Ann' }, { clientId: 'lax' }, { dataAppId: randomUUID() }];
+    for (const fields of strangers) {
+      const stranger = { ...ann, ...fields };
+      expect(await store().schedules.list(board.id, stranger)).toEqual([]);
+      expect(await store().schedules.change(board.id, stranger, schedule.id, { name: 'Theirs' })).toBe(false);
+      expect(await store().schedules.delete(board.id, stranger, schedule.id)).toBe(false);
+    }
+    expect(await store().schedules.list(randomUUID(), ann)).toEqual([]);
+    expect(await store().schedules.list(board.id, ann)).toEqual([schedule, newer]);
+  });
+
+  it('changes only what is named', async () => {
+    const { schedule, board, ann } = await insertSchedule(store());
+    const recurrence = { cron: '5 8 * * 1', timezone: 'UTC' };
+    for (const change of [{}, { name: 'Changed' }, { recurrence, nextAt: later(5) }, { format: 'xlsx' as const }]) {
+      expect(await store().schedules.change(board.id, ann, schedule.id, change)).toBe(true);
+    }
+    const wanted = { ...schedule, name: 'Changed', recurrence, nextAt: later(5), format: 'xlsx' };
+    expect(await store().schedules.list(board.id, ann)).toEqual([wanted]);
+    expect(await store().schedules.delete(board.id, ann, schedule.id)).toBe(true);
+    expect(await store().schedules.change(board.id, ann, schedule.id, {})).toBe(false);
+  });
+
+  it('plans a schedule once its moment has come, unless it is paused, and not twice at once', async () => {
+    const { schedule } = await insertSchedule(store());
+    const { schedule: paused } = await insertSchedule(store());
+    const { schedule: future } = await insertSchedule(store(), { nextAt: later(1) });
+    expect(await store().schedules.pause(paused.id)).toBe(true);
+    expect(await store().schedules.pause(randomUUID())).toBe(false);
+    await store().transaction(async (inner) => {
+      const ids = (await inner.schedules.lockPlannable(moment, 1000)).map(({ id }) => id);
+      expect(ids).toContain(schedule.id);
+      expect(ids).not.toContain(paused.id);
+      expect(ids).not.toContain(future.id);
+      await inner.schedules.setNext(schedule.id, later(10));
+    });
+    const ids = (await store().schedules.lockPlannable(moment, 1000)).map(({ id }) => id);
+    expect(ids).not.toContain(schedule.id);
+  });
+
+  it('deletes schedules and deliveries with their dashboard, and with their client', async () => {
+    const { schedule, board } = await insertSchedule(store());
+    await store().deliveries.insert(schedule, [dueSample()], moment);
+    await store().transaction((inner) => inner.dashboards.delete(board));
+    expect(await store().deliveries.list(schedule.id, 10)).toEqual([]);
+    const { schedule: other, ann } = await insertSchedule(store());
+    await store().deliveries.insert(other, [dueSample()], moment);
+    expect(await store().clients.erase(ann.dataAppId, ann.clientId)).toMatchObject({ schedules: 1 });
+    expect(await store().deliveries.list(other.id, 10)).toEqual([]);
+  });
+};
+
+/** Ends what other tests left open, so that a claim returns only this test's deliveries. */
+const settle = async (store: Store): Promise<void> => {
+  const lease = claimOf({
+    now: later(1e9),
+    leasedUntil: later(2e9),
+    limit: 1000,
+    perClient: { count: 1e6, since: moment },
+  });
+  for (const { id } of await store.deliveries.claim(lease)) {
+    await store.deliveries.finish(id, lease.leaseId, { state: 'failed', reason: 'attempts-used-up', at: later(-1e9) });
+  }
+  await store.deliveries.purge(later(-1e8));
+};
+
+const ledgerTests = (store: () => Store): void => {
+  it('has one delivery for each schedule, moment and recipient', async () => {
+    const { schedule } = await insertSchedule(store());
+    const missed = dueSample({ moment: later(-5), state: 'skipped', reason: 'missed' });
+    expect(await store().deliveries.insert(schedule, [dueSample(), missed], moment)).toBe(2);
+    const again = await Promise.all([1, 2, 3].map(() => store().deliveries.insert(schedule, [dueSample()], moment)));
+    expect(again).toEqual([0, 0, 0]);
+    expect(await store().deliveries.list(schedule.id, 10)).toMatchObject([
+      { state: 'due', recipient: 'ann', moment, attempts: 0, finishedAt: null },
+      { id: missed.id, state: 'skipped', reason: 'missed', finishedAt: moment },
+    ]);
+    expect(await store().deliveries.list(schedule.id, 1)).toHaveLength(1);
+  });
+
+  it('returns each delivery to one of many claims', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store());
+    const due = Array.from({ length: 20 }, (_, index) => dueSample({ moment: later(index) }));
+    await store().deliveries.insert(schedule, due, moment);
+    const claims = await Promise.all(Array.from({ length: 8 }, () => store().deliveries.claim(claimOf({ limit: 3 }))));
+    const ids = claims.flat().map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(due.map(({ id }) => id).toSorted());
+    expect(claims.flat()[0]).toMatchObject({ schedule, state: 'sending', attempts: 1, handovers: 0 });
+  });
+
+  it('takes up the work of a sender whose lease ended, who can then end nothing', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store());
+    const { id } = dueSample();
+    await store().deliveries.insert(schedule, [dueSample({ id })], moment);
+    const first = claimOf();
+    expect(await store().deliveries.claim(first)).toHaveLength(1);
+    expect(await store().deliveries.claim(claimOf({ now: later(59_999) }))).toEqual([]);
+    expect(await store().deliveries.handOver(id, first.leaseId, later(59_999))).toBe(true);
+    expect(await store().deliveries.handOver(id, first.leaseId, later(60_000))).toBe(false);
+    const second = claimOf({ now: later(60_000), leasedUntil: later(120_000) });
+    expect(await store().deliveries.claim(second)).toMatchObject([{ id, attempts: 2, handovers: 1 }]);
+    expect(await store().deliveries.finish(id, first.leaseId, { state: 'sent', at: moment })).toBe(false);
+    expect(await store().deliveries.finish(id, second.leaseId, { state: 'sent', at: moment })).toBe(true);
+    expect(await store().deliveries.finish(id, second.leaseId, { state: 'sent', at: moment })).toBe(false);
+    expect(await store().deliveries.claim(claimOf({ now: later(1e9) }))).toEqual([]);
+  });
+
+  it('tries again later, and forgets a hand-over only if the mail server answered', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store());
+    const { id } = dueSample();
+    await store().deliveries.insert(schedule, [dueSample({ id })], moment);
+    const lease = claimOf();
+    const again = async (isAnswered: boolean, at: number) => {
+      await store().deliveries.claim({ ...lease, now: later(at), leasedUntil: later(at + 10) });
+      await store().deliveries.handOver(id, lease.leaseId, later(at));
+      const end = {
+        state: 'due',
+        reason: 'mail-refused',
+        at: later(at),
+        attemptAt: later(at + 100),
+        isAnswered,
+      } as const;
+      expect(await store().deliveries.finish(id, lease.leaseId, end)).toBe(true);
+      expect(await store().deliveries.claim(claimOf({ now: later(at + 99) }))).toEqual([]);
+    };
+    await again(false, 0);
+    await again(false, 100);
+    const held = claimOf({ now: later(200), leasedUntil: later(250) });
+    expect(await store().deliveries.claim(held)).toMatchObject([{ handovers: 2, attempts: 3, reason: 'mail-refused' }]);
+    await again(true, 300);
+    expect(await store().deliveries.claim(claimOf({ now: later(400) }))).toMatchObject([{ handovers: 0 }]);
+  });
+
+  it('hands nothing over for a paused or deleted schedule, unless its owner asked for it', async () => {
+    await settle(store());
+    const { schedule, board, ann } = await insertSchedule(store());
+    const planned = dueSample();
+    const requested = dueSample({ moment: later(1), isRequested: true });
+    await store().deliveries.insert(schedule, [planned, requested], moment);
+    const lease = claimOf();
+    expect(await store().deliveries.claim(lease)).toHaveLength(2);
+    await store().schedules.pause(schedule.id);
+    expect(await store().deliveries.handOver(planned.id, lease.leaseId, moment)).toBe(false);
+    expect(await store().deliveries.handOver(requested.id, lease.leaseId, moment)).toBe(true);
+    await store().schedules.delete(board.id, ann, schedule.id);
+    expect(await store().deliveries.handOver(requested.id, lease.leaseId, moment)).toBe(false);
+    expect(await store().deliveries.finish(requested.id, lease.leaseId, { state: 'sent', at: moment })).toBe(false);
+  });
+
+  it('is fair between clients, and holds the rate of each', async () => {
+    await settle(store());
+    const { schedule: busy } = await insertSchedule(store());
+    const { schedule: quiet } = await insertSchedule(store(), {}, 'quiet');
+    const many = Array.from({ length: 30 }, (_, index) => dueSample({ moment: later(index) }));
+    await store().deliveries.insert(busy, many, moment);
+    await store().deliveries.insert(quiet, [dueSample()], later(1));
+    const perClient = { count: 4, since: later(-60_000) };
+    const now = later(10);
+    const names: string[] = [];
+    for (let claims = 0; claims < 9; claims += 1) {
+      const claimed = await store().deliveries.claim(claimOf({ now, limit: 1, perClient }));
+      names.push(...claimed.map(({ schedule }) => schedule.owner.clientId));
+    }
+    const { clientId } = busy.owner;
+    expect(names).toEqual([clientId, 'quiet', clientId, clientId, clientId]);
+    const minuteLater = { now: later(70_000), perClient: { count: 4, since: later(10_000) } };
+    expect(await store().deliveries.claim(claimOf({ ...minuteLater, leasedUntil: later(90_000) }))).toHaveLength(5);
+  });
+
+  it('purges what ended, and nothing that is open', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store());
+    const missed = dueSample({ state: 'skipped', reason: 'missed' });
+    const open = dueSample({ moment: later(1) });
+    await store().deliveries.insert(schedule, [missed, open], moment);
+    await store().deliveries.purge(later(1));
+    expect((await store().deliveries.list(schedule.id, 10)).map(({ id }) => id)).toEqual([open.id]);
+  });
+};
+
+const refusalTests = (database: () => Database): void => {
+  it('refuses a second row of one delivery, and one without an owner', async () => {
+    const db = database().connect<Tables>().withSchema('guestlist');
+    const [row] = await db.selectFrom('deliveries').selectAll().limit(1).execute();
+    if (row === undefined) throw new Error('an earlier test leaves a delivery');
+    const { claimed_at, lease_id, leased_until, ...copy } = row;
+    const twice = db.insertInto('deliveries').values({ ...copy, id: randomUUID(), state: 'due' });
+    await expect(twice.execute()).rejects.toMatchObject({ code: '23505' });
+    const [schedule] = await db.selectFrom('schedules').selectAll().limit(1).execute();
+    if (schedule === undefined) throw new Error('an earlier test leaves a schedule');
+    const nobody = db.updateTable('schedules').set({ user_identifier: '' }).where('id', '=', schedule.id);
+    await expect(nobody.execute()).rejects.toMatchObject({ code: '23514' });
+  });
+};
+
+export const deliveryTests = (store: () => Store, database: () => Database): void => {
+  describe('schedules', () => scheduleTests(store));
+  describe('deliveries', () => {
+    ledgerTests(store);
+    refusalTests(database);
+  });
+};
