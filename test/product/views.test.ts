@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
       await page.goto(host.url);
       await look({ page, asked });
       expect(await page.evaluate('violations')).toEqual([]);
@@ -222,16 +222,19 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       await page.getByRole('heading', { name: 'Delay by state' }).waitFor();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByText('Choose a field to begin').waitFor();
-      expect(asked.filter((path) => path.endsWith('/metrics'))).toHaveLength(1);
+      expect(asked.filter((each) => /^POST .*\/metrics$/.test(each))).toHaveLength(1);
       await show('mia', own, async (board) => {
         await board.getByRole('heading', { name: 'Delay by state' }).waitFor();
       });
     }));
 
-  test('without the permission to create metrics, the editor shows nothing and asks for no field', () =>
-    showEditor({ isDisableMetricCreation: true }, async ({ page, asked }) => {
+  test('without a permission for metrics, the editor shows nothing and asks for no field', () => {
+    const none = ['isEnableMetricUpdation', 'isEnableArchiveMetrics', 'isEnableManageMetrics'];
+    const permissions = Object.fromEntries([['isDisableMetricCreation', true], ...none.map((name) => [name, false])]);
+    return showEditor(permissions, async ({ page, asked }) => {
       await page.locator('guestlist-editor[absent]').waitFor({ state: 'attached' });
-      expect(await page.locator('guestlist-editor-panel').count()).toBe(0);
-      expect(asked.filter((path) => path.endsWith('/fields'))).toEqual([]);
-    }));
+      expect(await page.locator('guestlist-editor-panel, guestlist-own-metrics').count()).toBe(0);
+      expect(asked.filter((each) => /\/(?:fields|metrics)$/.test(each))).toEqual([]);
+    });
+  });
 });

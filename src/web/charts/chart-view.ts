@@ -10,6 +10,7 @@ import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
+import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles, readChartTheme } from '../base/theme.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
@@ -19,7 +20,6 @@ import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
 import { inSentences } from './model/summary.js';
 import { type Family, rendererOf } from './registry.js';
-import { seriesPicker, seriesPickerStyles } from './series-picker.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
 
 export class ChartView extends LitElement {
@@ -39,7 +39,6 @@ export class ChartView extends LitElement {
     zoom: { state: true },
     said: { state: true },
     picked: { state: true },
-    searched: { state: true },
   };
   declare metric: GuestMetric;
   declare answer: MetricAnswer;
@@ -62,8 +61,6 @@ export class ChartView extends LitElement {
 
   /** The series that the reader chose of many; null: the largest. */
   declare picked: ReadonlySet<string> | null;
-  /** What the reader searches among the series. */
-  declare searched: string;
 
   #chart: ECharts | undefined;
   #tip: HTMLElement | undefined;
@@ -89,7 +86,6 @@ export class ChartView extends LitElement {
     this.zoom = null;
     this.said = '';
     this.picked = null;
-    this.searched = '';
   }
 
   static override styles = [
@@ -97,7 +93,6 @@ export class ChartView extends LitElement {
     stateStyles,
     tooltipStyles,
     legendStyles,
-    seriesPickerStyles,
     css`
       :host {
         height: 100%;
@@ -175,7 +170,6 @@ export class ChartView extends LitElement {
       this.switchedOff = new Set();
       this.zoom = null;
       this.picked = null;
-      this.searched = '';
     }
     if (changed.has('metric') && before?.chart.type !== this.metric.chart.type) this.#load();
   }
@@ -215,19 +209,17 @@ export class ChartView extends LitElement {
     </div>`;
   }
 
+  /** Comes with the controls. */
   #seriesPicker(): TemplateResult | null {
     const offered = this.picture?.offered;
     if (offered === undefined || this.isPrinted) return null;
-    const { searched } = this;
-    const search = (text: string): void => {
-      this.searched = text;
-    };
-    const pick = (names: ReadonlySet<string> | null): void => {
-      this.picked = names;
-      this.switchedOff = new Set();
-    };
-    return seriesPicker({ offered, searched, search, pick }, this.format.text);
+    return html`<guestlist-series exportparts=${exported} .offered=${offered} .text=${this.format.text} @pick=${this.#pick}></guestlist-series>`;
   }
+
+  readonly #pick = ({ detail }: CustomEvent<ReadonlySet<string> | null>): void => {
+    this.picked = detail;
+    this.switchedOff = new Set();
+  };
 
   #problem({ text, isRetriable }: NonNullable<ChartView['problem']>): TemplateResult {
     if (!isRetriable) return emptyState(text);
@@ -515,7 +507,7 @@ const paperDensity = 3;
 type Pixel = { readonly offsetX: number; readonly offsetY: number };
 
 /** Properties whose change does not change the drawing. */
-const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said', 'searched']);
+const silent: ReadonlySet<string> = new Set(['picture', 'problem', 'said']);
 
 /** The index of the time that is nearest. The times ascend. */
 const nearest = (times: readonly number[], at: number): number => {

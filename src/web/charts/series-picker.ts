@@ -1,13 +1,15 @@
 /** Lets the reader choose which of many series a chart shows: a list with a search field. */
-import { css, html, type TemplateResult } from 'lit';
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
 import type { Offered } from './model/plot.js';
 
-export const seriesPickerStyles = css`
+const styles = css`
+  :host {
+    flex: none;
+  }
   .series {
     position: relative;
-    flex: none;
-    align-self: flex-start;
     margin-bottom: 4px;
     font-size: 12px;
   }
@@ -54,43 +56,57 @@ export const seriesPickerStyles = css`
   }
 `;
 
-type Picking = {
-  readonly offered: Offered;
-  readonly searched: string;
-  readonly search: (text: string) => void;
-  /** Null: the largest again. */
-  readonly pick: (names: ReadonlySet<string> | null) => void;
-};
-
 /** Names in the list at most. The search reaches the others. */
 const most = 100;
 
-export const seriesPicker = ({ offered, searched, search, pick }: Picking, text: Text): TemplateResult => {
-  const { all, shown, limit } = offered;
-  const wanted = searched.trim().toLocaleLowerCase();
-  const found = all.filter((name) => name.toLocaleLowerCase().includes(wanted));
-  const isFull = shown.size >= limit;
-  const change = (name: string): void => {
-    const names = new Set(shown);
-    if (!names.delete(name)) names.add(name);
-    pick(names.size === 0 ? null : names);
+/** Fires `pick` with the names that the reader chose; null: the largest again. */
+export class SeriesPicker extends LitElement {
+  static override properties = {
+    offered: { attribute: false },
+    text: { attribute: false },
+    searched: { state: true },
   };
-  return html`<details class="series" part="series">
-    <summary>${text('Choose series')}</summary>
-    <fieldset aria-label=${text('Choose series')}>
-      <input type="search" part="input" aria-label=${text('Search')} placeholder=${text('Search')} .value=${searched}
-        @input=${(event: InputEvent) => search((event.target as HTMLInputElement).value)} />
-      <div class="found">
-        ${found
-          .slice(0, most)
-          .map(
-            (name) =>
-              html`<label><input type="checkbox" .checked=${shown.has(name)} ?disabled=${isFull && !shown.has(name)} @change=${() => change(name)} />${name}</label>`,
-          )}
-      </div>
-      ${found.length === 0 ? html`<p role="status">${text('Nothing found')}</p>` : null}
-      ${isFull ? html`<p role="status">${text('At most {n} series at once', { n: limit })}</p>` : null}
-      <p><button class="button" part="button" type="button" @click=${() => pick(null)}>${text('Show the largest')}</button></p>
-    </fieldset>
-  </details>`;
-};
+  declare offered: Offered;
+  declare text: Text;
+  declare searched: string;
+
+  constructor() {
+    super();
+    this.searched = '';
+  }
+
+  static override styles = [baseStyles, styles];
+
+  #pick(names: ReadonlySet<string> | null): void {
+    this.dispatchEvent(new CustomEvent('pick', { detail: names }));
+  }
+
+  #change(name: string): void {
+    const names = new Set(this.offered.shown);
+    if (!names.delete(name)) names.add(name);
+    this.#pick(names.size === 0 ? null : names);
+  }
+
+  override render(): TemplateResult {
+    const { text } = this;
+    const { all, shown, limit } = this.offered;
+    const wanted = this.searched.trim().toLocaleLowerCase();
+    const found = all.filter((name) => name.toLocaleLowerCase().includes(wanted));
+    const isFull = shown.size >= limit;
+    const entry = (name: string): TemplateResult =>
+      html`<label><input type="checkbox" .checked=${shown.has(name)} ?disabled=${isFull && !shown.has(name)} @change=${() => this.#change(name)} />${name}</label>`;
+    return html`<details class="series" part="series">
+      <summary>${text('Choose series')}</summary>
+      <fieldset aria-label=${text('Choose series')}>
+        <input type="search" part="input" aria-label=${text('Search')} placeholder=${text('Search')} .value=${this.searched}
+          @input=${(event: InputEvent) => {
+            this.searched = (event.target as HTMLInputElement).value;
+          }} />
+        <div class="found">${found.slice(0, most).map(entry)}</div>
+        ${found.length === 0 ? html`<p role="status">${text('Nothing found')}</p>` : null}
+        ${isFull ? html`<p role="status">${text('At most {n} series at once', { n: limit })}</p>` : null}
+        <p><button class="button" part="button" type="button" @click=${() => this.#pick(null)}>${text('Show the largest')}</button></p>
+      </fieldset>
+    </details>`;
+  }
+}

@@ -2,6 +2,7 @@
  * Entry point of a chunk: the filter bar, lists, menus, dialogs and tables, which the first charts of a dashboard do
  * without. The chunk has its own copy of what it shares with the script, so no code may compare classes of the two.
  */
+import { SeriesPicker } from '../charts/series-picker.js';
 import { TableElement } from '../charts/table-element.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
@@ -19,6 +20,7 @@ defineAll({
   'guestlist-views': ViewsPanel,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
+  'guestlist-series': SeriesPicker,
   'guestlist-table': TableElement,
   'guestlist-download-menu': DownloadMenu,
 });
