@@ -1,13 +1,19 @@
 /** The view of a metric with one number: the value, how it changed, and its course as a line. */
-import { css, html, svg, type TemplateResult } from 'lit';
+import { css, html, LitElement, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
+import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
 import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote } from './model/columns.js';
 
-export const singleValueStyles = css`
+const styles = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+  }
   .single {
+    flex: 1;
     display: grid;
     align-content: center;
     justify-items: center;
@@ -128,27 +134,39 @@ const whenOf = (comparison: GuestChart['comparison'], text: Text): string =>
   comparison === undefined ? text('the earlier period') : earlier[comparison.grain](text, comparison.periods);
 
 /** Shows the number, its change and its course, and the filters' values (`notes`) below it. */
-export const singleValue = (
-  { chart, name }: GuestMetric,
-  answer: MetricAnswer,
-  format: Format,
-  notes: readonly string[],
-): TemplateResult => {
-  const single = singleOf(answer, chart, format);
-  const hint = hintOf(chart, single.measure);
-  const text = format.measure(single.value, shortened(hint, single.value));
-  const change = changeOf(single, chart, hint, format);
-  const { period } = single;
-  // The last period may be among the rows that are missing.
-  const missing = single.course.length === 0 ? null : truncationNote(answer, format);
-  return html`<div class="single">
-    <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${text}</p>
-    ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
-    ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
-    ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
-    ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
-  </div>`;
-};
+export class SingleValue extends LitElement {
+  static override properties = {
+    metric: { attribute: false },
+    answer: { attribute: false },
+    format: { attribute: false },
+    notes: { attribute: false },
+  };
+  declare metric: GuestMetric;
+  declare answer: MetricAnswer;
+  declare format: Format;
+  declare notes: readonly string[];
+
+  static override styles = [baseStyles, styles];
+
+  override render(): TemplateResult {
+    const { answer, format, notes } = this;
+    const { chart, name } = this.metric;
+    const single = singleOf(answer, chart, format);
+    const hint = hintOf(chart, single.measure);
+    const text = format.measure(single.value, shortened(hint, single.value));
+    const change = changeOf(single, chart, hint, format);
+    const { period } = single;
+    // The last period may be among the rows that are missing.
+    const missing = single.course.length === 0 ? null : truncationNote(answer, format);
+    return html`<div class="single">
+      <p class=${text.length > shortLength ? 'value long' : 'value'} part="value">${text}</p>
+      ${period === null ? null : html`<p class="note quiet">${missing === null ? period : `${period}. ${missing}`}</p>`}
+      ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
+      ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
+      ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
+    </div>`;
+  }
+}
 
 /** A number too long for a card is compact, unless the metric says how. */
 const shortened = (hint: NumberHint, value: Cell): NumberHint =>

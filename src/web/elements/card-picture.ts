@@ -9,6 +9,7 @@ import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictur
 import { drawPicture } from '../charts/pictures/draw.js';
 import { pivotOf } from '../charts/pivot.js';
 import { rendererOf } from '../charts/registry.js';
+import type { SingleValue } from '../charts/single-value.js';
 
 export type Shown = {
   readonly metric: GuestMetric;
@@ -66,8 +67,13 @@ const pivotContent = ({ metric, answer, view }: Shown): Content => {
 };
 
 /** A single value is taken from the card, which has chosen its words. */
-const valueContent = ({ body }: Shown): Content => {
-  const [value = '', ...lines] = [...body.querySelectorAll('.single > p')].map(({ textContent }) => textContent ?? '');
+const valueContent = async ({ body }: Shown): Promise<Content> => {
+  const shown = body.querySelector<SingleValue>('guestlist-value');
+  await shown?.updateComplete;
+  const texts = [...(shown?.renderRoot.querySelectorAll('.single > p') ?? [])].map(
+    ({ textContent }) => textContent ?? '',
+  );
+  const [value = '', ...lines] = texts;
   return { kind: 'value', value: value.trim(), lines: lines.map((line) => line.trim()) };
 };
 

@@ -13,7 +13,6 @@ import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
-import { singleValue, singleValueStyles } from '../charts/single-value.js';
 import type { Pages, TableContent } from '../charts/table-element.js';
 import type { DownloadKind } from './download-menu.js';
 import { drillTrail } from './drill-trail.js';
@@ -187,9 +186,9 @@ export class MetricCard extends LitElement {
   declare isTable: boolean;
   /** False until the script of the chart has come. */
   declare isSettled: boolean;
-  /** Why the script of the tables did not come. */
-  declare tablesFailure: unknown;
-  #isLoadingTables = false;
+  /** Why the script of the controls did not come. */
+  declare controlsFailure: unknown;
+  #isLoadingControls = false;
   /** False until the card may ask: cards that the reader sees come first. */
   declare isNear: boolean;
   declare isFullScreen: boolean;
@@ -241,7 +240,7 @@ export class MetricCard extends LitElement {
     return this.#isUnasked || this.#reading.state.isLoading;
   }
 
-  static override styles = [baseStyles, stateStyles, singleValueStyles, cardStyles];
+  static override styles = [baseStyles, stateStyles, cardStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -269,8 +268,8 @@ export class MetricCard extends LitElement {
   }
 
   protected override updated(): void {
-    const isAsked = this.#isLoadingTables || this.tablesFailure !== undefined;
-    if (this.#isTabular && !this.#hasTables && !isAsked) this.#loadTables();
+    const isAsked = this.#isLoadingControls || this.controlsFailure !== undefined;
+    if (this.#needsControls && !this.#hasControls && !isAsked) this.#loadControls();
   }
 
   /** The cards on the screen ask first: the service answers in the order of the request. */
@@ -341,11 +340,11 @@ export class MetricCard extends LitElement {
     if (answer === undefined) return loadingState(text('Loading {name}', { name }));
     if (answer.rows.length === 0) return emptyState(text('No data for these filters'));
     const { kind } = rendererOf(chart.type);
-    if (kind === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.#answeredNotes);
-    if (this.#isTabular && this.tablesFailure !== undefined && !this.#hasTables) {
-      const again = () => this.#loadTables();
-      return errorState(text, text('This chart can’t be shown'), failureText(this.tablesFailure, text), again, true);
+    if (this.#needsControls && this.controlsFailure !== undefined && !this.#hasControls) {
+      const again = () => this.#loadControls();
+      return errorState(text, text('This chart can’t be shown'), failureText(this.controlsFailure, text), again, true);
     }
+    if (kind === 'singleValue') return this.#value(answer);
     if (this.isTable || kind === 'table') return this.#table(answer);
     return kind === 'pivotTable' ? this.#pivot(answer) : this.#chart(answer);
   }
@@ -354,28 +353,33 @@ export class MetricCard extends LitElement {
     const { answer, error } = this.#reading.state;
     if (error !== undefined || answer === undefined || answer.rows.length === 0) return false;
     const { kind } = rendererOf(this.metric.chart.type);
-    if (this.#isTabular) return !this.#hasTables && this.tablesFailure === undefined;
+    if (this.#needsControls) return !this.#hasControls && this.controlsFailure === undefined;
     return kind === 'chart' && !this.isSettled;
+  }
+
+  /** Whether what the card shows comes with the controls. */
+  get #needsControls(): boolean {
+    return this.isTable || rendererOf(this.metric.chart.type).kind !== 'chart';
   }
 
   get #isTabular(): boolean {
     return this.isTable || rendererOf(this.metric.chart.type).kind.endsWith('able');
   }
 
-  get #hasTables(): boolean {
+  get #hasControls(): boolean {
     return customElements.get('guestlist-table') !== undefined;
   }
 
-  /** Tables come with the controls. They may be loading already: then this waits for the same script. */
-  #loadTables(): void {
-    this.#isLoadingTables = true;
-    this.tablesFailure = undefined;
+  /** They may be loading already: then this waits for the same script. */
+  #loadControls(): void {
+    this.#isLoadingControls = true;
+    this.controlsFailure = undefined;
     loadPart(() => import('./controls.js'))
       .catch((error: unknown) => {
-        this.tablesFailure = error;
+        this.controlsFailure = error;
       })
       .finally(() => {
-        this.#isLoadingTables = false;
+        this.#isLoadingControls = false;
         this.requestUpdate();
       });
   }
@@ -383,6 +387,10 @@ export class MetricCard extends LitElement {
   /** The metric, without its unit where the unit cannot apply to all measures. */
   get #shown(): GuestMetric {
     return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
+  }
+
+  #value(answer: MetricAnswer): TemplateResult {
+    return html`<guestlist-value exportparts=${exported} .metric=${this.#shown} .answer=${answer} .format=${this.view.format} .notes=${this.#answeredNotes}></guestlist-value>`;
   }
 
   #chart(answer: MetricAnswer): TemplateResult {

@@ -3,6 +3,7 @@
  * without. The chunk has its own copy of what it shares with the script, so no code may compare classes of the two.
  */
 import { SeriesPicker } from '../charts/series-picker.js';
+import { SingleValue } from '../charts/single-value.js';
 import { TableElement } from '../charts/table-element.js';
 import { FilterBar } from '../filters/filter-bar.js';
 import { MultiSelect } from '../filters/multi-select.js';
@@ -22,5 +23,6 @@ defineAll({
   'guestlist-rows': RowsDialog,
   'guestlist-series': SeriesPicker,
   'guestlist-table': TableElement,
+  'guestlist-value': SingleValue,
   'guestlist-download-menu': DownloadMenu,
 });
