@@ -68,6 +68,31 @@ ${modules
 With \`metric-id\` alone, \`<guestlist-metric>\` needs a metric embed; with \`metric-id\` and
 \`dashboard-id\` it reads the metric through that dashboard.
 
+## Examples
+
+Read this page at \`/docs/reference/elements\` of a running demo (\`npm start\`), and each example has
+a button that shows it there. The demo's own login gives the token.
+
+A dashboard, the first that the user may see:
+
+\`\`\`html live
+<guestlist-dashboard token-url="/embed-token" url-filters="off"></guestlist-dashboard>
+\`\`\`
+
+The same in dark colours, with colours of your own in the charts:
+
+\`\`\`html live
+<guestlist-dashboard token-url="/embed-token" url-filters="off" theme="dark"
+  chart-colors="#7aa2f7, #e0af68, #9ece6a"></guestlist-dashboard>
+\`\`\`
+
+In another language, with a theme in the Design Tokens format:
+
+\`\`\`html live
+<guestlist-dashboard token-url="/embed-token" url-filters="off" language="de"
+  theme='{"color": {"accent": {"$type": "color", "$value": "#b3261e"}}}'></guestlist-dashboard>
+\`\`\`
+
 ## Building metrics
 
 \`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures, split,

@@ -1,11 +1,12 @@
 /** The documentation at /docs, in the built product: every link leads somewhere, the search finds, and nothing comes from elsewhere. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { userPages } from '../documents/blocks.js';
+import { blocksOfKind, userPages } from '../documents/blocks.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { request } from './guest.js';
 import { type Product, startProduct } from './product.js';
 
+const screenshots = process.env.TEST_SCREENSHOTS;
 let product: Product;
 beforeAll(async () => {
   product = await startProduct();
@@ -111,6 +112,25 @@ describe.runIf(hasChromium())('in a browser', () => {
     await page.locator('#results .note').waitFor();
     await page.keyboard.press('Escape');
     expect(await page.locator('#results').isHidden()).toBe(true);
+  });
+
+  test('each live example shows itself with the session of the demo, and without the demo says what to do', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(`${product.url}/docs/reference/elements`);
+    const buttons = page.getByRole('button', { name: 'Show it here' });
+    const count = await buttons.count();
+    expect(count).toBe(blocksOfKind('live example').length);
+    await page.route('**/demo/session', (route) => route.fulfill({ status: 404, json: {} }));
+    await buttons.first().click();
+    await page.getByText('Live examples need the demo').waitFor();
+    await page.unroute('**/demo/session');
+    faults.length = 0;
+    for (let at = 0; at < count; at += 1) await buttons.first().click();
+    const shown = page.locator('.live');
+    for (let at = 0; at < count; at += 1) await shown.nth(at).locator('canvas').first().waitFor();
+    await shown.nth(2).getByText('Alle', { exact: true }).first().waitFor();
+    if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/docs-live.png`, fullPage: true });
+    expect(faults).toEqual([]);
   });
 
   test('a link of the API reference as it was leads to its operation', async () => {

@@ -1,5 +1,6 @@
-/** The search of the documentation: loads the index that the build made when the field is first used. */
+/** The search of the documentation, which loads the index that the build made when the field is first used, and live examples. */
 import MiniSearch, { type SearchResult } from 'minisearch';
+import { startLiveExamples } from './live.js';
 import options from './search-options.json' with { type: 'json' };
 
 type Found = SearchResult & {
@@ -106,6 +107,7 @@ const keys: Readonly<Record<string, () => void>> = {
   Escape: close,
 };
 
+startLiveExamples();
 field.hidden = false;
 field.addEventListener('focus', () => void loadIndex());
 field.addEventListener('input', () => void search());

@@ -51,6 +51,17 @@ const targetOf = (href, file, site) => {
   return `/docs/files/${target}`;
 };
 
+/** The place where the script shows an example: one element with attributes, which are data and never HTML there. */
+const placeOf = (text, file) => {
+  const [, tag, attributes] =
+    /^<(guestlist-\w+)((?:\s+[\w-]+(?:=(?:"[^"]*"|'[^']*'))?)*)\s*><\/\1>$/.exec(text.trim()) ?? [];
+  if (tag === undefined) throw new Error(`${file}: a live example is one element with attributes: ${text}`);
+  const pairs = [...attributes.matchAll(/([\w-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g)];
+  const values = Object.fromEntries(pairs.map(([, name, double, single]) => [name, double ?? single ?? '']));
+  const data = `data-tag="${tag}" data-attributes="${escapeHtml(JSON.stringify(values))}"`;
+  return `<div class="live" ${data}><button type="button" hidden>Show it here</button><p role="status"></p></div>\n`;
+};
+
 const createRenderer = (file, site) => {
   const headings = [];
   const marked = new Marked({
@@ -73,8 +84,9 @@ const createRenderer = (file, site) => {
         site.images.add(target);
         return `<img src="/docs/files/${escapeHtml(target)}" alt="${escapeHtml(text)}">`;
       },
-      code({ text }) {
-        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+      code({ text, lang }) {
+        const shown = `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+        return lang === 'html live' ? `${shown}${placeOf(text, file)}` : shown;
       },
       // Comments say how a block is checked; nothing else is written as HTML.
       html({ text }) {
