@@ -11,12 +11,13 @@ type Declaration = Named & {
   readonly attributes: readonly Attribute[];
   readonly members: readonly (Field | Method)[];
   readonly events: readonly Named[];
+  readonly slots?: readonly Named[];
 };
 export type Manifest = { readonly modules: readonly { readonly declarations: readonly Declaration[] }[] };
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-const chapterOf = ({ tagName, description = '', attributes, members, events }: Declaration): string => {
+const chapterOf = ({ tagName, description = '', attributes, members, events, slots = [] }: Declaration): string => {
   const rows = members
     .filter((member) => member.kind === 'field')
     .map(({ name, type, attribute, description: own = '' }) => {
@@ -31,6 +32,7 @@ const chapterOf = ({ tagName, description = '', attributes, members, events }: D
       return `| \`${name}(${cell(given)}): ${cell(type.text)}\` | ${cell(meaning)} |`;
     });
   const fired = events.map(({ name, description: meaning = '' }) => `| \`${name}\` | ${cell(meaning)} |`);
+  const filled = slots.map(({ name, description: meaning = '' }) => `\n\nSlot \`${name}\`: ${meaning}`);
   return `## \`<${tagName}>\`
 
 ${description}
@@ -45,7 +47,7 @@ ${called.join('\n')}
 
 | event | when |
 |---|---|
-${fired.join('\n')}`;
+${fired.join('\n')}${filled.join('')}`;
 };
 
 export const renderElementsPage = ({ modules }: Manifest): string => `# Elements

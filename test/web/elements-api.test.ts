@@ -60,6 +60,28 @@ describe.skipIf(!hasChromium())('the interface of the elements', { timeout: 60_0
     await named('fr');
   });
 
+  it('shows the logo of the page above the dashboard, on the page and on paper', async () => {
+    await call(`host.mount('guestlist-dashboard', {});
+      const logo = document.createElement('b');
+      logo.slot = 'logo';
+      logo.textContent = 'Acme';
+      const board = document.querySelector('guestlist-dashboard');
+      const other = document.createElement('i');
+      other.textContent = 'In no slot';
+      board.append(logo, other);
+      Object.assign(board, { token: 'guest-LAX-1', dashboardId: 'delays--LAX' });`);
+    await settled();
+    const isAbove = async () => {
+      const [logo, head] = [page.getByText('Acme'), page.getByRole('heading', { name: 'Delays', exact: true })];
+      const [over, under] = await Promise.all([logo.boundingBox(), head.boundingBox()]);
+      return over !== null && under !== null && over.y + over.height <= under.y;
+    };
+    expect(await isAbove()).toBe(true);
+    expect(await page.getByText('In no slot').isVisible()).toBe(false);
+    await call('element.printing = true');
+    await until(isAbove).toBe(true);
+  });
+
   it('reflects what the page sets, but never a token', async () => {
     await call(`host.mount('guestlist-dashboard', {});
       const made = document.querySelector('guestlist-dashboard');

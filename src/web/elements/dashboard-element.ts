@@ -22,6 +22,12 @@ import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 
 const dashboardStyles = css`
+  ::slotted([slot='logo']) {
+    display: block;
+    max-width: 100%;
+    max-height: 40px;
+    margin: 0 0 12px;
+  }
   .head {
     display: flex;
     flex-wrap: wrap;
@@ -281,6 +287,7 @@ export class GuestlistDashboard extends EmbedElement {
     const source = this.#source;
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
     return html`
+      <slot name="logo"></slot>
       <div class="head" part="head">
         ${dashboard.permissions.isShowDashboardName ? html`<h2 part="heading">${dashboard.name}</h2>` : null}
         ${
