@@ -36,7 +36,7 @@ beforeAll(async () => {
     ]),
   );
   await cp(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
-  for (const name of ['react', 'vue', 'next', 'express']) await useTarballs(name, tarballs);
+  for (const name of ['react', 'vue', 'angular', 'next', 'express']) await useTarballs(name, tarballs);
   // The server itself, above the examples, where each of them finds it.
   await writeFile(join(folder, 'package.json'), '{"private": true}');
   const own = join(folder, files.find((file) => /^guestlist-\d/.test(file)) ?? '');
@@ -53,6 +53,7 @@ test.each([
   { name: 'express', logIn: 'button[value=USER]' },
   { name: 'react', logIn: undefined },
   { name: 'vue', logIn: undefined },
+  { name: 'angular', logIn: undefined },
   { name: 'next', logIn: undefined },
 ])('$name', { timeout: 8 * minutes }, async ({ name, logIn }) => {
   const env = { DATABASE_URL: name === 'express' ? (postgres?.url ?? '') : '' };

@@ -1,7 +1,9 @@
 /** Every chart type drawn by the built product from real rows, on a host's page with a strict policy. */
 import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +22,11 @@ import { type Product, startProduct } from './product.js';
 /** `TEST_SCREENSHOTS=folder` keeps pictures of every chart, theme and width there, to be looked at. */
 const screenshots = process.env.TEST_SCREENSHOTS;
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** What axe-core finds in the dashboard. Forced colours are the reader's own, and axe-core does not know the ground under them. */
+const faultsOf = ({ forcedColors }: BrowserContextOptions): string =>
+  `axe.run('guestlist-dashboard', { rules: { 'color-contrast': { enabled: ${forcedColors !== 'active'} } } }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`;
+
 const withoutCanvas: readonly ChartType[] = ['singleValue', 'table', 'pivotTable'];
 
 /** A host's page on another origin: it allows the service's scripts and requests, and no HTML from text. */
@@ -32,15 +39,19 @@ const startHost = async (service: string, token: string) => {
     "base-uri 'none'",
     "require-trusted-types-for 'script'",
   ].join('; ');
-  const page = (theme: string) =>
-    `<!doctype html><html lang="en"><head><title>host</title><script src="/host.js"></script><script type="module" src="${service}/elements.js"></script></head><body><guestlist-dashboard theme="${theme}" token="${token}" service-url="${service}" dashboard-id="charts--LAX"></guestlist-dashboard></body></html>`;
+  const page = (theme = 'light', language = 'en') =>
+    `<!doctype html><html lang="${language}"><head><meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/${theme}.css"><title>host</title><script src="/host.js"></script><script type="module" src="${service}/elements.js"></script></head><body><guestlist-dashboard theme="${theme}" language="${language}" token="${token}" service-url="${service}" dashboard-id="charts--LAX"></guestlist-dashboard></body></html>`;
   const script =
     "window.violations = []; document.addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI));";
   const server = createServer(({ url = '' }, response) => {
     const isScript = url === '/host.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    const theme = /^\/(\w+)\.css$/.exec(url)?.[1];
+    const style = theme === 'dark' ? 'body { background: #0d121b; }' : '';
+    const type = isScript ? 'javascript' : theme === undefined ? 'html; charset=utf-8' : 'css';
+    response.setHeader('content-type', `text/${type}`);
     response.setHeader('content-security-policy', policy);
-    response.end(isScript ? script : page(url.slice(1)));
+    if (theme !== undefined) response.end(style);
+    else response.end(isScript ? script : page(...url.slice(1).split('/')));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
@@ -306,6 +317,32 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     expect((await answer('dashboards/delays--SFO/pdf', {})).status).toBe(403);
     if (screenshots === undefined) await rm(folder, { recursive: true });
   });
+
+  test.each<[string, string, BrowserContextOptions]>([
+    ['forced-colours', 'light', { viewport: { width: 1280, height: 900 }, forcedColors: 'active' }],
+    [
+      'forced-colours-dark',
+      'auto',
+      { viewport: { width: 900, height: 900 }, forcedColors: 'active', colorScheme: 'dark' },
+    ],
+    ['arabic', 'dark/ar', { viewport: { width: 1280, height: 900 } }],
+    ['arabic-phone', 'light/ar', { viewport: { width: 360, height: 780 } }],
+    ['japanese', 'dark/ja', { viewport: { width: 900, height: 900 } }],
+    // What a browser's zoom of 200 % makes of a window of 1280 pixels.
+    ['zoomed', 'light/de', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
+    ['narrowest', 'light', { viewport: { width: 320, height: 600 } }],
+    ['widest', 'dark', { viewport: { width: 2560, height: 1400 } }],
+  ])('every type is drawn and nothing is wider than the page: %s', (mode, path, options) =>
+    visit(path, options, async (page) => {
+      await page.evaluate(axe);
+      expect(await page.evaluate(faultsOf(options))).toEqual([]);
+      const beyond = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(beyond)).toBe(0);
+      for (const type of chartTypes.filter((each) => !withoutCanvas.includes(each)))
+        expect([type, (await inkOf(cardOf(page, type))).ink > 0.005]).toEqual([type, true]);
+      if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/${mode}.png`, fullPage: true });
+    }),
+  );
 
   test.runIf(screenshots !== undefined).each([
     ['light', 360],

@@ -107,7 +107,7 @@ const widestRow = (pivot: Pivot): TemplateResult => {
   </tr>`;
 };
 
-/** A label that repeats the one above is shown to screen readers only. */
+/** A label that repeats the one above is shown to screen readers only. Sums have one label, and no heading without text. */
 const bodyRow = ({ rows, heads }: Pivot, place: number, isWindowed = false): TemplateResult | null => {
   const [row, above] = [rows[place], rows[place - 1]];
   if (row === undefined) return null;
@@ -115,7 +115,11 @@ const bodyRow = ({ rows, heads }: Pivot, place: number, isWindowed = false): Tem
   const isRepeated = (at: number) =>
     kind === 'row' && above?.kind === 'row' && at < labels.length - 1 && above.labels[at] === labels[at];
   return html`<tr class=${kind} aria-rowindex=${isWindowed ? heads.length + place + 1 : nothing}>
-    ${labels.map((text, at) => html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`)}
+    ${labels.map((text, at) =>
+      text === '' && kind !== 'row'
+        ? html`<td></td>`
+        : html`<th scope="row">${isRepeated(at) ? html`<span class="sr">${text}</span>` : text}</th>`,
+    )}
     ${cells.map((text) => html`<td class="number">${text}</td>`)}
   </tr>`;
 };
