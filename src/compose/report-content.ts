@@ -42,6 +42,7 @@ const partsOf = ({ schedule, opened }: Reading): readonly Part[] => {
   const metrics = opened.metrics.map(({ metricId }) => ({ metricId }));
   switch (format) {
     case 'link':
+    case 'alert':
       return [];
     case 'pdf':
       return [{ path: `${board}/pdf`, body: {}, name: opened.name, type: format }];
@@ -76,7 +77,8 @@ const readPart = async (
   return { filename: `${fileNameOf(name)}.${type}`, contentType: contentTypes[type], content };
 };
 
-const linkOf = (template: string | null, dashboardId: string): string | null =>
+/** The page of the host application that shows the dashboard. */
+export const linkOf = (template: string | null, dashboardId: string): string | null =>
   template === null ? null : template.replaceAll('{dashboardId}', encodeURIComponent(dashboardId));
 
 /** Rejects if a part cannot be read now: a report is whole, or it is not sent. */
@@ -90,5 +92,5 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
     attachments.push(read);
   }
   const dashboardUrl = linkOf(reading.dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl, attachments };
+  return { dashboardName: opened.name, dashboardUrl, attachments, alert: null };
 };

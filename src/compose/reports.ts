@@ -4,10 +4,10 @@ import type { Router } from 'express';
 import { calendar } from '../deliver/calendar.js';
 import { createMailer } from '../deliver/mailer.js';
 import { createPlanner } from '../deliver/planner.js';
-import { createSender, type Decide, type Granted } from '../deliver/sender.js';
+import { createSender, type Decide, type Granted, type Refused, type Report, type Silence } from '../deliver/sender.js';
 import { readAddress } from '../domain/deliver/address.js';
 import type { Reports } from '../domain/deliver/reports.js';
-import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -20,7 +20,8 @@ import { repeat } from '../platform/repeat.js';
 import { createTag } from '../platform/tags.js';
 import { systemTiming } from '../platform/timing.js';
 import { openReport } from '../usecases/guest/schedules.js';
-import { readReport } from './report-content.js';
+import { checkAlert } from './alert-content.js';
+import { linkOf, readReport } from './report-content.js';
 import type { Service } from './service.js';
 
 type Mail = Config['settings']['mail'];
@@ -71,7 +72,8 @@ type Parts = {
   readonly reports: Reports;
   readonly service: Pick<Service, 'store' | 'dispatch' | 'authenticate'>;
   readonly findReportRight: FindReportRight;
-  readonly encryptionKey: string;
+  /** The same as the service's, so that both know what an alert was checked by. */
+  readonly tag: Tag;
   readonly clock: Clock;
   readonly log: Log;
   /** How long to wait when nothing is to do. Left out: the usual times. */
@@ -101,15 +103,35 @@ const isStillGood = async (parts: Parts, { owner }: Schedule, before: ReportRigh
 const isRefusal = (error: unknown): boolean =>
   error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
 
+/** Reads what a message says, by the right alone. Throws a refusal if there is none. */
+const readFor = async (
+  parts: Parts,
+  { token }: ReportRight,
+  { schedule, isRequested }: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Report | Silence | Refused> => {
+  const { service, reports, tag, clock, setup } = parts;
+  const caller = await callerOf(parts, token);
+  const { store, dispatch } = service;
+  const opened = await openReport({ store, reports, tag })(caller, schedule);
+  const { dashboardUrl } = setup.mail;
+  const { alert } = schedule;
+  if (alert === null || opened.alert === null)
+    return readReport({ dispatch, token, schedule, opened, dashboardUrl }, signal);
+  const reading = { dispatch, token, schedule, alert, opened: opened.alert, tag, now: clock.now(), isRequested };
+  const checked = await checkAlert(reading, signal);
+  if ('refused' in checked) return checked;
+  const { text, state: found } = checked;
+  if (text === null) return { silent: found };
+  const url = linkOf(dashboardUrl, schedule.openedId);
+  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found };
+};
+
 const grantedOf = (parts: Parts, schedule: Schedule, right: ReportRight, address: string): Granted => ({
   address,
-  read: async (_, signal) => {
+  read: async (delivery, signal) => {
     try {
-      const caller = await callerOf(parts, right.token);
-      const { store, dispatch } = parts.service;
-      const opened = await openReport({ store, reports: parts.reports })(caller, schedule);
-      const { dashboardUrl } = parts.setup.mail;
-      return await readReport({ dispatch, token: right.token, schedule, opened, dashboardUrl }, signal);
+      return await readFor(parts, right, delivery, signal);
     } catch (error) {
       if (isRefusal(error)) return { refused: 'no-right' };
       throw error;
@@ -187,10 +209,14 @@ const keepRunning = (log: Log, everyMs: number, work: () => Promise<boolean>) =>
   };
 };
 
+type Started = { readonly router: Router; readonly close: () => Promise<void> };
+
 /** Starts planning and sending, and serves the links that end schedules. */
-export const startReports = (parts: Parts): { readonly router: Router; readonly close: () => Promise<void> } => {
-  const { setup, service, encryptionKey, log, everyMs = usualMs } = parts;
-  const unsubscribe = createUnsubscribe(createTag(Buffer.from(encryptionKey, 'base64')), setup.origin);
+export const startReports = (given: Omit<Parts, 'tag'> & { readonly encryptionKey: string }): Started => {
+  const { setup, service, encryptionKey, log, everyMs = usualMs } = given;
+  const tag = createTag(Buffer.from(encryptionKey, 'base64'));
+  const parts = { ...given, tag };
+  const unsubscribe = createUnsubscribe(tag, setup.origin);
   const stop = new AbortController();
   const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stop.signal);
   const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(log, everyMs.send, send));

@@ -1,15 +1,11 @@
-/** Reports by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
+/** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
+import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
 import { mostListed, mostSchedules } from '../domain/deliver/reports.js';
-import {
-  type Delivery,
-  deliveryReasons,
-  deliveryStates,
-  reportFormats,
-  type Schedule,
-} from '../domain/deliver/schedule.js';
+import type { ListedSchedule } from '../domain/deliver/schedule.js';
+import { type Delivery, deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
 import { identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -38,7 +34,7 @@ const recurrence = z
 const format = z
   .enum(reportFormats)
   .describe(
-    'The file of the message: pdf, xlsx, csv (one for each metric), or link for none. Files need `isEnableDownloadMetrics`.',
+    'The file of the message: pdf, xlsx, csv (one for each metric), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
   );
 const catchUp = z
   .enum(catchUps)
@@ -46,6 +42,46 @@ const catchUp = z
     'What is sent after the sender stood still for more than an hour: nothing (skip), the latest (once) or each (all).',
   );
 const isPaused = z.boolean().describe('Whether nothing is sent for now.');
+
+const mutedUntil = z.iso
+  .datetime({ offset: true })
+  .max(40)
+  .transform((text) => new Date(text))
+  .nullable();
+
+const condition = z
+  .union([
+    z.strictObject({ is: z.enum(levels), value: z.number() }),
+    z
+      .strictObject({
+        is: z.enum(changes),
+        percent: z.number().describe('With its sign: a fall by a fifth is -20.'),
+        to: z
+          .enum(changeBases)
+          .describe('The value of the last check; or the period before the latest, or the metric’s comparison.'),
+      })
+      .describe('Needs a metric with one value, or with one for each period.'),
+    z.strictObject({ is: z.literal('missing') }).describe('The measure has no value.'),
+    z
+      .strictObject({ is: z.literal('newKey') })
+      .describe('The answer has a row whose dimensions no earlier answer had. Each is told once.'),
+  ])
+  .describe('`above` looks at the row with the greatest value, `below` at that with the least.')
+  .meta({ id: 'AlertCondition' });
+
+const quietHours = z
+  .strictObject({ from: at, to: at })
+  .nullable()
+  .describe('In the time zone of the recurrence. Nothing is checked then; what lasts is told after them.');
+const alert = z
+  .strictObject({
+    metricId: identifier.describe('A metric of the dashboard.'),
+    measure: identifier.describe('A column of its answer. With a dimension of periods, that of the latest period.'),
+    condition,
+    quietHours,
+  })
+  .meta({ id: 'Alert' });
+const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
 
 const schedule = z
   .object({
@@ -56,22 +92,27 @@ const schedule = z
     catchUp,
     isPaused,
     nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
+    mutedUntil: z.string().nullable().describe('Until then nothing is sent but what is asked for at once.'),
+    alert: alert.nullable().describe('Null for a report.'),
+    status: z
+      .object({ isBreached: z.boolean(), since: z.string() })
+      .nullable()
+      .describe('What the last check of an alert found; null if none was made by the rights that hold now.'),
   })
   .meta({ id: 'ReportSchedule' });
 
-const encodeSchedule = ({
-  id,
-  name,
-  format: file,
-  recurrence: when,
-  catchUp: rule,
-  isPaused: pause,
-  nextAt,
-}: Schedule) => ({
-  ...{ id, name, format: file, catchUp: rule, isPaused: pause },
+const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: ListedSchedule) => ({
+  id: made.id,
+  name: made.name,
+  format: made.format,
+  catchUp: made.catchUp,
+  isPaused: made.isPaused,
   // The cast removes `readonly` from the list of weekdays, which nothing changes.
-  recurrence: when as z.input<typeof recurrence>,
-  nextAt: pause ? null : (nextAt?.toISOString() ?? null),
+  recurrence: made.recurrence as z.input<typeof recurrence>,
+  nextAt: made.isPaused ? null : (nextAt?.toISOString() ?? null),
+  mutedUntil: muted?.toISOString() ?? null,
+  alert: told,
+  status: made.status,
 });
 
 const example = {
@@ -82,6 +123,15 @@ const example = {
   catchUp: 'once' as const,
   isPaused: false,
   nextAt: '2026-10-26T07:00:00.000Z',
+  mutedUntil: null,
+  alert: null,
+  status: null,
+};
+const exampleAlert = {
+  metricId: 'flights-a-day--LAX',
+  measure: 'Flights',
+  condition: { is: 'below' as const, value: 300 },
+  quietHours: { from: '22:00', to: '07:00' },
 };
 const dashboardId = 'delays--LAX';
 const named = { dashboardId, scheduleId: example.id };
@@ -92,8 +142,8 @@ const common = { section: 'guest', resource: 'Guest reports', credentials: ['gue
 export const createGuestSchedule = operation({
   ...common,
   name: 'createGuestSchedule',
-  summary: 'Schedule a report to oneself',
-  description: `${permission} The report goes to the address of the user’s own login. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
+  summary: 'Schedule a report or an alert to oneself',
+  description: `${permission} It goes to the address of the user’s own login. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
   input: z.strictObject({
     dashboardId: identifier,
     name: identifier,
@@ -101,14 +151,32 @@ export const createGuestSchedule = operation({
     recurrence,
     catchUp: catchUp.optional(),
     isPaused: isPaused.optional(),
+    mutedUntil: mutedUntil.optional(),
+    alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (made: Schedule) => ({ data: encodeSchedule(made), error: null }),
+  encode: (made: ListedSchedule) => ({ data: encodeSchedule(made), error: null }),
   errors,
   bindings: [{ method: 'POST', path, from: 'body' }],
   example: {
-    input: { dashboardId, name: example.name, format: example.format, recurrence: example.recurrence },
-    output: { data: example, error: null },
+    input: {
+      dashboardId,
+      name: 'Few flights',
+      format: 'alert',
+      recurrence: { cron: '5 * * * *', timezone: 'Europe/Berlin' },
+      alert: exampleAlert,
+    },
+    output: {
+      data: {
+        ...example,
+        name: 'Few flights',
+        format: 'alert',
+        recurrence: { cron: '5 * * * *', timezone: 'Europe/Berlin' },
+        nextAt: '2026-10-26T06:05:00.000Z',
+        alert: exampleAlert,
+      },
+      error: null,
+    },
   },
 });
 
@@ -119,7 +187,7 @@ export const listGuestSchedules = operation({
   description: `${permission} Oldest first.`,
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(schedule), error: noError }),
-  encode: (found: readonly Schedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  encode: (found: readonly ListedSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
   errors,
   bindings: [{ method: 'GET', path, from: 'path' }],
   example: { input: { dashboardId }, output: { data: [example], error: null } },
@@ -136,9 +204,11 @@ export const updateGuestSchedule = operation({
     recurrence: recurrence.optional(),
     catchUp: catchUp.optional(),
     isPaused: isPaused.optional(),
+    mutedUntil: mutedUntil.optional(),
+    alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (changed: Schedule) => ({ data: encodeSchedule(changed), error: null }),
+  encode: (changed: ListedSchedule) => ({ data: encodeSchedule(changed), error: null }),
   errors: allErrors,
   bindings: [{ method: 'PUT', path, from: 'body' }],
   example: {
@@ -163,8 +233,8 @@ export const deleteGuestSchedule = operation({
 export const sendGuestSchedule = operation({
   ...common,
   name: 'sendGuestSchedule',
-  summary: 'Send a report now',
-  description: `${permission} Sends one report soon, also of a paused schedule. Refused while a report of the schedule is on its way.`,
+  summary: 'Send a report or check an alert now',
+  description: `${permission} Sends one message soon, also of a paused or muted schedule, and tells what an alert found even if it told that before. Refused while a message of the schedule is on its way.`,
   input: namedInput,
   output: z.object({ data: z.object({ id: z.string().describe('The delivery.') }), error: noError }),
   encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),

@@ -1,6 +1,7 @@
 /** Hands messages to a mail server over SMTP, and says what the server answered. */
 import { createTransport } from 'nodemailer';
-import { type Attachment, type Message, plainLine } from './message.js';
+import type { Attachment, Message } from './message.js';
+import { plainLine } from './plain-line.js';
 
 export type Mail = Message & {
   readonly to: string;

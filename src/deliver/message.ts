@@ -1,5 +1,7 @@
-/** Writes the message of a report: plain text beside HTML. Names come from guests and hosts, and are never markup. */
+/** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
 import type { ReportFormat } from '../domain/deliver/schedule.js';
+import { type AlertKind, type AlertText, kindOf, sentencesOf } from './alert-text.js';
+import { plainLine } from './plain-line.js';
 
 export type Attachment = { readonly filename: string; readonly contentType: string; readonly content: Uint8Array };
 
@@ -7,6 +9,8 @@ export type ReportText = {
   readonly scheduleName: string;
   readonly dashboardName: string;
   readonly format: ReportFormat;
+  /** What a check found; null for a report. */
+  readonly alert: AlertText | null;
   readonly moment: Date;
   readonly timezone: string;
   /** Opens the dashboard in the host application; null: nothing does. */
@@ -24,13 +28,6 @@ export type Message = {
 
 const longestSubject = 200;
 
-/** One line without control, format or separator characters: no header begins in it, and no text runs backwards. */
-export const plainLine = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-
 const cut = (text: string): string => {
   const letters = [...text];
   return letters.length <= longestSubject ? text : `${letters.slice(0, longestSubject - 1).join('')}…`;
@@ -45,7 +42,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter] ?? letter);
 
-const contents: Readonly<Record<ReportFormat, string>> = {
+const contents: Readonly<Record<Exclude<ReportFormat, 'alert'>, string>> = {
   pdf: 'The dashboard is attached as a PDF.',
   xlsx: 'The numbers are attached as an Excel workbook.',
   csv: 'The numbers are attached, one CSV file for each metric.',
@@ -65,21 +62,34 @@ const htmlOf = (title: string, paragraphs: readonly string[]): string =>
     '</body></html>',
   ].join('\n');
 
+const kinds: Readonly<Record<AlertKind, string>> = { breach: 'Alert', recovery: 'Recovered', check: 'Checked' };
+
+/** Without a line break, so that no name becomes a header; the body's lines are for readers. */
+export const subjectOf = ({ scheduleName, dashboardName, alert }: ReportText): string => {
+  const title = alert === null ? scheduleName : `${kinds[kindOf(alert)]}: ${scheduleName}`;
+  return cut(plainLine(`${title}: ${dashboardName}`));
+};
+
+const sentences = ({ format, alert }: ReportText): readonly string[] => {
+  if (alert !== null) return sentencesOf(alert, (text) => text);
+  return format === 'alert' ? [] : [contents[format]];
+};
+
 export const messageOf = (report: ReportText): Message => {
   const { dashboardUrl, unsubscribeUrl } = report;
-  const dashboard = plainLine(report.dashboardName);
-  const subject = cut(plainLine(`${report.scheduleName}: ${dashboard}`));
-  const stamp = `${dashboard}, ${stampOf(report.moment, report.timezone)}`;
-  const why = 'You receive this message because you scheduled it.';
+  const subject = subjectOf(report);
+  const lines = [
+    `${plainLine(report.dashboardName)}, ${stampOf(report.moment, report.timezone)}`,
+    ...sentences(report),
+  ];
+  const why = `You receive this message because you ${report.alert === null ? 'scheduled it' : 'made this alert'}.`;
   const text = [
-    stamp,
-    contents[report.format],
+    ...lines,
     ...(dashboardUrl === null ? [] : [`Open the dashboard: ${dashboardUrl}`]),
     `${why} To stop it: ${unsubscribeUrl}`,
   ].join('\n\n');
   const html = htmlOf(subject, [
-    escaped(stamp),
-    escaped(contents[report.format]),
+    ...lines.map(escaped),
     ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, 'Open the dashboard')]),
     `${escaped(why)} ${linkOf(unsubscribeUrl, 'Stop it')}`,
   ]);

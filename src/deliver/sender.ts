@@ -2,6 +2,7 @@
  * Sends what is due. The right of the recipient is decided for each message, at the moment at which it leaves: nothing
  * that was known when the schedule was made counts. What a recipient sees is asked for, and never decided here.
  */
+import { AlertFault, type AlertState, isQuiet } from '../domain/deliver/alert.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
 import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
@@ -16,14 +17,19 @@ export type Refused = { readonly refused: 'no-right' | 'no-address' };
 export type Granted = {
   readonly address: string;
   /** Reads the report as this recipient reads it. Rejects if that fails; a later attempt may succeed. */
-  readonly read: (schedule: Schedule, signal: AbortSignal) => Promise<Report | Refused>;
+  readonly read: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Report | Silence | Refused>;
   /** Whether the right still holds. Asked after reading, just before the message leaves. */
   readonly isStillGood: () => Promise<boolean>;
 };
 
-export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl'> & {
+export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert'> & {
   readonly attachments: readonly Attachment[];
+  /** What a check of an alert found. It is stored once the message has left. Left out for a report. */
+  readonly found?: AlertState;
 };
+
+/** A check of an alert found nothing to tell. */
+export type Silence = { readonly silent: AlertState };
 
 /** Decides by what holds now. Rejects if it cannot be decided; a later attempt may succeed. */
 export type Decide = (schedule: Schedule, deliveryId: string) => Promise<Granted | Refused>;
@@ -56,10 +62,11 @@ const longestDelayMs = 3_600_000;
 /** Milliseconds before the attempt that follows this number of attempts. */
 export const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
 
-type Ending =
+type Ending = { readonly found?: AlertState | undefined } & (
   | { readonly state: 'sent' }
   | { readonly state: 'skipped' | 'failed'; readonly reason: DeliveryReason }
-  | { readonly state: 'again'; readonly reason: DeliveryReason; readonly isAnswered: boolean };
+  | { readonly state: 'again'; readonly reason: DeliveryReason; readonly isAnswered: boolean }
+);
 
 const skipped = (reason: DeliveryReason): Ending => ({ state: 'skipped', reason });
 const failed = (reason: DeliveryReason): Ending => ({ state: 'failed', reason });
@@ -88,17 +95,27 @@ const attempt = async <T>(
   try {
     return await work();
   } catch (err) {
+    if (err instanceof AlertFault) return failed(err.reason);
     const fields = { deliveryId: id, scheduleId: schedule.id, reason, err };
     log.warn({ event: 'delivery.attempt_failed', ...fields }, 'an attempt to send a report failed');
     return again(reason);
   }
 };
 
-const isEnding = (value: object): value is Ending => 'state' in value;
+const isEnding = <T extends object>(value: T | Ending): value is Ending => 'state' in value;
+
+/** Why the owner wants nothing now. During quiet hours nothing is checked, so what lasts is told after them. */
+const unwanted = ({ mutedUntil, isPaused, alert, recurrence }: Schedule, now: Date): DeliveryReason | undefined => {
+  if (isPaused) return 'paused';
+  if (mutedUntil !== null && mutedUntil > now) return 'muted';
+  const quiet = alert?.quietHours ?? null;
+  return quiet !== null && isQuiet(quiet, recurrence.timezone, now) ? 'quiet-hours' : undefined;
+};
 
 /** Ends without an attempt: nothing may be sent, whatever the right. */
 const endedBefore = (options: SenderOptions, delivery: ClaimedDelivery): Ending | undefined => {
-  if (delivery.schedule.isPaused && !delivery.isRequested) return skipped('paused');
+  const reason = delivery.isRequested ? undefined : unwanted(delivery.schedule, options.clock.now());
+  if (reason !== undefined) return skipped(reason);
   if (delivery.handovers >= mostHandovers) return failed('mail-unanswered');
   if (delivery.attempts > options.attempts) return failed('attempts-used-up');
   return undefined;
@@ -112,9 +129,10 @@ const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promi
   if (isEnding(granted)) return granted;
   if ('refused' in granted) return skipped(granted.refused);
   const signal = AbortSignal.any([AbortSignal.timeout(options.readTimeoutMs), options.stopping]);
-  const report = await attempt(options, delivery, 'content-failed', () => granted.read(schedule, signal));
+  const report = await attempt(options, delivery, 'content-failed', () => granted.read(delivery, signal));
   if (isEnding(report)) return report;
   if ('refused' in report) return skipped(report.refused);
+  if ('silent' in report) return { ...skipped('nothing-to-tell'), found: report.silent };
   const bytes = report.attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
   return bytes > options.largestBytes ? failed('content-too-large') : { granted, report };
 };
@@ -138,13 +156,16 @@ const send = async (
   const { deliveries } = options.store;
   if (!(await deliveries.handOver(delivery.id, leaseId, options.clock.now()))) return 'lease-lost';
   const messageId = `<${delivery.id}@${options.domain}>`;
-  const { attachments } = report;
-  return endingOf(await options.mailer.send({ ...message, attachments, messageId, to: granted.address }));
+  const { attachments, found } = report;
+  const ending = endingOf(await options.mailer.send({ ...message, attachments, messageId, to: granted.address }));
+  // Only what was told is known: a check whose message did not arrive is made again.
+  return ending.state === 'sent' ? { ...ending, found } : ending;
 };
 
 const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: Ending): DeliveryEnd => {
   const at = options.clock.now();
-  if (ending.state !== 'again') return { ...ending, at };
+  if (ending.state === 'sent') return { state: 'sent', at };
+  if (ending.state !== 'again') return { state: ending.state, reason: ending.reason, at };
   const { reason, isAnswered } = ending;
   if (attempts >= options.attempts) return { state: 'failed', reason, at };
   return { state: 'due', reason, at, attemptAt: new Date(at.getTime() + delayMs(attempts)), isAnswered };
@@ -160,7 +181,7 @@ const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseI
     return;
   }
   const end = endOf(options, delivery, ending);
-  if (!(await store.deliveries.finish(deliveryId, leaseId, end))) {
+  if (!(await store.deliveries.finish(deliveryId, leaseId, end, ending.found))) {
     log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
     return;
   }

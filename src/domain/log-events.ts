@@ -563,7 +563,7 @@ const deliveryFields = {
 const deliveries = {
   'delivery.ended': {
     level: 'info',
-    meaning: 'An attempt to send a report ended. `due`: it is tried again later.',
+    meaning: 'An attempt to send a report, or to check an alert, ended. `due`: it is tried again later.',
     fields: { ...deliveryFields, state: 'sent, failed, skipped or due', reason: 'why it was not sent' },
   },
   'delivery.lease_lost': {

@@ -2,6 +2,7 @@ import { type Code, errors } from './errors.js';
 
 /** Reason codes that are not derived from an error code. */
 export const ownReasons = [
+  'alert-invalid',
   'app-filter-unknown',
   'barrier-missing',
   'body-ended-early',

@@ -1,8 +1,10 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { AlertState } from '../domain/deliver/alert.js';
 import type { ClaimedDelivery, Delivery } from '../domain/deliver/schedule.js';
+import type { Sealer } from '../domain/ports.js';
 import type { Claim, DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
 import { inTransaction } from './query.js';
-import { scheduleOf } from './schedules.js';
+import { scheduleOf, sealState } from './schedules.js';
 import type { Tables } from './tables.js';
 
 const rowsPerInsert = 500;
@@ -32,10 +34,14 @@ const take = async (db: Kysely<Tables>, { now, leaseId, leasedUntil, limit, perC
       select data_app_id, client_id, count(*) as claims from guestlist.deliveries
       where claimed_at > ${perClient.since} group by data_app_id, client_id
     ), ready as (
-      select id, data_app_id, client_id, attempt_at,
-        row_number() over (partition by data_app_id, client_id order by attempt_at, id) as turn
-      from guestlist.deliveries
+      select due.id, due.data_app_id, due.client_id, attempt_at,
+        row_number() over (partition by due.data_app_id, due.client_id order by attempt_at, due.id) as turn
+      from guestlist.deliveries as due join guestlist.schedules on schedules.id = due.schedule_id
       where state in ('due', 'sending') and attempt_at <= ${now} and coalesce(leased_until <= ${now}, true)
+        and not (format = 'alert' and exists (
+          select 1 from guestlist.deliveries as other
+          where other.schedule_id = due.schedule_id and other.id <> due.id and (other.leased_until > ${now}
+            or (other.state in ('due', 'sending') and (other.attempt_at, other.id) < (due.attempt_at, due.id)))))
     ), chosen as (
       select ready.id from ready left join recent using (data_app_id, client_id)
       where turn + coalesce(claims, 0) <= ${perClient.count}
@@ -50,13 +56,13 @@ const take = async (db: Kysely<Tables>, { now, leaseId, leasedUntil, limit, perC
   return rows.map(({ id }) => id);
 };
 
-const claim = async (db: Kysely<Tables>, given: Claim): Promise<readonly ClaimedDelivery[]> => {
+const claim = async (db: Kysely<Tables>, sealer: Sealer, given: Claim): Promise<readonly ClaimedDelivery[]> => {
   const ids = await take(db, given);
   if (ids.length === 0) return [];
   const rows = await db.selectFrom('deliveries').selectAll().where('id', 'in', ids).orderBy('attempt_at').execute();
   const of = rows.map(({ schedule_id: id }) => id);
   const schedules = await db.selectFrom('schedules').selectAll().where('id', 'in', of).execute();
-  const byId = new Map(schedules.map((row) => [row.id, scheduleOf(row)]));
+  const byId = new Map(schedules.map((row) => [row.id, scheduleOf(row, sealer)]));
   return rows.flatMap((row) => {
     const schedule = byId.get(row.schedule_id);
     return schedule === undefined ? [] : [{ ...deliveryOf(row), handovers: row.handovers, schedule }];
@@ -99,9 +105,38 @@ const insert: (db: Kysely<Tables>) => DeliveryStore['insert'] =
     return Number(inserted);
   };
 
-export const createDeliveryStore = (db: Kysely<Tables>): DeliveryStore => ({
+const finish = async (db: Kysely<Tables>, deliveryId: string, leaseId: string, end: DeliveryEnd): Promise<boolean> => {
+  const held = heldBy(db, deliveryId, leaseId).set(ended(end));
+  const isAnswered = end.state === 'due' && end.isAnswered;
+  const { numUpdatedRows } = await (isAnswered ? held.set({ handovers: 0 }) : held).executeTakeFirst();
+  return numUpdatedRows === 1n;
+};
+
+/** Locks the schedule of a delivery before the delivery, as a deletion does, so that the two cannot deadlock. */
+const lockScheduleOf = async (db: Kysely<Tables>, deliveryId: string): Promise<string | undefined> => {
+  const id = db.selectFrom('deliveries').select('schedule_id').where('id', '=', deliveryId);
+  const one = db.selectFrom('schedules').select('id').where('id', '=', id).forUpdate();
+  return (await one.executeTakeFirst())?.id;
+};
+
+const finishCheck = async (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+  [deliveryId, leaseId, end]: readonly [string, string, DeliveryEnd],
+  state: AlertState,
+): Promise<boolean> => {
+  const id = await lockScheduleOf(db, deliveryId);
+  if (id === undefined || !(await finish(db, deliveryId, leaseId, end))) return false;
+  const one = db
+    .updateTable('schedules')
+    .set({ alert_state: sealState(sealer, id, state) })
+    .where('id', '=', id);
+  return (await one.executeTakeFirst()).numUpdatedRows === 1n;
+};
+
+export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): DeliveryStore => ({
   insert: insert(db),
-  claim: (given) => inTransaction(db, (transaction) => claim(transaction, given)),
+  claim: (given) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
   handOver: async (deliveryId, leaseId, now) => {
     const { numUpdatedRows } = await heldBy(db, deliveryId, leaseId)
       .set(({ ref }) => ({ handovers: sql<number>`${ref('handovers')} + 1` }))
@@ -114,7 +149,9 @@ export const createDeliveryStore = (db: Kysely<Tables>): DeliveryStore => ({
               selectFrom('schedules')
                 .select('schedules.id')
                 .whereRef('schedules.id', '=', 'deliveries.schedule_id')
-                .where('is_paused', '=', true),
+                .where((schedule) =>
+                  schedule.or([schedule('is_paused', '=', true), schedule('muted_until', '>', now)]),
+                ),
             ),
           ),
         ]),
@@ -122,12 +159,10 @@ export const createDeliveryStore = (db: Kysely<Tables>): DeliveryStore => ({
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   },
-  finish: async (deliveryId, leaseId, end) => {
-    const held = heldBy(db, deliveryId, leaseId).set(ended(end));
-    const isAnswered = end.state === 'due' && end.isAnswered;
-    const { numUpdatedRows } = await (isAnswered ? held.set({ handovers: 0 }) : held).executeTakeFirst();
-    return numUpdatedRows === 1n;
-  },
+  finish: (deliveryId, leaseId, end, state) =>
+    state === undefined
+      ? finish(db, deliveryId, leaseId, end)
+      : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId, end], state)),
   list: async (scheduleId, limit) => {
     const rows = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);

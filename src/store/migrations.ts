@@ -1,6 +1,6 @@
 /**
  * The service's migrations. The list is append-only: a database records which migrations it has run, so a released one
- * must not be changed, renamed or removed. To change a table, add a file `0005-….ts` to migrations/ and an entry to the
+ * must not be changed, renamed or removed. To change a table, add a file `0006-….ts` to migrations/ and an entry to the
  * end of the list.
  */
 import type { Kysely } from 'kysely';
@@ -9,6 +9,7 @@ import { firstRelease } from './migrations/0001-first-release.js';
 import { sharedViews } from './migrations/0002-shared-views.js';
 import { studioSessions } from './migrations/0003-studio-sessions.js';
 import { schedules } from './migrations/0004-schedules.js';
+import { alerts } from './migrations/0005-alerts.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -16,6 +17,7 @@ export const migrations: Migrations = {
   '0002-shared-views': sharedViews,
   '0003-studio-sessions': studioSessions,
   '0004-schedules': schedules,
+  '0005-alerts': alerts,
 };
 
 /** Throws if the metadata database does not accept writes. */

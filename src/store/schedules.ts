@@ -1,5 +1,7 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
+import type { AlertState } from '../domain/deliver/alert.js';
 import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { Sealer } from '../domain/ports.js';
 import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
 import { jsonb } from './document.js';
 import { assertUpdated } from './query.js';
@@ -7,7 +9,11 @@ import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['schedules']>;
 
-export const scheduleOf = (row: Row): Schedule => ({
+/** The state of an alert as text that only this schedule's row can hold. */
+export const sealState = (sealer: Sealer, scheduleId: string, state: AlertState): string =>
+  sealer.seal(JSON.stringify(state), `${scheduleId}/alert`);
+
+export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
   id: row.id,
   dashboardId: row.dashboard_id,
   openedId: row.opened_id,
@@ -19,6 +25,10 @@ export const scheduleOf = (row: Row): Schedule => ({
   isPaused: row.is_paused,
   nextAt: row.next_at,
   createdAt: row.created_at,
+  mutedUntil: row.muted_until,
+  alert: row.alert,
+  alertState:
+    row.alert_state === null ? null : (JSON.parse(sealer.open(row.alert_state, `${row.id}/alert`)) as AlertState),
 });
 
 const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBuilder<Tables, 'schedules'>) =>
@@ -29,13 +39,15 @@ const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBu
     eb('user_identifier', '=', owner.userIdentifier),
   ]);
 
-const changed = ({ name, format, recurrence, catchUp, isPaused, nextAt }: ScheduleChange) => ({
+const changed = ({ name, format, recurrence, catchUp, isPaused, nextAt, mutedUntil, alert }: ScheduleChange) => ({
   ...(name === undefined ? {} : { name }),
   ...(format === undefined ? {} : { format }),
   ...(recurrence === undefined ? {} : { recurrence: jsonb(recurrence) }),
   ...(catchUp === undefined ? {} : { catch_up: catchUp }),
   ...(isPaused === undefined ? {} : { is_paused: isPaused }),
   ...(nextAt === undefined ? {} : { next_at: nextAt }),
+  ...(mutedUntil === undefined ? {} : { muted_until: mutedUntil }),
+  ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
 });
 
 const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Promise<void> => {
@@ -55,15 +67,17 @@ const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Pro
       is_paused: schedule.isPaused,
       next_at: schedule.nextAt,
       created_at: schedule.createdAt,
+      muted_until: schedule.mutedUntil,
+      alert: schedule.alert === null ? null : jsonb(schedule.alert),
     })
     .execute();
 };
 
-export const createScheduleStore = (db: Kysely<Tables>): ScheduleStore => ({
+export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
   insert: (schedule) => insert(db, schedule),
   list: async (dashboardId, owner) => {
     const rows = db.selectFrom('schedules').selectAll().where(ownerIs(dashboardId, owner));
-    return (await rows.orderBy('created_at').orderBy('id').execute()).map(scheduleOf);
+    return (await rows.orderBy('created_at').orderBy('id').execute()).map((row) => scheduleOf(row, sealer));
   },
   change: async (dashboardId, owner, scheduleId, change) => {
     const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
@@ -90,7 +104,7 @@ export const createScheduleStore = (db: Kysely<Tables>): ScheduleStore => ({
       .forUpdate()
       .skipLocked()
       .execute();
-    return rows.map(scheduleOf);
+    return rows.map((row) => scheduleOf(row, sealer));
   },
   setNext: async (scheduleId, nextAt) => {
     const one = db.updateTable('schedules').set({ next_at: nextAt }).where('id', '=', scheduleId);

@@ -72,6 +72,6 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   guestMetrics: createGuestMetricStore(db),
   guestLayouts: createGuestLayoutStore(db),
   guestViews: createGuestViewStore(db),
-  schedules: createScheduleStore(db),
-  deliveries: createDeliveryStore(db),
+  schedules: createScheduleStore(db, sealer),
+  deliveries: createDeliveryStore(db, sealer),
 });

@@ -7,6 +7,7 @@ import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart/datamart.js';
 import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
 import type { ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
+import type { Alert } from '../domain/deliver/alert.js';
 import type { CatchUp } from '../domain/deliver/catch-up.js';
 import type { Recurrence } from '../domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
@@ -144,6 +145,10 @@ export type Tables = {
     is_paused: boolean;
     next_at: Date | null;
     created_at: Date;
+    alert: NullableJsonb<Alert>;
+    /** What the last check of an alert found, sealed: it holds values of the client. */
+    alert_state: ColumnType<string | null, never, string | null>;
+    muted_until: Date | null;
   };
   readonly deliveries: {
     id: string;

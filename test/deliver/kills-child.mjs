@@ -20,7 +20,7 @@ const send = createSender({
       address: 'ann@customer.example',
       read: async () => {
         await wait(Math.random() * 10);
-        return { dashboardName: 'Delays', dashboardUrl: null, attachments: [] };
+        return { dashboardName: 'Delays', dashboardUrl: null, alert: null, attachments: [] };
       },
       isStillGood: async () => true,
     };

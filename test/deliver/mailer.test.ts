@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMailer, type Mail, type Mailer, outcomeOf } from '../../src/deliver/mailer.js';
-import { messageOf, plainLine, type ReportText } from '../../src/deliver/message.js';
+import { messageOf, type ReportText } from '../../src/deliver/message.js';
+import { plainLine } from '../../src/deliver/plain-line.js';
 import { readAddress } from '../../src/domain/deliver/address.js';
 import { type Mailbox, openMailbox } from './mailbox.js';
 
@@ -10,6 +11,7 @@ const report: ReportText = {
   scheduleName: 'Each morning',
   dashboardName: 'Delays',
   format: 'pdf',
+  alert: null,
   moment: new Date('2026-10-26T07:00:00Z'),
   timezone: 'Europe/Berlin',
   dashboardUrl: 'https://app.example/reports?dashboard=delays&from=mail',

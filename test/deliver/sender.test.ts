@@ -5,6 +5,7 @@ import { calendar } from '../../src/deliver/calendar.js';
 import { createMailer } from '../../src/deliver/mailer.js';
 import { createPlanner } from '../../src/deliver/planner.js';
 import { createSender, delayMs, type Granted, type Refused, type SenderOptions } from '../../src/deliver/sender.js';
+import { type Alert, AlertFault, type AlertState } from '../../src/domain/deliver/alert.js';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
@@ -18,6 +19,15 @@ import { dashboardSample, insertOrganization } from '../suites/store-samples.js'
 import { type Mailbox, openMailbox } from './mailbox.js';
 
 const start = new Date('2026-10-26T07:00:00Z');
+const alert: Alert = {
+  metricId: 'm',
+  measure: 'Sales',
+  condition: { is: 'above', value: 5 },
+  quietHours: { from: '22:00', to: '07:00' },
+};
+const found: AlertState = {
+  ...{ right: 'r', rule: 'u', isBreached: true, since: start.toISOString(), value: 6, keys: [], isAnew: false },
+};
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const grantedSample = (fields: Partial<Granted> = {}): Granted => ({
@@ -25,6 +35,7 @@ const grantedSample = (fields: Partial<Granted> = {}): Granted => ({
   read: async () => ({
     dashboardName: 'Delays',
     dashboardUrl: null,
+    alert: null,
     attachments: [{ filename: 'Delays.csv', contentType: 'text/csv', content: bytes('delay\r\n7\r\n') }],
   }),
   isStillGood: async () => true,
@@ -209,6 +220,70 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     expect(new Set(mailbox.received.map(({ mail }) => mail.messageId)).size).toBe(1);
     expect(mailbox.received).toHaveLength(2);
     expect(await ledger(schedule)).toEqual([['failed', 'mail-unanswered', 3]]);
+  });
+
+  const alertSchedule = (fields: Partial<Schedule> = {}) => insertDue({ format: 'alert', alert, ...fields });
+  const stateOf = async ({ dashboardId, owner }: Schedule) =>
+    (await store.schedules.list(dashboardId, owner)).map(({ alertState }) => alertState);
+  const breach = {
+    ...{ metricName: 'Delays', measure: 'Sales', condition: alert.condition, isBreached: true, hasChanged: true },
+    ...{ isAnew: false, value: 6, at: [], before: null, change: null, appeared: [] },
+  };
+  const alertReport = { dashboardName: 'Delays', dashboardUrl: null, attachments: [], alert: breach, found };
+
+  test('knows what an alert told only once the message has left', async () => {
+    const { schedule } = await alertSchedule();
+    right = async () => grantedSample({ read: async () => alertReport });
+    const send = senderOf();
+    mailbox.behave('refuse-for-now');
+    await send();
+    expect([await ledger(schedule), await stateOf(schedule)]).toEqual([[['due', 'mail-refused', 1]], [null]]);
+    mailbox.behave('take');
+    now = new Date(start.getTime() + delayMs(1));
+    await send();
+    expect([await ledger(schedule), await stateOf(schedule)]).toEqual([[['sent', null, 2]], [found]]);
+    expect(mailbox.received.map(({ mail }) => mail.subject)).toEqual(['Alert: Each morning: Delays']);
+  });
+
+  test('sends nothing if an alert has nothing to tell, and knows what it found', async () => {
+    const { schedule } = await alertSchedule();
+    right = async () => grantedSample({ read: async () => ({ silent: found }) });
+    await senderOf()();
+    expect(await ledger(schedule)).toEqual([['skipped', 'nothing-to-tell', 1]]);
+    expect([await stateOf(schedule), mailbox.received]).toEqual([[found], []]);
+  });
+
+  test('checks nothing during quiet hours in the time zone of the schedule, or until a mute ends', async () => {
+    right = () => Promise.reject(new Error('nothing may be decided or read'));
+    const recurrence = { every: 'day', at: '08:00', timezone: 'America/New_York' } as const;
+    const quiet = await alertSchedule({ recurrence });
+    await senderOf()();
+    expect(await ledger(quiet.schedule)).toEqual([['skipped', 'quiet-hours', 1]]);
+    const muted = await alertSchedule({ mutedUntil: new Date(start.getTime() + 1) });
+    await senderOf()();
+    expect(await ledger(muted.schedule)).toEqual([['skipped', 'muted', 1]]);
+    right = async () => grantedSample({ read: async () => alertReport });
+    const ended = await alertSchedule({ mutedUntil: start });
+    await senderOf()();
+    expect(await ledger(ended.schedule)).toEqual([['sent', null, 1]]);
+  });
+
+  test('tells nothing of an alert that is muted while it is checked', async () => {
+    const { schedule } = await alertSchedule();
+    const mutedUntil = new Date(start.getTime() + 1000);
+    right = async () => {
+      await store.schedules.change(schedule.dashboardId, schedule.owner, schedule.id, { mutedUntil });
+      return grantedSample({ read: async () => alertReport });
+    };
+    await senderOf()();
+    expect([mailbox.received, await stateOf(schedule)]).toEqual([[], [null]]);
+  });
+
+  test('does not try again what a later attempt could not judge either', async () => {
+    const { schedule } = await alertSchedule();
+    right = async () => grantedSample({ read: () => Promise.reject(new AlertFault('too-many-rows')) });
+    await senderOf()();
+    expect(await ledger(schedule)).toEqual([['failed', 'too-many-rows', 1]]);
   });
 
   test('sends no more than the largest message', async () => {

@@ -8,7 +8,7 @@ import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
 import type { Embed } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
 import { viewSemanticTables } from '../../src/domain/datamart/semantic-layer.js';
-import type { Schedule } from '../../src/domain/deliver/schedule.js';
+import type { ListedSchedule } from '../../src/domain/deliver/schedule.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
@@ -226,11 +226,12 @@ const view: ListedView = {
   isOwn: true,
 };
 
-const schedule: Schedule = {
+const schedule: ListedSchedule = {
   ...{ id: 's', dashboardId: 'd', openedId: 'delays--LAX', name: 'Each morning', format: 'pdf', catchUp: 'once' },
   owner: { dataAppId: 'a', clientId: 'LAX', userIdentifier: 'ann' },
   recurrence: { every: 'week', on: ['mon'], at: '08:00', timezone: 'UTC' },
   ...{ isPaused: false, nextAt: when, createdAt: when },
+  ...{ mutedUntil: when, alert: null, alertState: null, status: null },
 };
 
 const exported = {

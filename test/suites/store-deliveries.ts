@@ -1,6 +1,7 @@
 /** What every metadata database must do with schedules and deliveries. Part of the store's suite. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Alert, AlertState } from '../../src/domain/deliver/alert.js';
 import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
 import type { Claim, NewDelivery } from '../../src/domain/store/deliveries.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -26,6 +27,9 @@ export const scheduleSample = (
   isPaused: false,
   nextAt: moment,
   createdAt: moment,
+  mutedUntil: null,
+  alert: null,
+  alertState: null,
   ...fields,
 });
 
@@ -37,6 +41,18 @@ export const dueSample = (fields: Partial<NewDelivery> = {}): NewDelivery => ({
   reason: null,
   ...fields,
 });
+
+export const alertSample: Alert = {
+  metricId: 'm',
+  measure: 'Sales',
+  condition: { is: 'newKey' },
+  quietHours: { from: '22:00', to: '07:00' },
+};
+export const stateSample: AlertState = {
+  ...{ right: 'right', rule: 'rule', isBreached: false, since: moment.toISOString(), value: 4711 },
+  ...{ keys: ['unmistakable-key'], isAnew: false },
+};
+const alerting = { format: 'alert', alert: alertSample } as const;
 
 const insertBoard = async (store: Store) => {
   const organization = await insertOrganization(store);
@@ -129,8 +145,17 @@ const settle = async (store: Store): Promise<void> => {
     limit: 1000,
     perClient: { count: 1e6, since: moment },
   });
-  for (const { id } of await store.deliveries.claim(lease)) {
-    await store.deliveries.finish(id, lease.leaseId, { state: 'failed', reason: 'attempts-used-up', at: later(-1e9) });
+  for (;;) {
+    // Of an alert, each claim returns one delivery.
+    const claimed = await store.deliveries.claim(lease);
+    if (claimed.length === 0) break;
+    for (const { id } of claimed) {
+      await store.deliveries.finish(id, lease.leaseId, {
+        state: 'failed',
+        reason: 'attempts-used-up',
+        at: later(-1e9),
+      });
+    }
   }
   await store.deliveries.purge(later(-1e8));
 };
@@ -252,6 +277,75 @@ const ledgerTests = (store: () => Store): void => {
   });
 };
 
+const alertTests = (store: () => Store, database: () => Database): void => {
+  it('keeps what a check of an alert found with the end of its delivery, sealed', async () => {
+    await settle(store());
+    const { schedule, board, ann } = await insertSchedule(store(), alerting);
+    const { id } = dueSample();
+    await store().deliveries.insert(schedule, [dueSample({ id })], moment);
+    const lease = claimOf();
+    expect(await store().deliveries.claim(lease)).toMatchObject([
+      { schedule: { alert: alertSample, alertState: null } },
+    ]);
+    const end = { state: 'sent', at: moment } as const;
+    expect(await store().deliveries.finish(id, randomUUID(), end, stateSample)).toBe(false);
+    expect(await store().schedules.list(board.id, ann)).toEqual([schedule]);
+    expect(await store().deliveries.finish(id, lease.leaseId, end, stateSample)).toBe(true);
+    expect(await store().schedules.list(board.id, ann)).toEqual([{ ...schedule, alertState: stateSample }]);
+    const db = database().connect<Tables>().withSchema('guestlist');
+    const rows = await db.selectFrom('schedules').select('alert_state').where('id', '=', schedule.id).execute();
+    expect(JSON.stringify(rows)).not.toMatch(/4711|unmistakable/);
+  });
+
+  it('returns one delivery of an alert at a time', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store(), alerting);
+    const due = [dueSample(), dueSample({ moment: later(1) }), dueSample({ moment: later(2) })];
+    await store().deliveries.insert(schedule, due, moment);
+    const first = claimOf();
+    const [one, ...none] = await store().deliveries.claim(first);
+    expect(none).toEqual([]);
+    expect(await store().deliveries.claim(claimOf())).toEqual([]);
+    await store().deliveries.finish(one?.id ?? '', first.leaseId, { state: 'sent', at: moment }, stateSample);
+    expect(await store().deliveries.claim(claimOf())).toMatchObject([{ schedule: { alertState: stateSample } }]);
+    expect(await store().deliveries.claim(claimOf({ now: later(60_000) }))).toHaveLength(1);
+  });
+
+  it('hands nothing over for a muted schedule, until the mute has ended', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store(), { mutedUntil: later(10) });
+    const { id } = dueSample();
+    await store().deliveries.insert(schedule, [dueSample({ id })], moment);
+    const lease = claimOf();
+    expect(await store().deliveries.claim(lease)).toMatchObject([{ schedule: { mutedUntil: later(10) } }]);
+    expect(await store().deliveries.handOver(id, lease.leaseId, later(9))).toBe(false);
+    expect(await store().deliveries.handOver(id, lease.leaseId, later(10))).toBe(true);
+  });
+
+  it('deletes a schedule while its check ends', async () => {
+    await settle(store());
+    const { schedule, board, ann } = await insertSchedule(store(), alerting);
+    const { id } = dueSample();
+    await store().deliveries.insert(schedule, [dueSample({ id })], moment);
+    const lease = claimOf();
+    await store().deliveries.claim(lease);
+    const [isDeleted] = await Promise.all([
+      store().schedules.delete(board.id, ann, schedule.id),
+      store().deliveries.finish(id, lease.leaseId, { state: 'sent', at: moment }, stateSample),
+    ]);
+    expect([isDeleted, await store().schedules.list(board.id, ann)]).toEqual([true, []]);
+  });
+
+  it('refuses an alert without a rule, and a state of a report', async () => {
+    const { schedule } = await insertSchedule(store());
+    const db = database().connect<Tables>().withSchema('guestlist');
+    for (const change of [{ format: 'alert' as const }, { alert_state: 'x' }]) {
+      const faulty = db.updateTable('schedules').set(change).where('id', '=', schedule.id);
+      await expect(faulty.execute()).rejects.toMatchObject({ code: '23514' });
+    }
+  });
+};
+
 const refusalTests = (database: () => Database): void => {
   it('refuses a second row of one delivery, and one without an owner', async () => {
     const db = database().connect<Tables>().withSchema('guestlist');
@@ -271,6 +365,7 @@ export const deliveryTests = (store: () => Store, database: () => Database): voi
   describe('schedules', () => scheduleTests(store));
   describe('deliveries', () => {
     ledgerTests(store);
+    alertTests(store, database);
     refusalTests(database);
   });
 };

@@ -111,6 +111,87 @@ test('nobody schedules where the embed does not allow it, or without a user', as
   await refusedWith('listGuestDeliveries UNAUTHORIZED', listGuestDeliveries(deps())(ann, closed));
 });
 
+const alert = {
+  metricId: 'board-count',
+  measure: 'Sales',
+  condition: { is: 'above', value: 5 },
+  quietHours: null,
+} as const;
+const createAlert = (who: Guest, more: object = {}) => create(who, { format: 'alert', alert, ...more });
+
+test('an alert needs no permission to download, and stays an alert', async () => {
+  const reader = await guest('reader', 'a', false);
+  const made = await createAlert(reader, { mutedUntil: new Date('2024-02-01') });
+  expect(made).toMatchObject({ alert, mutedUntil: new Date('2024-02-01'), status: null });
+  const named = { dashboardId, scheduleId: made.id };
+  const condition = { is: 'missing' } as const;
+  const change = { ...named, alert: { ...alert, condition }, mutedUntil: null };
+  expect(await updateGuestSchedule(deps())(reader, change)).toMatchObject({ alert: { condition }, mutedUntil: null });
+  expect(await listGuestSchedules(deps())(reader, { dashboardId })).toMatchObject([{ alert: { condition } }]);
+  const asReport = { ...named, format: 'link' as const };
+  await refusedWith('updateGuestSchedule INVALID_REQUEST_BODY', updateGuestSchedule(deps())(reader, asReport));
+  await deleteGuestSchedule(deps())(reader, named);
+});
+
+test.each([
+  ['without a rule', { alert: undefined }, 'alert: required'],
+  ['on a report', { format: 'csv' }, 'alert: belongs to the format alert'],
+  ['of another column', { alert: { ...alert, measure: 'Profit' } }, 'alert.measure: expected one of "Sales"'],
+  ['of new rows without groups', { alert: { ...alert, condition: { is: 'newKey' } } }, 'needs a metric with groups'],
+  ['in malformed quiet hours', { alert: { ...alert, quietHours: { from: '7', to: '8' } } }, 'expected times of day'],
+  [
+    'that is always quiet',
+    { alert: { ...alert, quietHours: { from: '07:00', to: '09:00' } } },
+    'every moment of the recurrence',
+  ],
+])('an alert %s is refused', async (_, more, message) => {
+  const work = createAlert(await guest('ann'), more);
+  await expect(work).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', message: expect.stringContaining(message) });
+});
+
+test('an alert on a metric that is hidden, or of another dashboard, is refused', async () => {
+  const hidden = await world.mint(
+    { userIdentifier: 'ann', hideDashboardMetrics: [{ dashboardId: 'board', metricIds: ['board-count'] }] },
+    { permissions: { isEnableDownloadMetrics: true } },
+  );
+  await refusedWith('createGuestSchedule UNAUTHORIZED', createAlert(hidden));
+  const other = { alert: { ...alert, metricId: 'closed-count' } };
+  await refusedWith('createGuestSchedule UNAUTHORIZED', createAlert(await guest('ann'), other));
+});
+
+test('the status of an alert is shown to the right that it was found by, and to no other', async () => {
+  const restricted = (state: string) =>
+    world.mint(
+      {
+        userIdentifier: 'ann',
+        dashboardAppFilters: [{ dashboardId: 'board', values: { State: state }, isShowOnUrl: false }],
+      },
+      { permissions: { isEnableDownloadMetrics: true } },
+    );
+  const ann = await restricted('CA');
+  const made = await createAlert(ann);
+  const named = { dashboardId, scheduleId: made.id };
+  const opened = await openReport(deps())(ann, made);
+  const { right, rule } = opened.alert ?? { right: '', rule: '' };
+  const since = '2024-01-01T00:00:00.000Z';
+  const state = { right, rule, isBreached: true, since, value: 6, keys: [], isAnew: false };
+  const delivery = { id: 'd', moment: new Date(since), isRequested: true, state: 'due', reason: null } as const;
+  const now = new Date(since);
+  await world.store.deliveries.insert(made, [delivery], now);
+  const claim = { now, leaseId: 'l', leasedUntil: new Date('2024-01-02'), limit: 1 };
+  await world.store.deliveries.claim({ ...claim, perClient: { count: 10, since: now } });
+  await world.store.deliveries.finish('d', 'l', { state: 'sent', at: now }, state);
+  const statusFor = async (who: Guest) => (await listGuestSchedules(deps())(who, { dashboardId }))[0]?.status;
+  expect(await statusFor(await restricted('CA'))).toEqual({ isBreached: true, since });
+  expect(await statusFor(await restricted('NV'))).toBeNull();
+  expect(await statusFor(await guest('ann'))).toBeNull();
+  const quieter = { ...alert, quietHours: { from: '22:00', to: '06:00' } };
+  expect(await updateGuestSchedule(deps())(ann, { ...named, alert: quieter })).toMatchObject({ status: { since } });
+  const higher = { ...alert, condition: { is: 'above', value: 7 } } as const;
+  expect(await updateGuestSchedule(deps())(ann, { ...named, alert: higher })).toMatchObject({ status: null });
+  await deleteGuestSchedule(deps())(ann, named);
+});
+
 test('files need the permission to download, and links a page to link to', async () => {
   const reader = await guest('reader', 'a', false);
   await refusedWith('createGuestSchedule UNAUTHORIZED', create(reader));

@@ -27,7 +27,8 @@ export type Calendar = {
   readonly next: (cron: string, timezone: string, after: Date) => Date | null;
 };
 
-const timePattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+/** A time of day as `HH:MM`. */
+export const timePattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const fieldPattern = /^[\d*,/\-A-Z#]{1,60}$/i;
 
 const daysOf = (recurrence: Exclude<Recurrence, { readonly cron: string }>): string => {

@@ -1,9 +1,13 @@
-/** Schedules of reports, and the ledger of their deliveries. */
+/** Schedules of reports and alerts, and the ledger of their deliveries. */
+import type { Alert, AlertState } from './alert.js';
 import type { CatchUp } from './catch-up.js';
 import type { Recurrence } from './recurrence.js';
 
-/** What a message holds. `csv`: one file for each metric. `link`: no file, only the dashboard's address. */
-export const reportFormats = ['pdf', 'xlsx', 'csv', 'link'] as const;
+/**
+ * What a message holds. `csv`: one file for each metric. `link`: no file, only the dashboard's address. `alert`: the value
+ * of one metric, if there is something to tell.
+ */
+export const reportFormats = ['pdf', 'xlsx', 'csv', 'link', 'alert'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** The guest who made a schedule, and who receives it. */
@@ -20,6 +24,10 @@ export type SchedulePlan = {
   readonly recurrence: Recurrence;
   readonly catchUp: CatchUp;
   readonly isPaused: boolean;
+  /** Until then nothing is sent but what the owner asks for at once; null: no such time. */
+  readonly mutedUntil: Date | null;
+  /** What is told; null exactly if the format is another one than `alert`. */
+  readonly alert: Alert | null;
 };
 
 export type Schedule = SchedulePlan & {
@@ -32,7 +40,15 @@ export type Schedule = SchedulePlan & {
   /** The earliest moment not decided yet; null if there is none. */
   readonly nextAt: Date | null;
   readonly createdAt: Date;
+  /** What the last check found; null before the first one, and for reports. */
+  readonly alertState: AlertState | null;
 };
+
+/** What the last check found, as far as it was made by the right and the rule that hold now. */
+export type AlertStatus = Pick<AlertState, 'isBreached' | 'since'>;
+
+/** A schedule as its owner sees it. `status` is null for a report, and if no check was made by the owner's right. */
+export type ListedSchedule = Schedule & { readonly status: AlertStatus | null };
 
 /** `due` waits for its attempt. `sending` is held by a sender until its lease ends. The others are final. */
 export const deliveryStates = ['due', 'sending', 'sent', 'failed', 'skipped'] as const;
@@ -46,11 +62,17 @@ export const deliveryReasons = [
   'mail-refused',
   'mail-unanswered',
   'mail-unreachable',
+  'measure-not-numeric',
+  'metric-changed',
   'missed',
+  'muted',
   'no-address',
   'no-right',
   'not-decided',
+  'nothing-to-tell',
   'paused',
+  'quiet-hours',
+  'too-many-rows',
 ] as const;
 export type DeliveryReason = (typeof deliveryReasons)[number];
 

@@ -1,4 +1,5 @@
 /** Stores of schedules and of their deliveries. */
+import type { AlertState } from '../deliver/alert.js';
 import type {
   ClaimedDelivery,
   Delivery,
@@ -67,16 +68,20 @@ export type DeliveryStore = {
   readonly insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) => Promise<number>;
   /**
    * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
-   * first. No two calls return the same delivery while its lease lasts.
+   * first. No two calls return the same delivery while its lease lasts, nor two deliveries of one alert: each check must
+   * know what the last one found.
    */
   readonly claim: (claim: Claim) => Promise<readonly ClaimedDelivery[]>;
   /**
    * Notes that the message is about to be handed to the mail server. Returns false, and the message must not be sent, if
-   * the lease was lost, the schedule was deleted, or it was paused and the delivery was not requested.
+   * the lease was lost, the schedule was deleted, or it was paused or muted and the delivery was not requested.
    */
   readonly handOver: (deliveryId: string, leaseId: string, now: Date) => Promise<boolean>;
-  /** Returns false if the lease was lost or the schedule was deleted. */
-  readonly finish: (deliveryId: string, leaseId: string, end: DeliveryEnd) => Promise<boolean>;
+  /**
+   * Returns false if the lease was lost or the schedule was deleted. Stores what a check of an alert found together with
+   * its end, so that what was told and what is known agree. Left out: the state stays.
+   */
+  readonly finish: (deliveryId: string, leaseId: string, end: DeliveryEnd, alertState?: AlertState) => Promise<boolean>;
   /** Returns deliveries of the schedule, the newest moment first. */
   readonly list: (scheduleId: string, limit: number) => Promise<readonly Delivery[]>;
   /** Deletes deliveries that ended before this time. Returns how many. */

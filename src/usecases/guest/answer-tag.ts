@@ -8,7 +8,7 @@ import type { MetricReply } from '../../domain/guest/view.js';
 import type { Tag } from '../../domain/ports.js';
 
 /** Everything in a token but what every new token changes: its id and its times. */
-const restrictionsOf = (grant: GuestGrant): string => {
+export const restrictionsOf = (grant: GuestGrant): string => {
   const { dataAppId, clientId, userIdentifier, timezone, datamartId, datasourceId, allowedEmbeds } = grant;
   const { rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters, hideDashboardMetrics } = grant;
   const { accessPermissions, permissions } = grant;

@@ -1,18 +1,26 @@
-/** Schedules of reports that a guest makes. The recipient is the guest. A report is sent by the right of its moment. */
+/** Schedules of reports and alerts that a guest makes. The recipient is the guest. Each is sent by the right of its moment. */
+import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { mostListed, mostSchedules, type Reports } from '../../domain/deliver/reports.js';
-import type { Delivery, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
+import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { Clock, Ids } from '../../domain/ports.js';
+import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
+import { alertStatus, assertAlert, type OpenAlert, openAlert } from './alerts.js';
 import { assertPermitted, lockDashboard, openDashboard } from './scope.js';
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly reports: Reports };
+type Deps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly reports: Reports;
+  readonly tag: Tag;
+};
 
 export type CreateSchedule = {
   readonly dashboardId: string;
@@ -21,6 +29,9 @@ export type CreateSchedule = {
   readonly recurrence: Recurrence;
   readonly catchUp?: CatchUp | undefined;
   readonly isPaused?: boolean | undefined;
+  readonly mutedUntil?: Date | null | undefined;
+  /** Required for the format `alert`, and for no other. */
+  readonly alert?: Alert | undefined;
 };
 export type NamedSchedule = { readonly dashboardId: string; readonly scheduleId: string };
 export type UpdateSchedule = NamedSchedule & {
@@ -42,6 +53,7 @@ const openFor = async (store: Store, grant: GuestGrant, dashboardId: string): Pr
 
 /** Throws UNAUTHORIZED if the token may not have such a file. */
 const assertFormat = ({ reports }: Pick<Deps, 'reports'>, grant: GuestGrant, opened: Opened, format: ReportFormat) => {
+  if (format === 'alert') return;
   if (format !== 'link') return assertPermitted(grant, opened, 'isEnableDownloadMetrics');
   if (reports.hasLinks) return;
   throw new Refusal('INVALID_REQUEST_BODY', 'format: messages here have no link. Choose pdf, xlsx or csv.', {
@@ -65,6 +77,23 @@ const assertRecurrence = ({ reports, clock }: Deps, recurrence: Recurrence): voi
   throw new Refusal('INVALID_REQUEST_BODY', `recurrence.${fault}`, { reason: 'report-recurrence' });
 };
 
+const invalid = (message: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason: 'alert-invalid' });
+
+/** Throws unless the plan is one of a report without an alert, or one of an alert that can tell something. */
+const assertPlan = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  { format, alert, recurrence }: Pick<Schedule, 'format' | 'alert' | 'recurrence'>,
+): Promise<void> => {
+  assertFormat(deps, grant, opened, format);
+  assertRecurrence(deps, recurrence);
+  if (format === 'alert' && alert === null) throw invalid('alert: required for the format alert.');
+  if (format !== 'alert' && alert !== null) throw invalid('alert: belongs to the format alert only.');
+  const when = { recurrence, calendar: deps.reports.calendar, now: deps.clock.now() };
+  if (alert !== null) await assertAlert(deps, grant, opened, alert, when);
+};
+
 const missing = (scheduleId: string): Refusal =>
   new Refusal('SCHEDULE_NOT_FOUND', `This dashboard has no schedule ${JSON.stringify(scheduleId)} of this user.`);
 
@@ -74,51 +103,76 @@ const findSchedule = async (store: Store, opened: Opened, owner: ScheduleOwner, 
   return found;
 };
 
-/** Throws UNAUTHORIZED, or INVALID_REQUEST_BODY for a recurrence that has no meaning. */
+const insertNew = (deps: Deps, grant: GuestGrant, schedule: Schedule): Promise<void> =>
+  deps.store.transaction(async (store) => {
+    const { dashboardId, owner } = schedule;
+    await lockDashboard(store, grant, dashboardId);
+    const { length } = await store.schedules.list(dashboardId, owner);
+    if (length >= mostSchedules) {
+      const message = `There are ${length} schedules, and may be ${mostSchedules}: delete one first.`;
+      throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'too-many-schedules' });
+    }
+    await store.schedules.insert(schedule);
+  });
+
+/** Throws UNAUTHORIZED, or INVALID_REQUEST_BODY for a recurrence or an alert that has no meaning. */
 export const createGuestSchedule =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, command: CreateSchedule): Promise<Schedule> => {
+  async ({ grant }: GuestCaller, command: CreateSchedule): Promise<ListedSchedule> => {
     const { dashboardId: openedId, name, format, recurrence, catchUp = 'once', isPaused = false } = command;
+    const { mutedUntil = null, alert = null } = command;
     const opened = await openFor(deps.store, grant, openedId);
     const owner = ownerOf(grant);
-    assertFormat(deps, grant, opened, format);
-    assertRecurrence(deps, recurrence);
+    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert };
+    await assertPlan(deps, grant, opened, plan);
     await assertReady(deps, owner);
     const createdAt = deps.clock.now();
     const dashboardId = opened.dashboard.id;
     const nextAt = nextMoment(recurrence, deps.reports.calendar, createdAt);
-    const plan = { name, format, recurrence, catchUp, isPaused };
-    const schedule = { ...plan, id: deps.ids.uuid(), dashboardId, openedId, owner, nextAt, createdAt };
-    await deps.store.transaction(async (store) => {
-      await lockDashboard(store, grant, dashboardId);
-      const { length } = await store.schedules.list(dashboardId, owner);
-      if (length >= mostSchedules) {
-        const message = `There are ${length} schedules, and may be ${mostSchedules}: delete one first.`;
-        throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'too-many-schedules' });
-      }
-      await store.schedules.insert(schedule);
-    });
-    return schedule;
+    const place = { id: deps.ids.uuid(), dashboardId, openedId, owner };
+    const schedule = { ...plan, ...place, nextAt, createdAt, alertState: null };
+    await insertNew(deps, grant, schedule);
+    return { ...schedule, status: null };
   };
 
 /** Returns the user's own schedules of the dashboard, oldest first. */
 export const listGuestSchedules =
-  ({ store }: Pick<Deps, 'store'>) =>
-  async ({ grant }: GuestCaller, { dashboardId }: Pick<NamedSchedule, 'dashboardId'>): Promise<readonly Schedule[]> => {
-    const opened = await openFor(store, grant, dashboardId);
-    return store.schedules.list(opened.dashboard.id, ownerOf(grant));
+  (deps: Pick<Deps, 'store' | 'tag'>) =>
+  async (
+    { grant }: GuestCaller,
+    { dashboardId }: Pick<NamedSchedule, 'dashboardId'>,
+  ): Promise<readonly ListedSchedule[]> => {
+    const opened = await openFor(deps.store, grant, dashboardId);
+    const own = await deps.store.schedules.list(opened.dashboard.id, ownerOf(grant));
+    return Promise.all(
+      own.map(async (schedule) => ({ ...schedule, status: await alertStatus(deps, grant, opened, schedule) })),
+    );
   };
+
+/** The plan as the change leaves it. Throws if the change makes an alert of a report, or the reverse. */
+const changedPlan = (before: Schedule, { format, alert, recurrence }: UpdateSchedule) => {
+  if (format !== undefined && (format === 'alert') !== (before.format === 'alert')) {
+    throw invalid('format: an alert stays an alert, and a report a report. Make a new schedule.');
+  }
+  return {
+    format: format ?? before.format,
+    alert: alert ?? before.alert,
+    recurrence: recurrence ?? before.recurrence,
+  };
+};
 
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateGuestSchedule =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, { dashboardId, scheduleId, ...change }: UpdateSchedule): Promise<Schedule> => {
+  async ({ grant }: GuestCaller, { dashboardId, scheduleId, ...change }: UpdateSchedule): Promise<ListedSchedule> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    const { format, recurrence, isPaused } = change;
-    if (format !== undefined) assertFormat(deps, grant, opened, format);
-    if (recurrence !== undefined) assertRecurrence(deps, recurrence);
-    return deps.store.transaction(async (store) => {
+    const { format, alert, recurrence, isPaused } = change;
+    const stored = await findSchedule(deps.store, opened, owner, scheduleId);
+    if (format !== undefined || alert !== undefined || recurrence !== undefined) {
+      await assertPlan(deps, grant, opened, changedPlan(stored, { dashboardId, scheduleId, ...change }));
+    }
+    const changed = await deps.store.transaction(async (store) => {
       const { id } = await lockDashboard(store, grant, opened.dashboard.id);
       const before = await findSchedule(store, opened, owner, scheduleId);
       const isNew = recurrence !== undefined || (before.isPaused && isPaused === false);
@@ -127,6 +181,7 @@ export const updateGuestSchedule =
       if (!(await store.schedules.change(id, owner, scheduleId, { ...change, nextAt }))) throw missing(scheduleId);
       return findSchedule(store, opened, owner, scheduleId);
     });
+    return { ...changed, status: await alertStatus(deps, grant, opened, changed) };
   };
 
 /** Deletes a schedule and its history. Its deliveries that have not left are not sent. */
@@ -175,26 +230,32 @@ export const listGuestDeliveries =
     return store.deliveries.list(scheduleId, mostListed);
   };
 
-/** What a report holds, as this caller may read it now. */
+/** What a message holds, as this caller may read it now. */
 export type OpenReport = {
   readonly name: string;
+  /** The metrics of a report; empty for an alert. */
   readonly metrics: readonly { readonly metricId: string; readonly name: string }[];
+  /** Null for a report. */
+  readonly alert: OpenAlert | null;
 };
 
 /**
- * Opens the dashboard of a schedule for its report. Throws UNAUTHORIZED unless this caller is the owner and may have
- * such a report of that same dashboard now.
+ * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is the owner and may have
+ * such a message of that same dashboard now.
  */
 export const openReport =
-  ({ store, reports }: Pick<Deps, 'store' | 'reports'>) =>
-  async ({ grant }: GuestCaller, { openedId, dashboardId, owner, format }: Schedule): Promise<OpenReport> => {
+  (deps: Pick<Deps, 'store' | 'reports' | 'tag'>) =>
+  async ({ grant }: GuestCaller, { openedId, dashboardId, owner, format, alert }: Schedule): Promise<OpenReport> => {
+    const { store } = deps;
     const { dataAppId, clientId, userIdentifier } = ownerOf(grant);
     const isOwner =
       dataAppId === owner.dataAppId && clientId === owner.clientId && userIdentifier === owner.userIdentifier;
     if (!isOwner) throw notOpen('report-of-another-user');
     const opened = await openFor(store, grant, openedId);
     if (opened.dashboard.id !== dashboardId) throw notOpen('dashboard-made-anew');
-    assertFormat({ reports }, grant, opened, format);
+    assertFormat(deps, grant, opened, format);
+    const { name } = opened.dashboard;
+    if (alert !== null) return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert) };
     const metrics = await openMetricsOf(store, grant, opened.dashboard);
-    return { name: opened.dashboard.name, metrics: metrics.map(({ metricId, name }) => ({ metricId, name })) };
+    return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
   };

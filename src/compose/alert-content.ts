@@ -1,0 +1,73 @@
+/** Checks an alert with the recipient's own guest token, by the operation that the recipient's browser would call. */
+import type { AlertText } from '../deliver/alert-text.js';
+import {
+  type Alert,
+  type AlertAnswer,
+  AlertFault,
+  type AlertRow,
+  type AlertState,
+  alertFault,
+  judge,
+  observe,
+} from '../domain/deliver/alert.js';
+import type { Schedule } from '../domain/deliver/schedule.js';
+import type { Tag } from '../domain/ports.js';
+import type { Dispatch } from '../http/bind.js';
+import { inProcessTransport } from '../http/in-process.js';
+import type { OpenAlert } from '../usecases/guest/alerts.js';
+
+export type Checking = {
+  readonly dispatch: Dispatch;
+  readonly token: string;
+  readonly schedule: Schedule;
+  readonly alert: Alert;
+  readonly opened: OpenAlert;
+  readonly tag: Tag;
+  readonly now: Date;
+  /** Whether the owner asked for the message, which then says what is, told before or not. */
+  readonly isRequested: boolean;
+};
+
+/** `text` is null if there is nothing to tell. */
+export type Checked = { readonly text: AlertText | null; readonly state: AlertState };
+
+type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: number | null; readonly truncated?: true };
+
+const readAnswer = async (
+  { dispatch, token, schedule, alert }: Checking,
+  signal: AbortSignal,
+): Promise<AlertAnswer | { readonly refused: 'no-right' }> => {
+  const path = `/api/v2/guest/metrics/${encodeURIComponent(alert.metricId)}/query`;
+  const body = { dashboardId: schedule.openedId };
+  const answer = await inProcessTransport(dispatch)({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+  if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
+  // The answer can quote the question, which must not get into a log.
+  if (answer.status !== 200) throw new Error(`the metric of an alert could not be read: ${answer.status}`);
+  const { data, comparisonValue, truncated } = answer.body as Body;
+  if (truncated === true) throw new AlertFault('too-many-rows');
+  return { rows: data, comparisonValue };
+};
+
+/** Rejects with AlertFault for an answer that cannot be judged, and with another error if it cannot be read now. */
+export const checkAlert = async (
+  checking: Checking,
+  signal: AbortSignal,
+): Promise<Checked | { readonly refused: 'no-right' }> => {
+  const { alert, opened, schedule, tag, now, isRequested } = checking;
+  if (alertFault(alert, opened.measures, opened.shape) !== undefined) throw new AlertFault('metric-changed');
+  const answer = await readAnswer(checking, signal);
+  if ('refused' in answer) return answer;
+  const seen = await observe(alert, opened.shape, answer, (cells) => tag(['alert-key', schedule.id, ...cells]));
+  const { right, rule, metricName } = opened;
+  const { isTold, state, ...found } = judge(alert, seen, { right, rule, last: schedule.alertState, now });
+  if (!isTold && !isRequested) return { text: null, state };
+  const { measure, condition } = alert;
+  const { isBreached, hasChanged, isAnew, before, change, appeared } = found;
+  return {
+    state: { ...state, isAnew: false },
+    text: {
+      ...{ metricName, measure, condition, isBreached, hasChanged, isAnew, before, change, appeared },
+      ...{ value: seen.value, at: seen.at },
+    },
+  };
+};

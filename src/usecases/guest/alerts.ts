@@ -1,0 +1,114 @@
+/** Alerts on one metric of a dashboard: whether a guest may make one, and by which right and rule a check is made. */
+import { canonicalJson } from '../../domain/canonical-json.js';
+import { type Alert, type AlertShape, alertFault, isQuiet } from '../../domain/deliver/alert.js';
+import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
+import type { AlertStatus, Schedule } from '../../domain/deliver/schedule.js';
+import { periods } from '../../domain/filter/period.js';
+import { notOpen } from '../../domain/guest/access.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { GuestChart } from '../../domain/guest/view.js';
+import type { Tag } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { findSource, type Opened, openMetricsOf } from '../embeds/lookup.js';
+import { restrictionsOf } from './answer-tag.js';
+import { viewMetric } from './reads.js';
+
+type Deps = { readonly store: Store; readonly tag: Tag };
+
+/** A metric that is checked. `right` and `rule` are those of an AlertState. */
+export type OpenAlert = {
+  readonly metricName: string;
+  readonly measures: readonly string[];
+  readonly shape: AlertShape;
+  readonly right: string;
+  readonly rule: string;
+};
+
+const isPeriod = (grain: string | undefined): boolean => periods.some((period) => period === grain);
+
+const shapeOf = ({ dimensions, grains = {}, comparison }: GuestChart): AlertShape => ({
+  dimensions,
+  chronological: dimensions.find((name) => isPeriod(grains[name])) ?? null,
+  hasComparison: comparison !== undefined,
+});
+
+/** Everything but the metric that decides which rows are read: the token's restrictions, and whose rows are whose. */
+const rightOf = async ({ store, tag }: Deps, grant: GuestGrant, opened: Opened): Promise<string> => {
+  const source = await findSource(store, opened, grant);
+  const { id, tenancy, tables, relationships, sharedTables } = source?.datamart ?? {};
+  const rows = { id, tenancy, tables, relationships, sharedTables, joinModel: source?.joinModel };
+  return tag(['alert-right', restrictionsOf(grant), canonicalJson({ ...rows, datasource: source?.datasource.id })]);
+};
+
+/** Throws UNAUTHORIZED unless the guest may read the metric on this dashboard. */
+export const openAlert = async (deps: Deps, grant: GuestGrant, opened: Opened, alert: Alert): Promise<OpenAlert> => {
+  const metrics = await openMetricsOf(deps.store, grant, opened.dashboard);
+  const metric = metrics.find(({ metricId }) => metricId === alert.metricId);
+  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
+  const { name, chart } = viewMetric(grant, metric);
+  const { quietHours: _, ...rule } = alert;
+  const { definition } = metric;
+  return {
+    metricName: name,
+    measures: chart.measures,
+    shape: shapeOf(chart),
+    right: await rightOf(deps, grant, opened),
+    rule: await deps.tag(['alert-rule', canonicalJson({ rule, definition, filters: opened.dashboard.filters })]),
+  };
+};
+
+/** Enough moments of a schedule to meet each time of day that it has. */
+const manyMoments = 50;
+
+const isAlwaysQuiet = ({ quietHours }: Alert, recurrence: Recurrence, calendar: Calendar, now: Date): boolean => {
+  let at: Date | null = now;
+  for (let count = 0; quietHours !== null && count < manyMoments; count += 1) {
+    at = nextMoment(recurrence, calendar, at);
+    if (at === null) return count > 0;
+    if (!isQuiet(quietHours, recurrence.timezone, at)) return false;
+  }
+  return quietHours !== null;
+};
+
+const refuse = (fault: string): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', `alert.${fault}`, { reason: 'alert-invalid' });
+};
+
+/** Throws INVALID_REQUEST_BODY for an alert that could tell nothing, and UNAUTHORIZED for a metric that is not open. */
+export const assertAlert = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  alert: Alert,
+  when: { readonly recurrence: Recurrence; readonly calendar: Calendar; readonly now: Date },
+): Promise<void> => {
+  const { quietHours } = alert;
+  if (quietHours !== null && ![quietHours.from, quietHours.to].every((time) => timePattern.test(time))) {
+    refuse('quietHours: expected times of day such as "22:00".');
+  }
+  const { measures, shape } = await openAlert(deps, grant, opened, alert);
+  const fault = alertFault(alert, measures, shape);
+  if (fault !== undefined) refuse(fault);
+  if (isAlwaysQuiet(alert, when.recurrence, when.calendar, when.now)) {
+    refuse('quietHours: every moment of the recurrence is within them, so nothing would ever be told.');
+  }
+};
+
+/** Null: no check was made by the right that the guest has now. A check by an earlier right tells about other rows. */
+export const alertStatus = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  { alert, alertState }: Schedule,
+): Promise<AlertStatus | null> => {
+  if (alert === null || alertState === null) return null;
+  try {
+    const { right, rule } = await openAlert(deps, grant, opened, alert);
+    const { isBreached, since } = alertState;
+    return alertState.right === right && alertState.rule === rule ? { isBreached, since } : null;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'UNAUTHORIZED') return null;
+    throw error;
+  }
+};

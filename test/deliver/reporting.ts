@@ -1,0 +1,163 @@
+/**
+ * Reports and alerts over real parts: gateway, service, rows, ledger and mail server. `openReporting` is for one test file.
+ */
+import { randomUUID } from 'node:crypto';
+import { expect, onTestFinished, vi } from 'vitest';
+import { createReports, type MailSetup, startReports } from '../../src/compose/reports.js';
+import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import { hostMade } from '../../src/domain/dashboard/metric.js';
+import { inProcessTransport } from '../../src/http/in-process.js';
+import { defaultSettings } from '../../src/platform/settings.js';
+import { createFolder } from '../engine/world.js';
+import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
+import { createOwnService } from '../gateway/own-service.js';
+import { basePolicy, changeablePolicies, policyOf } from '../gateway/policies.js';
+import { createOwnDatabase } from '../suites/postgres.js';
+import { testSealer } from '../suites/sealer.js';
+import { statements } from '../usecases/world.js';
+import { openMailbox } from './mailbox.js';
+
+export const origin = 'https://analytics.example';
+const allows = { isAllowEmailReports: true, isAllowUnderlyingData: true };
+export const all = {
+  name: 'all',
+  when: 'true',
+  grant: { templates: ['delays'], permissions: ['isEnableDownloadMetrics'] },
+};
+export const reportPolicy = (overrides: object = {}) =>
+  policyOf({
+    dataApp: 'app',
+    workspace: 'space',
+    datamart: 'sales',
+    session: { ...basePolicy.session, claims: { ...basePolicy.session.claims } },
+    templates: { delays: { name: 'Delays', accessSettings: allows }, routes: { name: 'Routes' } },
+    rules: [all],
+    ...overrides,
+  });
+/** The policy of a host that shows each user the states that the session names. */
+export const restricted = (states: readonly string[]) =>
+  reportPolicy({
+    restrictions: [{ name: 'states', when: 'true', restrict: { dashboardFilters: { State: JSON.stringify(states) } } }],
+  });
+
+/** That of the service's tags, as in the product. */
+export const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
+
+/** `on`: where the metadata are. */
+export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres') => {
+  const own = on === 'postgres' ? await createOwnDatabase() : null;
+  const mailbox = await openMailbox();
+  const { mail } = defaultSettings();
+  const chosen = {
+    ...{ allowedDomains: ['customer.example'], isTlsRequired: false, perTenantPerMinute: 1000 },
+    dashboardUrl: 'https://app.example/reports/{dashboardId}',
+  };
+  const from = 'reports@analytics.example';
+  const setup: MailSetup = { mail: { ...mail, ...chosen, from }, from, smtpUrl: mailbox.url, origin };
+  const connected = createReports(setup);
+  const service = await createOwnService(own === null ? null : own.url, { reports: connected.reports });
+  const folder = await createFolder();
+
+  const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, bearer: string, body?: object) => {
+    const query = method === 'GET' || method === 'DELETE' ? (body as Record<string, string>) : {};
+    const sent = method === 'GET' || method === 'DELETE' ? undefined : body;
+    return inProcessTransport(service.dispatch)({ method, path, query: query ?? {}, body: sent, bearer });
+  };
+  const dataOf = async <T>(answer: ReturnType<typeof call>): Promise<T> => {
+    const { status, body } = await answer;
+    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+    return (body as { data: T }).data;
+  };
+
+  const start = async (first = reportPolicy()) => {
+    const clock = createMovableClock();
+    const policies = changeablePolicies(first);
+    const recipients = { sealer: testSealer, keepDays: 30 };
+    const { upstream, ledger } = service;
+    const gateway = await startGateway({ upstream, ledger, policies, clock, recipients });
+    const { findReportRight } = gateway;
+    if (findReportRight === null) throw new Error('sessions must be kept');
+    connected.connect({ findReportRight, service });
+    const { log, lines } = captureLog();
+    const parts = { setup, reports: connected.reports, service, findReportRight, clock: service.deps.clock, log };
+    const { router, close } = startReports({
+      ...parts,
+      encryptionKey,
+      everyMs: { plan: 50, send: 20 },
+    });
+    onTestFinished(close);
+    const clientId = `c${randomUUID().slice(0, 8)}`;
+    return { ...gateway, policies, clock, router, reportLines: lines, clientId };
+  };
+  type Started = Awaited<ReturnType<typeof start>>;
+
+  const login = async ({ granted }: Started, org: string, more: object = {}) => {
+    const session = { iss: 'guestlist-demo', sub: `ann-${org}`, org_id: org, email: 'ann@customer.example', ...more };
+    const { token, embeds } = await granted(sign(session));
+    return { token, session, board: `/api/v2/guest/dashboards/${embeds[0]?.id}` };
+  };
+  type User = Awaited<ReturnType<typeof login>>;
+  const schedule = ({ token, board }: User, more: object = {}) =>
+    dataOf<{ id: string }>(
+      call('POST', `${board}/schedules`, token, { name: 'Daily', format: 'csv', recurrence: daily, ...more }),
+    );
+  const sendNow = async ({ token, board }: User, scheduleId: string): Promise<void> =>
+    void (await dataOf(call('POST', `${board}/schedules/send`, token, { scheduleId })));
+  const rowsOf = async (scheduleId: string) => service.store.deliveries.list(scheduleId, 10);
+  /** Waits until the report has ended, and returns how. */
+  const ended = (scheduleId: string) =>
+    vi.waitFor(
+      async () => {
+        const [row] = await rowsOf(scheduleId);
+        expect(['sent', 'skipped', 'failed']).toContain(row?.state);
+        return [row?.state, row?.reason];
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  const metricsOf = async ({ token, board }: User) =>
+    (await dataOf<{ metrics: { metricId: string }[] }>(call('GET', board, token))).metrics;
+  const csvOf = async (user: User): Promise<string> => {
+    const [metric] = await metricsOf(user);
+    const body = { dashboardId: user.board.split('/').at(-1) };
+    return String((await call('POST', `/api/v2/guest/metrics/${metric?.metricId}/csv`, user.token, body)).body);
+  };
+  const arrived = (): readonly string[] =>
+    mailbox.received.flatMap(({ mail }) => mail.attachments.map(({ content }) => content.toString('utf8')));
+
+  /** Adds a metric to the template, so that every copy made from now on has it. */
+  const addMetric = async (template: string, name: string, definition: MetricDefinition): Promise<void> => {
+    const metricId = `${template}-${name}`;
+    const metric = { metricId, workspaceId: 'w', name, definition, lineage: [], owner: null, ...hostMade };
+    await service.store.metrics.insert(metric);
+    const board = `board-${template}`;
+    const placed = (await service.store.dashboards.listMetrics(board)).map(({ metric }) => metric.metricId);
+    const all = [...placed, metricId].map((id) => ({ metricId: id, placement: 'METRIC' as const }));
+    await service.store.dashboards.placeMetrics(board, all, service.deps.clock.now());
+  };
+  let files = 0;
+  /** Replaces the rows of the host's database by these statements after the usual ones. */
+  const changeRows = async (more: readonly string[]): Promise<void> => {
+    files += 1;
+    const path = await folder.build(`sales-${files}`, [...statements, ...more]);
+    for (const name of ['sales', 'sales2']) {
+      const source = await service.store.datasources.findById(`source-${name}`);
+      if (source?.datasourceType !== 'DUCKDB') throw new Error('the world reads a file');
+      await service.store.datasources.update({ ...source, path });
+    }
+  };
+  const close = async (): Promise<void> => {
+    await service.close();
+    await mailbox.close();
+    await folder.remove();
+    await own?.drop();
+  };
+  return {
+    ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, ended },
+    ...{ metricsOf, csvOf, arrived, addMetric, changeRows, close },
+  };
+};
+
+export type Reporting = Awaited<ReturnType<typeof openReporting>>;
+export type Started = Awaited<ReturnType<Reporting['start']>>;
+export type User = Awaited<ReturnType<Reporting['login']>>;
