@@ -125,7 +125,7 @@ const dashboardMetadata = metadata
     context.addIssue({ code: 'custom', path: ['translations', ...fault.path], message: fault.message });
   })
   .describe(
-    'Anything of the host’s. `translations` has the names of dashboard, metrics and filters in other languages: by language, then by the written text.',
+    'Anything of the host’s. `translations` has names of dashboard, metrics, filters, columns and units in other languages: by language, then by the written text. `values` of a language has labels of texts in rows: by the name of the column or filter, then by the stored text.',
   );
 
 const data = z.strictObject({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { DashboardPart } from '../domain/guest/view.js';
 import { identifier, list } from './fields.js';
-import { exampleQuery, exampleReply, guestQuery, queryErrors } from './guest-reads.js';
+import { exampleQuery, exampleReply, guestQuery, language, queryErrors } from './guest-reads.js';
 import { encodeReply, metricAnswer } from './metrics.js';
 import { errorBody, operation, type WriteFailure } from './operation.js';
 
@@ -37,7 +37,8 @@ async function* encodeParts(
 /** The most metrics of one request. */
 const greatestCount = 100;
 
-const metricQuery = guestQuery.omit({ dashboardId: true, dashboardFilter: true, crossFilter: true }).extend({
+const common = { dashboardId: true, dashboardFilter: true, crossFilter: true, language: true } as const;
+const metricQuery = guestQuery.omit(common).extend({
   digest: digest
     .optional()
     .describe('The digest of the answer that the caller already has. It fits one client and its restrictions.'),
@@ -51,10 +52,12 @@ export const queryGuestDashboard = operation({
   description:
     'Answers newline-delimited JSON: one line for each metric, in the order in which the answers are there. A metric that fails has a line with its error, and the others are answered. If the answer breaks off, the connection is cut. Each metric counts as a request for the rate limits.',
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,
     dashboardFilter: guestQuery.shape.dashboardFilter,
     crossFilter: guestQuery.shape.crossFilter,
+    language,
     metrics: list(metricQuery, greatestCount).refine(
       (metrics) => new Set(metrics.map(({ metricId }) => metricId)).size === metrics.length,
       'expected each metric once',

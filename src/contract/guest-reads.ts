@@ -23,14 +23,12 @@ import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
 
-const language = z
+export const language = z
   .string()
   .max(35)
   .regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, 'a language such as de or pt-BR')
   .optional()
-  .describe(
-    'The reader’s language, in which names are shown that have a translation. Default: the first of `Accept-Language`.',
-  );
+  .describe('The reader’s language, for what has a translation. Default: the first of `Accept-Language`.');
 
 const filter = z
   .object({
@@ -269,6 +267,7 @@ export const guestQuery = z.strictObject({
     .describe(
       'How many points the chart can show, if its `chart.takesMaxPoints` is true. Longer answers are made shorter and say so in `points`. Has no effect with `limit` or `offset`.',
     ),
+  language,
 }) satisfies z.ZodType<GuestQuery>;
 
 export const exampleQuery = {
@@ -288,6 +287,7 @@ export const queryGuestMetric = operation({
   description:
     'The guest’s choices are added to the filters of the token; they never replace them. The answer has an `ETag`; a request with `If-None-Match` that names it gets 304 without a body if the answer is still the same. Rights are checked first, and a tag fits one client and its restrictions.',
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: guestQuery,
   output: metricAnswer,
   encode: encodeReply,
@@ -304,6 +304,7 @@ export const listGuestUnderlying = operation({
   summary: 'List the rows behind a metric',
   description: 'Refused unless the permissions allow it. The filters of the metric apply.',
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: guestQuery,
   output: metricAnswer,
   encode: encodeReply,
@@ -319,10 +320,12 @@ export const listGuestFilterOptions = operation({
   summary: 'List the values that a dashboard filter can take',
   description: `Returns only values that occur in rows that this guest may see, at most ${greatestOptions}. \`hasMore\` says whether there are more.`,
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,
     filter: identifier.describe('The name of a filter of the dashboard.'),
-    search: text.optional().describe('Part of the value; case is ignored.'),
+    search: text.optional().describe('Part of the value or of its label; case is ignored.'),
+    language,
   }),
   output: z.object({
     data: z.array(z.object({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) })),

@@ -33,7 +33,17 @@ export const metricAnswer = z
         'Only with `maxPoints`: `data` has `shown` of `total` rows. Of each run of rows it has the first and the last, and for each measure the least and the greatest.',
       ),
     metaData: z.object({
-      columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
+      columns: z.array(
+        z.object({
+          name: z.string(),
+          dataType: z.enum(['date', 'number', 'string', 'boolean']),
+          label: z.string().optional().describe('The name in the reader’s language, if it has a translation.'),
+          valueLabels: z
+            .record(z.string(), z.string())
+            .optional()
+            .describe('Labels in the reader’s language of texts in `data`, by the text. Filters take the text.'),
+        }),
+      ),
       groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
     }),
     metricid: z.string(),
@@ -52,6 +62,14 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
   return Number.isFinite(value) ? { comparisonValue: value } : {};
 };
 
+type Column = z.input<typeof metricAnswer>['metaData']['columns'][number];
+
+const encodeColumn = ({ name, dataType, label, valueLabels }: MetricReply['answer']['columns'][number]): Column => ({
+  ...{ name, dataType },
+  ...(label === undefined ? {} : { label }),
+  ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
+});
+
 /** Without rows, the columns are empty too, as the specification requires. */
 export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {
   const isEmpty = answer.totalRecords === 0;
@@ -63,7 +81,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
     ...(answer.points === undefined ? {} : { points: { ...answer.points } }),
     metaData: {
-      columns: isEmpty ? [] : answer.columns.map(({ name, dataType }) => ({ name, dataType })),
+      columns: isEmpty ? [] : answer.columns.map(encodeColumn),
       groupbyColumnList: isEmpty ? [] : [...answer.groupbyColumnList],
     },
     metricid: metricId,

@@ -103,6 +103,8 @@ export type GuestQuery = {
   readonly offset?: number | undefined;
   /** How many points the chart can show. Only some types of charts take it, and not together with `limit`. */
   readonly maxPoints?: number | undefined;
+  /** The reader's language. It adds labels to the answer, and never changes which rows it has. */
+  readonly language?: string | undefined;
 };
 
 /** A metric's answer with its duration in whole milliseconds. */
@@ -119,7 +121,8 @@ export type DashboardQuery = {
   readonly dashboardId: string;
   readonly dashboardFilter?: GuestQuery['dashboardFilter'];
   readonly crossFilter?: GuestQuery['crossFilter'];
-  readonly metrics: readonly (Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter'> & {
+  readonly language?: GuestQuery['language'];
+  readonly metrics: readonly (Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter' | 'language'> & {
     readonly digest?: string | undefined;
   })[];
 };

@@ -149,7 +149,14 @@ export type OptionsQuestion = Omit<MetricQuestion, 'sort' | 'offset'> & {
   readonly search: string | null;
 };
 
-export type AnswerColumn = { readonly name: string; readonly dataType: 'date' | 'number' | 'string' | 'boolean' };
+/** The labels are those of one reader's language: see labels.ts of the guest's reads. The engine gives none. */
+export type AnswerColumn = {
+  readonly name: string;
+  readonly dataType: 'date' | 'number' | 'string' | 'boolean';
+  readonly label?: string | undefined;
+  /** Labels of texts that stand in the rows, by the stored text. */
+  readonly valueLabels?: Readonly<Record<string, string>> | undefined;
+};
 
 /** A value of an answer. Dates are ISO 8601 without zone. Integers beyond 2^53 and exact decimals are strings. */
 export type Cell = string | number | boolean | null;

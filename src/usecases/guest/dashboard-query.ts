@@ -24,7 +24,7 @@ const atOnce = 6;
 export const queryGuestDashboard =
   (deps: Deps) =>
   async (caller: GuestCaller, query: DashboardQuery, signal: AbortSignal): Promise<AsyncIterable<DashboardPart>> => {
-    const { dashboardId, dashboardFilter, crossFilter, metrics } = query;
+    const { dashboardId, dashboardFilter, crossFilter, language, metrics } = query;
     await openDashboard(deps.store.contentAt(caller.grant.revision), caller.grant, dashboardId);
     const queryOne = queryGuestMetric(deps);
     const answer = async (
@@ -35,7 +35,11 @@ export const queryGuestDashboard =
       try {
         // A metric waits for as long as the caller leaves earlier answers unread, and the token may end meanwhile.
         if (hasWaited) await assertStillGood(deps, caller);
-        const reply = await queryOne(caller, { ...metric, dashboardId, dashboardFilter, crossFilter }, signal);
+        const reply = await queryOne(
+          caller,
+          { ...metric, dashboardId, dashboardFilter, crossFilter, language },
+          signal,
+        );
         const { tag: digest } = reply;
         return digest === known ? { metricId, digest } : { metricId, digest, reply };
       } catch (failure) {

@@ -15,11 +15,17 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
+import { labelsOf, translationOf } from './labels.js';
 import { enforcedQuestion, openDashboard } from './scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
-type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };
+type OptionsQuery = {
+  readonly dashboardId: string;
+  readonly filter: string;
+  readonly search?: string | undefined;
+  readonly language?: string | undefined;
+};
 
 /** One more than an answer has, so that the answer says whether a search finds more. */
 const optionLimit = greatestOptions + 1;
@@ -35,12 +41,22 @@ const rowsOf = (definition: MetricDefinition): unknown => {
   return { from, where, columns: [...dimensions.map(({ column }) => column), ...measured] };
 };
 
+/** What the guest searches: part of a value, or one of the values whose label has that part. */
+type Searched = { readonly search: string | undefined; readonly found: readonly string[] };
+
+/** The same rows, and of them only those with one of these values. */
+const withValues = (question: OptionsQuestion, values: readonly string[]): OptionsQuestion => {
+  const { column, conditions } = question;
+  const one = { column, predicate: { kind: 'oneOf', values }, isHidden: true } as const;
+  return { ...question, search: null, conditions: [...conditions, one] };
+};
+
 /** Returns the questions without duplicates. Each one has every restriction of its metrics. */
 const questionsOf = async (
   { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
   grant: LiveGrant,
   opened: Opened,
-  { filter, search }: { readonly filter: DashboardFilter; readonly search: string | undefined },
+  { filter, search, found }: { readonly filter: DashboardFilter } & Searched,
 ): Promise<readonly Asked[]> => {
   const now = clock.now();
   const asked = new Map<string, Asked>();
@@ -48,10 +64,12 @@ const questionsOf = async (
     const target = { opened, metric, dashboards: [opened.dashboard] };
     for (const column of optionColumns(filter, metric.definition)) {
       const enforced = await enforcedQuestion(content, grant, target, now);
-      const question = { ...enforced, column, search: search ?? null, limit: optionLimit };
-      const variables = [...(question.variables ?? [])];
-      const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
-      asked.set(key, { question, metrics: [...(asked.get(key)?.metrics ?? []), metric] });
+      const plain = { ...enforced, column, search: search ?? null, limit: optionLimit };
+      for (const question of found.length === 0 ? [plain] : [plain, withValues(plain, found)]) {
+        const variables = [...(question.variables ?? [])];
+        const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
+        asked.set(key, { question, metrics: [...(asked.get(key)?.metrics ?? []), metric] });
+      }
     }
   }
   return [...asked.values()];
@@ -124,13 +142,15 @@ export const listGuestFilterOptions =
     const opened = await openDashboard(content, grant, query.dashboardId);
     const filter = visibleFilters(grant, opened.dashboard).find(({ name }) => sameName(name, query.filter));
     if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
-    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, {
-      filter,
-      search: query.search,
-    });
+    const { search } = query;
+    const translation = await translationOf(content, opened.dashboard, query.language);
+    const isSearch = filter.dataType === 'string' && search !== undefined && search !== '';
+    const found = isSearch ? (translation.valuesOf(filter.name)?.search(search) ?? []) : [];
+    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, { filter, search, found });
     const values = await askAll(deps.engine, questions, signal);
-    const distinct = [...new Set(values)].sort(optionOrder(filter.dataType));
-    return distinct.slice(0, optionLimit).map((value) => ({ label: String(value), value }));
+    const listed = [...new Set(values)].sort(optionOrder(filter.dataType)).slice(0, optionLimit);
+    const labels = labelsOf(translation, filter.name, filter.dataType === 'string' ? listed : []);
+    return listed.map((value) => ({ label: labels.get(String(value)) ?? String(value), value }));
   };
 
 const byText = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);

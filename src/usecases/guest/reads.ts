@@ -2,9 +2,8 @@
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
-import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
-import { asWritten, type Translate, translateBy } from '../../domain/dashboard/translations.js';
+import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -30,6 +29,7 @@ import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lo
 import { answerTag } from './answer-tag.js';
 import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
+import { labelAnswer, translationOf } from './labels.js';
 import { layoutFor } from './layouts.js';
 import {
   accessOf,
@@ -129,27 +129,34 @@ const viewMetrics = async (
   });
 };
 
-/** The translations of a dashboard, else those of the template that it is a copy of. */
-const translationOf = async (
-  content: ContentStore,
-  { metadata, templateId }: Dashboard,
-  language: string | undefined,
-): Promise<Translate> => {
-  if (language === undefined) return asWritten;
-  const template = templateId === null ? undefined : await content.dashboards.findById(templateId);
-  return translateBy([metadata, template?.metadata], language);
-};
-
-const labelled = (filter: GuestFilter, translate: Translate): GuestFilter => {
-  const label = translate(filter.name);
+const labelled = (filter: GuestFilter, { name }: Translation): GuestFilter => {
+  const label = name(filter.name);
   return label === filter.name ? filter : { ...filter, label };
 };
 
+/** Units, and the words that the author wrote into the chart. Names of columns stay: the answer has their labels. */
+const translatedChart = (chart: GuestChart, { name }: Translation): GuestChart => {
+  const unitOf = <Of extends { readonly unit?: string | undefined }>(of: Of): Of =>
+    of.unit === undefined ? of : { ...of, unit: name(of.unit) };
+  const { numbers, lines, rules } = chart;
+  return {
+    ...unitOf(chart),
+    ...(numbers === undefined ? {} : { numbers: numbers.map(unitOf) }),
+    ...(lines === undefined
+      ? {}
+      : { lines: lines.map((line) => (line.name === undefined ? line : { ...line, name: name(line.name) })) }),
+    ...(rules === undefined
+      ? {}
+      : { rules: rules.map((rule) => (rule.word === undefined ? rule : { ...rule, word: name(rule.word) })) }),
+  };
+};
+
 /** Only what the guest sees is translated, so a translation tells nothing of what is hidden. */
-const translated = (metric: GuestMetric, translate: Translate): GuestMetric => ({
+const translated = (metric: GuestMetric, translation: Translation): GuestMetric => ({
   ...metric,
-  name: translate(metric.name),
-  filters: metric.filters.map((filter) => labelled(filter, translate)),
+  name: translation.name(metric.name),
+  chart: translatedChart(metric.chart, translation),
+  filters: metric.filters.map((filter) => labelled(filter, translation)),
 });
 
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
@@ -164,17 +171,17 @@ export const getGuestDashboard =
     const content = store.contentAt(grant.revision);
     const opened = await openDashboard(content, grant, dashboardId);
     const { embed, dashboard } = opened;
-    const translate = await translationOf(content, dashboard, language);
+    const translation = await translationOf(content, dashboard, language);
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
     const permissions = effectivePermissions(grant.permissions, embed.accessSettings);
     return {
       dashboardId,
-      name: translate(dashboard.name),
+      name: translation.name(dashboard.name),
       layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
-      metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translate)),
+      metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translation)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
-        ...labelled(viewFilter(filter, filter.name), translate),
+        ...labelled(viewFilter(filter, filter.name), translation),
         appliedValue: appliedValue(grant, dashboard, filter.name),
       })),
       permissions,
@@ -196,8 +203,11 @@ export const getGuestMetric =
   ): Promise<GuestMetric & { readonly theme: GuestTheme | null }> => {
     const content = deps.store.contentAt(grant.revision);
     const { metric, opened } = await openMetric(content, grant, metricId, undefined);
-    const translate = await translationOf(content, opened.dashboard, language);
-    return { ...translated(viewMetric(grant, metric), translate), theme: await themeFor(deps, content, grant, opened) };
+    const translation = await translationOf(content, opened.dashboard, language);
+    return {
+      ...translated(viewMetric(grant, metric), translation),
+      theme: await themeFor(deps, content, grant, opened),
+    };
   };
 
 const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, query: GuestQuery): Promise<OpenMetric> =>
@@ -214,8 +224,10 @@ const reply = async (
   reads: 'groups' | 'rows' = 'groups',
 ): Promise<MetricReply> => {
   const started = clock.now();
-  const question = await questionFor(store.contentAt(grant.revision), grant, target, query, started, reads);
-  const answer = await ask(question);
+  const content = store.contentAt(grant.revision);
+  const question = await questionFor(content, grant, target, query, started, reads);
+  const translation = await translationOf(content, target.opened.dashboard, query.language);
+  const answer = labelAnswer(await ask(question), translation);
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 

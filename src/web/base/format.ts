@@ -99,6 +99,9 @@ export const humanise = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
+/** The title of a column in the reader's language; without a label, its name as words. */
+export const titleOf = ({ name, label }: Pick<AnswerColumn, 'name' | 'label'>): string => label ?? humanise(name);
+
 const knownLocale = (language: string): string => {
   try {
     return Intl.NumberFormat.supportedLocalesOf(language)[0] ?? 'en';

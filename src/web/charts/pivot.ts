@@ -1,7 +1,7 @@
 /** A pivot table: some dimensions down, others across, with subtotals and totals where values combine. Pure. */
 import type { Combine, GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, humanise, numberOf } from '../base/format.js';
+import { type Format, numberOf, titleOf } from '../base/format.js';
 import type { Text } from '../languages/text.js';
 import { columnsOf, combineOf, hintOf, labelOf, type Row } from './model/columns.js';
 import { together } from './model/plot.js';
@@ -70,7 +70,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
     });
   };
   return {
-    downNames: down.map(({ name }) => humanise(name)),
+    downNames: down.map(titleOf),
     heads: headsOf(columns, across.length, measures),
     rows: rowsOf(answer.rows, {
       down,
@@ -150,7 +150,7 @@ const headsOf = (columns: readonly Column[], levels: number, measures: readonly 
       columns.map(({ labels }) => ({ text: labels[level] ?? '', path: JSON.stringify(labels.slice(0, level + 1)) })),
     ),
   );
-  const names = columns.map(({ measure }) => ({ text: humanise(measure.name), span: 1 }));
+  const names = columns.map(({ measure }) => ({ text: titleOf(measure), span: 1 }));
   return levels === 0 || measures.length > 1 ? [...rows, names] : rows;
 };
 

@@ -5,7 +5,7 @@ import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
-import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote } from './model/columns.js';
+import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote, valueLabel } from './model/columns.js';
 
 const styles = css`
   :host {
@@ -85,6 +85,8 @@ type Single = {
   readonly when: string;
   readonly course: readonly (number | null)[];
   readonly measure: string;
+  /** The label of a value that is text. */
+  readonly label: string | undefined;
 };
 
 /**
@@ -93,12 +95,22 @@ type Single = {
  */
 const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Single => {
   const { dimensions, measures } = columnsOf(answer, chart);
-  const name = measures[0]?.name ?? '';
+  const [measure] = measures;
+  const name = measure?.name ?? '';
+  const labelled = (value: Cell) => (measure === undefined ? undefined : valueLabel(value, measure));
   const [dimension] = dimensions;
   if (dimension?.dataType !== 'date' || dimensions.length > 1 || answer.rows.length < 2) {
     const value = answer.rows[0]?.[name] ?? null;
     const when = whenOf(chart.comparison, format.text);
-    return { value, earlier: answer.comparisonValue, period: null, when, course: [], measure: name };
+    return {
+      value,
+      earlier: answer.comparisonValue,
+      period: null,
+      when,
+      course: [],
+      measure: name,
+      label: labelled(value),
+    };
   }
   const rows = inOrder(answer.rows, dimension.name);
   const [last, before] = [rows.at(-1), rows.at(-2)];
@@ -112,6 +124,7 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
         : labelOf(before?.[dimension.name], dimension, chart, format),
     course: rows.map((row) => numberOf(row[name])),
     measure: name,
+    label: labelled(last?.[name] ?? null),
   };
 };
 
@@ -153,7 +166,7 @@ export class SingleValue extends LitElement {
     const { chart, name } = this.metric;
     const single = singleOf(answer, chart, format);
     const hint = hintOf(chart, single.measure);
-    const text = format.measure(single.value, shortened(hint, single.value));
+    const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
     const change = changeOf(single, chart, hint, format);
     const { period } = single;
     // The last period may be among the rows that are missing.

@@ -5,8 +5,8 @@ import type { CellRule, Tone } from '../../domain/dashboard/chart.js';
 import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, humanise, numberOf } from '../base/format.js';
-import { hintOf } from './model/columns.js';
+import { type Format, numberOf, titleOf } from '../base/format.js';
+import { hintOf, valueLabel } from './model/columns.js';
 
 export const tableStyles = css`
   .scroll {
@@ -210,10 +210,12 @@ const widestOf = ({ answer, columns }: Cells): readonly Row[] => {
   if (known !== undefined) return known;
   const longest: Record<string, Cell> = {};
   const largest: Record<string, Cell> = {};
-  for (const { name } of columns) {
+  for (const column of columns) {
+    const { name } = column;
+    const lengthOf = (value: Cell = '') => (valueLabel(value, column) ?? String(value)).length;
     for (const row of answer.rows) {
       const value = row[name] ?? null;
-      if (String(value).length > String(longest[name] ?? '').length) longest[name] = value;
+      if (lengthOf(value) > lengthOf(longest[name])) longest[name] = value;
       if (Math.abs(numberOf(value) ?? 0) > Math.abs(numberOf(largest[name]) ?? 0)) largest[name] = value;
     }
   }
@@ -271,12 +273,13 @@ const barred = (inner: TemplateResult | string, value: Cell, { least, most }: Ex
   >`;
 };
 
-const headCell = (view: TableView, { name, dataType }: AnswerColumn): TemplateResult => {
+const headCell = (view: TableView, column: AnswerColumn): TemplateResult => {
+  const { name, dataType } = column;
   const { sort, onSort } = view;
   const direction = sort?.name === name ? sort.direction : undefined;
   const ariaSort = direction === undefined ? 'none' : direction === 'ASC' ? 'ascending' : 'descending';
   const arrow = direction === undefined ? '' : direction === 'ASC' ? '↑' : '↓';
-  const text = humanise(name);
+  const text = titleOf(column);
   return html`<th part="header-cell" scope="col" class=${cellClass(dataType)} aria-sort=${ariaSort}>
     ${
       onSort === undefined
@@ -286,12 +289,17 @@ const headCell = (view: TableView, { name, dataType }: AnswerColumn): TemplateRe
   </th>`;
 };
 
+const writtenOf = (
+  { measures, chart, format, grainOf }: Cells,
+  { name, dataType }: AnswerColumn,
+  value: Cell,
+): string => {
+  if (measures.includes(name)) return format.measure(value, hintOf(chart, name));
+  return value === null ? '—' : format.dimension(value, dataType, grainOf?.(name));
+};
+
 const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number): TemplateResult => {
-  const text = view.measures.includes(column.name)
-    ? view.format.measure(value, hintOf(view.chart, column.name))
-    : value === null
-      ? '—'
-      : view.format.dimension(value, column.dataType, view.grainOf?.(column.name));
+  const text = valueLabel(value, column) ?? writtenOf(view, column, value);
   const { onMark } = view;
   return html`<td part="cell" class=${cellClass(column.dataType)}>
     ${index === 0 && onMark !== undefined ? html`<button type="button" @click=${() => onMark(value)}>${text}</button>` : marked(view, column.name, value, text)}

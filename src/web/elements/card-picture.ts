@@ -1,10 +1,10 @@
 /** The picture of a card, from what the card shows: the same answer, format, theme and width. */
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, humanise } from '../base/format.js';
+import { type Format, titleOf } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
 import type { ChartView } from '../charts/chart-view.js';
-import { columnsOf, grainOf, truncationNote } from '../charts/model/columns.js';
+import { columnsOf, grainOf, truncationNote, valueLabel } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
 import { drawPicture } from '../charts/pictures/draw.js';
 import { pivotOf } from '../charts/pivot.js';
@@ -38,12 +38,14 @@ const tableContent = ({ metric, answer, view }: Shown): Content => {
       isStrong: false,
       cells: columns.map((column) => {
         const value = row[column.name] ?? null;
+        const label = valueLabel(value, column);
+        if (label !== undefined) return label;
         if (measures.includes(column)) return format.measure(value, chart);
         return value === null ? '—' : format.dimension(value, column.dataType, grainOf(chart, column.name));
       }),
     }),
   );
-  const heads = { isStrong: true, cells: columns.map(({ name }) => humanise(name)) };
+  const heads = { isStrong: true, cells: columns.map(titleOf) };
   return { kind: 'table', rows: [heads, ...rows], isNumber: columns.map(({ dataType }) => dataType === 'number') };
 };
 

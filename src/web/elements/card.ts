@@ -617,7 +617,7 @@ export class MetricCard extends LitElement {
     const body = this.renderRoot.querySelector<HTMLElement>('.body');
     if (!this.view.canDownload) throw new Error('This token permits no downloads.');
     if (answer === undefined || answer.rows.length === 0 || body === null) throw new Error('The card shows no data.');
-    const notes = [...this.#answeredNotes, ...drill.map(({ columnName, label }) => `${columnName}: ${label}`)];
+    const notes = [...this.#answeredNotes, ...drill.map(({ title, label }) => `${title}: ${label}`)];
     const language = this.view.format.language;
     const shown = { metric: this.#shown, answer, view: this.view, notes, isTable: this.isTable };
     const { pictureOf } = await loadPart(() => import('./card-picture.js'));

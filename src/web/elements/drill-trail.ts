@@ -3,7 +3,8 @@ import { html, type TemplateResult } from 'lit';
 import type { DrillStep } from '../base/client.js';
 import type { Text } from '../languages/text.js';
 
-export type TakenStep = DrillStep & { readonly label: string };
+/** `title` and `label`: the column and the value as the reader sees them. */
+export type TakenStep = DrillStep & { readonly title: string; readonly label: string };
 
 /** `goTo(n)` keeps the first n steps of the drill; `goTo(0)` leaves the drill. */
 export const drillTrail = (

@@ -5,7 +5,7 @@
 import { html, type TemplateResult } from 'lit';
 import type { CrossFilter, GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
-import { type Format, humanise } from '../base/format.js';
+import { type Format, titleOf } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { labelOf } from '../charts/model/columns.js';
 import type { Text } from '../languages/text.js';
@@ -27,7 +27,7 @@ export const filteredBy = ({ chart }: GuestMetric, column: string): readonly str
 
 export const markOf = (metric: GuestMetric, column: AnswerColumn, value: Cell, format: Format): Mark => ({
   filter: { metricId: metric.metricId, columnName: column.name, value },
-  label: `${humanise(column.name)}: ${labelOf(value, column, metric.chart, format)}`,
+  label: `${titleOf(column)}: ${labelOf(value, column, metric.chart, format)}`,
 });
 
 export const periodOf = (
@@ -39,7 +39,7 @@ export const periodOf = (
   const [first, last] = [from, to].map((end) => labelOf(end, column, metric.chart, format));
   return {
     filter: { metricId: metric.metricId, columnName: column.name, from, to },
-    label: `${humanise(column.name)}: ${first === last ? first : `${first} – ${last}`}`,
+    label: `${titleOf(column)}: ${first === last ? first : `${first} – ${last}`}`,
   };
 };
 

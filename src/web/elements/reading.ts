@@ -8,7 +8,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { Question } from '../base/batch.js';
 import { type FilterValues, type GuestClient, GuestError } from '../base/client.js';
-import type { Format } from '../base/format.js';
+import { type Format, titleOf } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { columnsOf, labelOf } from '../charts/model/columns.js';
 import type { TakenStep } from './drill-trail.js';
@@ -158,7 +158,11 @@ export class Reading {
     const column = this.markedColumn;
     if (this.#target === undefined || column === undefined) return;
     const label = labelOf(value, column, this.#target.metric.chart, format);
-    this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null, page: null });
+    this.#choose({
+      drill: [...drill, { columnName: column.name, value, label, title: titleOf(column) }],
+      sort: null,
+      page: null,
+    });
   }
 
   /** Keeps the first `length` steps of the drill. */

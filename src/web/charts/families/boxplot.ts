@@ -1,5 +1,5 @@
 /** Distributions from five measures: minimum, lower quartile, median, upper quartile, maximum. Pure. */
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { columnsOf, hintOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
@@ -19,7 +19,7 @@ const boxesOf = ({ answer, chart, format }: Drawing): readonly Box[] => {
   const five = measures.slice(0, count);
   return answer.rows.flatMap((row) => {
     const parts = five
-      .flatMap(({ name }) => ({ name: humanise(name), number: numberOf(row[name]) }))
+      .flatMap((column) => ({ name: titleOf(column), number: numberOf(row[column.name]) }))
       .sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
     const values = parts.flatMap(({ number }) => number ?? []);
     const label = dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
@@ -28,7 +28,7 @@ const boxesOf = ({ answer, chart, format }: Drawing): readonly Box[] => {
     return [
       {
         value,
-        label: label || humanise(five[2]?.name ?? ''),
+        label: label || titleOf(five[2] ?? { name: '' }),
         time: null,
         values,
         names: parts.map(({ name }) => name),

@@ -1,5 +1,5 @@
 /** Columns with a meaning of their own: histogram (ranges of numbers) and waterfall (steps to a total). Pure. */
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { asMeasure, hintOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
@@ -37,7 +37,7 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
     option: forReader(drawing, {
       ...commonOption(drawing, plot.series.length > theme.series.length),
       grid: grid({ bottom: 6, ...(drawing.chart.unit === undefined ? {} : { top: 28 }) }),
-      xAxis: { ...categoryAxis(plot, drawing), name: humanise(plot.dimension?.name ?? '') },
+      xAxis: { ...categoryAxis(plot, drawing), name: titleOf(plot.dimension ?? { name: '' }) },
       yAxis: valueAxis(drawing, drawing.chart.unit === undefined ? {} : { name: drawing.chart.unit }),
       tooltip: pointer(drawing, false),
       series: plot.series.map(({ name, slot, values }) => ({

@@ -1,5 +1,5 @@
 /** One value on a scale, with an optional target. Pure. */
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { asMeasure, columnsOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing } from '../model/drawing.js';
 import { isRightToLeft } from '../model/mirror.js';
@@ -35,7 +35,7 @@ export const draw: Draw = (drawing) => {
     option: optionOf({ ...drawing, chart }, value, range),
     pointing: { by: 'item', marks: () => [{ series: 0, index: 0 }] },
     tip: () => ({
-      title: humanise(measure.name),
+      title: titleOf(measure),
       lines: [
         line(format.text('Value'), value, colourAt(theme, 0)),
         ...(range.target === undefined ? [] : [line(format.text('Target'), range.target, theme.text)]),

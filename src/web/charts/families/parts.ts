@@ -1,6 +1,6 @@
 /** Parts of a whole: pie, doughnut and funnel. Pure. */
 import type { Cell } from '../../../domain/query/engine.js';
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { asMeasure, columnsOf, combineOf, labelOf } from '../model/columns.js';
 import {
   colourAt,
@@ -32,9 +32,9 @@ const partsOf = ({ answer, chart, format }: Drawing): Parts => {
   const measure = measures[0]?.name ?? '';
   const all =
     dimensions.length === 0
-      ? measures.map(({ name }) => ({
-          label: humanise(name),
-          value: numberOf(answer.rows[0]?.[name]),
+      ? measures.map((column) => ({
+          label: titleOf(column),
+          value: numberOf(answer.rows[0]?.[column.name]),
           cell: undefined,
         }))
       : answer.rows.map((row) => ({
@@ -102,7 +102,8 @@ const common = (
   notes,
 });
 
-const measureName = ({ answer, chart }: Drawing): string => humanise(columnsOf(answer, chart).measures[0]?.name ?? '');
+const measureName = ({ answer, chart }: Drawing): string =>
+  titleOf(columnsOf(answer, chart).measures[0] ?? { name: '' });
 const percent = ({ format }: Drawing, share: number): string => format.measure(share, { format: 'percent' });
 
 const pie = (drawing: Drawing, whole: Parts): Picture => {

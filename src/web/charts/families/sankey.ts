@@ -1,5 +1,5 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { columnsOf, hintOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture } from '../model/drawing.js';
 import { fromStart, isRightToLeft } from '../model/mirror.js';
@@ -70,8 +70,8 @@ export const draw: Draw = (drawing) => {
 
 const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture => {
   const { answer, chart, format, theme } = drawing;
-  const column = columnsOf(answer, chart).measures[0]?.name ?? '';
-  const [measure, hint] = [humanise(column), hintOf(chart, column)];
+  const column = columnsOf(answer, chart).measures[0] ?? { name: '' };
+  const [measure, hint] = [titleOf(column), hintOf(chart, column.name)];
   const labels = new Map(nodes.map(({ id, label }) => [id, label]));
   const name = ({ source, target }: Link) => fromStart(format, labels.get(source) ?? '', labels.get(target) ?? '');
   const ranked = [...links].sort((a, b) => b.value - a.value);

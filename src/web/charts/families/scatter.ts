@@ -1,6 +1,6 @@
 /** Points by two measures: scatter, and bubble, where a third measure is the size. Pure. */
 import type { AnswerColumn } from '../../../domain/query/engine.js';
-import { humanise, numberOf } from '../../base/format.js';
+import { numberOf, titleOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
 import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture, textWidth } from '../model/drawing.js';
@@ -55,7 +55,7 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
   const { answer, chart, format, theme } = drawing;
   const { dimensions } = columnsOf(answer, chart);
   const shown = all.reduce((sum, { dots }) => sum + dots.length, 0);
-  const titleOf = (row: Row) =>
+  const pointTitle = (row: Row) =>
     dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · ');
   const columns = [measures.x, measures.y, ...(measures.size === null ? [] : [measures.size])];
   return {
@@ -72,12 +72,12 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
       const row = groups[series]?.dots[index]?.row;
       if (row === undefined) return null;
       const colour = colourAt(theme, groups[series]?.slot ?? 0);
-      const lines = columns.map(({ name }, at) => ({
-        name: humanise(name),
+      const lines = columns.map((column, at) => ({
+        name: titleOf(column),
         colour: at === 0 ? colour : null,
-        value: format.measure(row[name] ?? null, hintOf(chart, name)),
+        value: format.measure(row[column.name] ?? null, hintOf(chart, column.name)),
       }));
-      return { title: titleOf(row), lines };
+      return { title: pointTitle(row), lines };
     },
     valueAt: ({ series, index }) => groups[series]?.dots[index]?.row[dimensions[0]?.name ?? ''],
     height: null,
@@ -105,11 +105,11 @@ const most = (values: readonly number[]): number => values.reduce((a, b) => Math
 const summaryOf = (drawing: Drawing, { x, y, size }: Measures, groups: readonly Group[]): string => {
   const { format, chart } = drawing;
   const dots = groups.flatMap((group) => group.dots);
-  const span = ({ name }: AnswerColumn, values: readonly number[]) =>
+  const span = (column: AnswerColumn, values: readonly number[]) =>
     format.text('{name} from {min} to {max}', {
-      name: humanise(name),
-      min: format.measure(least(values), hintOf(chart, name)),
-      max: format.measure(most(values), hintOf(chart, name)),
+      name: titleOf(column),
+      min: format.measure(least(values), hintOf(chart, column.name)),
+      max: format.measure(most(values), hintOf(chart, column.name)),
     });
   if (dots.length === 0) return say(drawing, format.text('no points'), []);
   return say(drawing, format.text('{n} points', { n: dots.length }), [
@@ -121,7 +121,7 @@ const summaryOf = (drawing: Drawing, { x, y, size }: Measures, groups: readonly 
       y,
       dots.map((dot) => dot.y),
     ),
-    ...(size === null ? [] : [format.text('Size: {name}', { name: humanise(size.name) })]),
+    ...(size === null ? [] : [format.text('Size: {name}', { name: titleOf(size) })]),
   ]);
 };
 
@@ -129,9 +129,9 @@ const isFar = (values: readonly number[]): boolean => least(values) > most(value
 
 const axesOf = (drawing: Drawing, { x, y }: Measures, all: readonly Dot[]) => {
   const { chart, theme, width } = drawing;
-  const titled = ({ name }: AnswerColumn) => {
-    const { unit } = hintOf(chart, name);
-    return unit === undefined ? humanise(name) : `${humanise(name)} (${unit})`;
+  const titled = (column: AnswerColumn) => {
+    const { unit } = hintOf(chart, column.name);
+    return unit === undefined ? titleOf(column) : `${titleOf(column)} (${unit})`;
   };
   const named = { color: theme.muted, fontSize: 11, lineHeight: 14 };
   return {

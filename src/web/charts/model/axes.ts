@@ -1,5 +1,5 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
-import { humanise, type NumberHint } from '../../base/format.js';
+import { type NumberHint, titleOf } from '../../base/format.js';
 import { grainOf, hintOf } from './columns.js';
 import { axisText, colourAt, type Drawing, ellipsis, type Periods, type Pointing, textWidth } from './drawing.js';
 import { nextPeriod, type Plot } from './plot.js';
@@ -83,7 +83,7 @@ export const categoryAxis = (plot: Plot, drawing: Drawing): Axis => {
   return {
     type: 'category',
     // A number on the axis needs the dimension's name; names and dates do not.
-    ...(isNumber && plot.dimension !== null ? { name: humanise(plot.dimension.name) } : {}),
+    ...(isNumber && plot.dimension !== null ? { name: titleOf(plot.dimension) } : {}),
     nameLocation: 'middle',
     nameGap: 24,
     nameTextStyle: axisText(drawing),

@@ -2,7 +2,7 @@
 import type { TimeGrain } from '../../../domain/dashboard/metric.js';
 import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
-import { type Format, humanise, type NumberHint } from '../../base/format.js';
+import { type Format, type NumberHint, titleOf } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];
 
@@ -48,12 +48,16 @@ export const isTarget = ({ lines = [] }: Pick<GuestChart, 'lines'>, measure: str
   lines.some((line) => line.kind === 'measure' && line.measure === measure);
 
 /** The name of a target's series: its own, or that of the measure. */
-export const targetName = ({ lines = [] }: Pick<GuestChart, 'lines'>, measure: string): string =>
-  lines.find((line) => line.kind === 'measure' && line.measure === measure)?.name ?? humanise(measure);
+export const targetName = ({ lines = [] }: Pick<GuestChart, 'lines'>, measure: AnswerColumn): string =>
+  lines.find((line) => line.kind === 'measure' && line.measure === measure.name)?.name ?? titleOf(measure);
 
-/** A dimension's value as text, with its grain. */
+/** The label of a text in the reader's language; undefined if it has none. */
+export const valueLabel = (value: Cell | undefined, { valueLabels }: AnswerColumn): string | undefined =>
+  typeof value === 'string' ? ofColumn(valueLabels, value) : undefined;
+
+/** A dimension's value as text: its label, or with its grain. */
 export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: GuestChart, format: Format): string =>
-  format.dimension(value ?? null, column.dataType, grainOf(chart, column.name));
+  valueLabel(value, column) ?? format.dimension(value ?? null, column.dataType, grainOf(chart, column.name));
 
 /** Says that rows are missing, or that fewer points are shown; null if the answer is complete. */
 export const truncationNote = (

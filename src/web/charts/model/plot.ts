@@ -94,10 +94,10 @@ const plainPlot = (
   { columns, chart, format }: { columns: Columns; chart: GuestChart; format: Format },
 ): Drawn => ({
   points: rows.map((row) => pointOf(row, columns.dimensions, chart, format)),
-  series: columns.measures.map(({ name }) => ({
-    name: targetName(chart, name),
-    measure: name,
-    values: rows.map((row) => numberOf(row[name])),
+  series: columns.measures.map((measure) => ({
+    name: targetName(chart, measure),
+    measure: measure.name,
+    values: rows.map((row) => numberOf(row[measure.name])),
   })),
   notes: [],
 });
@@ -158,7 +158,7 @@ const withNotes = (some: Omit<Drawn, 'points'>, notes: readonly string[]): Omit<
 
 /** The parts of the first measure are drawn; the other measures are named. */
 const unsplit = ({ measures }: Columns, chart: GuestChart, { text }: Format): readonly string[] => {
-  const list = measures.slice(1).map(({ name }) => targetName(chart, name));
+  const list = measures.slice(1).map((measure) => targetName(chart, measure));
   return list.length === 0 ? [] : [text('Not drawn: {list}', { list: list.join(', ') })];
 };
 
