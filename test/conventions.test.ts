@@ -48,6 +48,8 @@ const mayImport: Readonly<
     folders: ['contract', 'domain', 'platform'],
     packages: [/^express$/, /^helmet$/, /^pino(-http)?$/, /^zod$/, /^node:/],
   },
+  // Guests' operations as tools: calls the dispatch and nothing else.
+  mcp: { folders: ['contract', 'domain', 'http'], packages: [/^@modelcontextprotocol\/sdk\//, /^zod$/, /^node:/] },
   store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
   engine: {
     folders: ['domain', 'platform'],
@@ -123,6 +125,7 @@ const mayImport: Readonly<
       'domain',
       'gateway',
       'http',
+      'mcp',
       'platform',
       'store',
       'deliver',

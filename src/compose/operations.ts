@@ -22,6 +22,7 @@ import * as embeds from '../contract/embeds.js';
 import * as guestBoards from '../contract/guest-boards.js';
 import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestDownloads from '../contract/guest-downloads.js';
+import * as guestEmbeds from '../contract/guest-embeds.js';
 import * as guestFields from '../contract/guest-fields.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
 import * as guestOwnMetrics from '../contract/guest-own-metrics.js';
@@ -82,6 +83,7 @@ import { queryMetric } from '../usecases/embeds/query.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
 import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../usecases/guest/downloads.js';
+import { listGuestEmbeds } from '../usecases/guest/embeds.js';
 import { listGuestFields } from '../usecases/guest/fields.js';
 import { restoreGuestLayout, saveGuestLayout } from '../usecases/guest/layouts.js';
 import {
@@ -198,6 +200,7 @@ const table = {
   listDashboardMetrics: serve(workspaceDashboards.listDashboardMetrics, listDashboardMetrics),
   updateWorkspaceDashboards: serve(workspaceDashboards.updateWorkspaceDashboards, updateWorkspaceDashboards),
   queryMetric: serve(metrics.queryMetric, queryMetric),
+  listGuestEmbeds: serve(guestEmbeds.listGuestEmbeds, listGuestEmbeds),
   getGuestDashboard: serve(guestReads.getGuestDashboard, getGuestDashboard),
   getGuestMetric: serve(guestReads.getGuestMetric, getGuestMetric),
   queryGuestMetric: serve(guestReads.queryGuestMetric, queryGuestMetric),
@@ -253,6 +256,7 @@ type Declared =
   | typeof guestBoards
   | typeof guestDashboardQuery
   | typeof guestDownloads
+  | typeof guestEmbeds
   | typeof guestFields
   | typeof guestMetrics
   | typeof guestOwnMetrics

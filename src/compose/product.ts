@@ -30,8 +30,9 @@ import {
   studioPage,
 } from '../http/assets.js';
 import { type Doors, openDoors } from '../http/doors.js';
-import { createGuestFront } from '../http/guest-front.js';
+import { createGuestFront, type GuestFront } from '../http/guest-front.js';
 import { type Handle, inTurn } from '../http/in-turn.js';
+import { createMcp, mcpRoots } from '../mcp/endpoint.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type Credentials, loadCredentials } from '../platform/credentials.js';
@@ -135,6 +136,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
+  const mcpFront = api === null ? null : openMcp(config, context, { ...api, log, metrics });
   const { failed: ready, fixOf } = readiness;
   const operated = { service: api, log, metrics, ready, fixOf, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
@@ -142,7 +144,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
   // The paths of tokens and guests come before the Express app, because Express would cost more time than the rest of
   // such a request.
-  const handle = inTurn([guestFront, gateway?.router ?? null], app);
+  const handle = inTurn([guestFront, mcpFront, gateway?.router ?? null], app);
   const manage = createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] });
   return { handle, manage, studioLink, close: resources.closeAll };
 };
@@ -365,6 +367,20 @@ const upstreamOf = (
 const isAnyAddress = ({ settings }: Config): boolean => ['0.0.0.0', '::'].includes(settings.server.host);
 
 type Checked = { readonly checks: readonly Check[] } | null | undefined;
+
+/** Null: `mcp.isEnabled` is false. */
+const openMcp = (
+  config: Config,
+  { url, version }: ProcessContext,
+  served: Parameters<typeof createGuestFront>[0],
+): GuestFront | null => {
+  const { mcp, gateway } = config.settings;
+  if (!mcp.isEnabled) return null;
+  const address = (gateway.publicServiceUrl ?? gateway.publicOrigin ?? url).replace(/\/+$/, '');
+  const { allowedOrigins } = mcp;
+  const dispatch = createMcp({ dispatch: served.dispatch, version, url: address, allowedOrigins });
+  return createGuestFront({ ...served, dispatch, roots: mcpRoots });
+};
 
 /** The checks of `/readyz`. */
 const readinessChecks = ({ settings }: Config, database: Database, parts: readonly Checked[]): readonly Check[] => [

@@ -27,21 +27,23 @@ type Deps = {
   readonly addressOf: AddressOf;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  /** The paths that it answers, with all below them. Left out: those of guests' operations. */
+  readonly roots?: readonly string[];
 };
 
-const root = '/api/v2/guest';
+const guestRoots = ['/api/v2/guest'] as const;
 
 type Target = { readonly path: string; readonly query: Readonly<Record<string, unknown>> };
 
 const noQuery: Target['query'] = Object.freeze({});
 
 /** Returns undefined for a path that is not a guest's. A proxy may send a complete URL as the path. */
-const targetOf = (url: string): Target | undefined => {
+const targetOf = (url: string, roots: readonly string[]): Target | undefined => {
   const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
-  if (!local.startsWith(root)) return undefined;
+  if (!roots.some((root) => local.startsWith(root))) return undefined;
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
-  if (path.length > root.length && path[root.length] !== '/') return undefined;
+  if (!roots.some((root) => path === root || path.startsWith(`${root}/`))) return undefined;
   return { path, query: at < 0 ? noQuery : parseQuery(local.slice(at + 1)) };
 };
 
@@ -80,6 +82,7 @@ const createAsk =
         acceptLanguage,
         readBody,
         sender,
+        headers: request.headers,
         requestId: id,
         signal,
       };
@@ -137,11 +140,12 @@ const createNote = ({ log, metrics }: Deps) => {
 };
 
 export const createGuestFront = (deps: Deps): GuestFront => {
+  const { roots = guestRoots } = deps;
   const ask = createAsk(deps);
   const { send, preflight } = createSend();
   const note = createNote(deps);
   return (request, response, next) => {
-    const target = targetOf(request.url ?? '/');
+    const target = targetOf(request.url ?? '/', roots);
     if (target === undefined) {
       next();
       return;

@@ -91,14 +91,14 @@ export const guestHeaders: FlatHeaders = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'X-Request-Id, Content-Disposition, Deprecation, ETag',
+  'X-Request-Id, Content-Disposition, Deprecation, ETag, WWW-Authenticate',
 ];
 
 export const guestPreflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'GET, POST, PUT, DELETE',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type, If-None-Match, X-Request-Id',
+  'Authorization, Content-Type, If-None-Match, Mcp-Protocol-Version, X-Request-Id',
   'Access-Control-Max-Age',
   '7200',
 ];

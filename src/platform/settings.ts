@@ -229,6 +229,14 @@ const limits = section(
   },
 );
 
+const mcp = section('/mcp: what guests may do as tools of the Model Context Protocol, with a guest token as bearer', {
+  isEnabled: z.boolean().default(false).describe('whether this process serves /mcp; it needs the service'),
+  allowedOrigins: z
+    .array(origin)
+    .default([])
+    .describe('origins of web pages that may call /mcp; programs, which send no Origin, need no entry'),
+});
+
 const session = section('how sessions of the host application are verified', {
   cookie: z
     .string()
@@ -363,6 +371,7 @@ export const settingsSchema = z.strictObject({
   themes,
   studio,
   limits,
+  mcp,
   gateway,
 });
 

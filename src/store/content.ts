@@ -60,11 +60,15 @@ const withCache = (store: ContentStore, { keep }: Cache): ContentStore => {
   const madeBy = kept('metrics of guests', (dashboardId: string, dataAppId: string, clientId: string) =>
     guestMetrics.list(dashboardId, { dataAppId, clientId }),
   );
+  const shownTo = kept('embeds of client', (dataAppId: string, clientId: string) =>
+    embeds.listByClient({ dataAppId, clientId }),
+  );
   return {
     embeds: {
       findById: kept('embed', embeds.findById),
       findByDashboard: kept('embed of dashboard', embeds.findByDashboard),
       listByMetric: kept('embeds of metric', embeds.listByMetric),
+      listByClient: ({ dataAppId, clientId }) => shownTo(dataAppId, clientId),
     },
     dashboards: {
       findById: kept('dashboard', dashboards.findById),

@@ -1,6 +1,8 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Embed } from '../domain/dashboard/embed.js';
+import type { Owner } from '../domain/dashboard/metric.js';
 import type { EmbedStore } from '../domain/store/dashboards.js';
+import type { Page } from '../domain/store/page.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
@@ -72,15 +74,36 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
       ).map(decode),
     listByMetric: async (dataAppId, metricId) =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
-    listByDataApp: async (dataAppId, wanted) => {
-      const own = db.selectFrom('embeds').selectAll().where('data_app_id', '=', dataAppId);
-      return (await listRows(own, ['created_at', 'embed_id'], wanted)).map(decode);
-    },
+    listByDataApp: (dataAppId, wanted) => listByDataApp(db, dataAppId, wanted),
+    listByClient: (client) => listByClient(db, client),
     removeByDatamart: async (datamartName) => {
       const isOver = sql<boolean>`access_settings ->> 'datamartName' = ${datamartName}`;
       await db.deleteFrom('embeds').where(isOver).execute();
     },
   };
+};
+
+const listByDataApp = async (db: Kysely<Tables>, dataAppId: string, wanted: Page | null): Promise<readonly Embed[]> => {
+  const own = db.selectFrom('embeds').selectAll().where('data_app_id', '=', dataAppId);
+  return (await listRows(own, ['created_at', 'embed_id'], wanted)).map(decode);
+};
+
+const listByClient = async (db: Kysely<Tables>, { dataAppId, clientId }: Owner): Promise<readonly Embed[]> => {
+  const rows = await db
+    .selectFrom('embeds')
+    .innerJoin('dashboards', 'dashboards.id', 'embeds.dashboard_id')
+    .selectAll('embeds')
+    .where('embeds.data_app_id', '=', dataAppId)
+    .where((eb) =>
+      eb.or([
+        eb('dashboards.data_app_id', 'is', null),
+        eb.and([eb('dashboards.data_app_id', '=', dataAppId), eb('dashboards.client_id', '=', clientId)]),
+      ]),
+    )
+    .orderBy('embeds.created_at')
+    .orderBy('embeds.embed_id')
+    .execute();
+  return rows.map(decode);
 };
 
 const lock = async (db: Kysely<Tables>, dataAppId: string, embedId: string): Promise<Embed | undefined> => {

@@ -337,6 +337,7 @@ export const sampleHandlers: Handlers = {
   updateWorkspaceDashboards: async () => undefined,
   queryMetric: async () => reply,
   getGuestDashboard: async (_, { dashboardId }) => ({ ...guestDashboard, dashboardId }),
+  listGuestEmbeds: async () => ({ dashboards: [], metrics: [] }),
   getGuestMetric: async () => ({ ...guestMetric, theme: null }),
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   queryGuestDashboard: async (_, { metrics }) => partsOf(metrics.map(({ metricId }) => metricId)),

@@ -464,6 +464,9 @@ const embedTests = (store: () => Store): void => {
       expect(await store().embeds.findByDashboard(otherApp.id, dashboard.id)).toBeUndefined();
       expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([single, older, newer]);
       expect(await store().embeds.listByDataApp(dataApp.id, { number: 2, size: 2 })).toEqual([newer]);
+      const anybody = { dataAppId: dataApp.id, clientId: 'nobody' };
+      expect(await store().embeds.listByClient(anybody)).toEqual([single, older, newer]);
+      expect(await store().embeds.listByClient({ ...anybody, dataAppId: otherApp.id })).toEqual([]);
     });
 
     it('an embed and a dashboard may have one name only if it means the same dashboard', async () => {

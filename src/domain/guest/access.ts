@@ -153,6 +153,41 @@ export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMet
   return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
 };
 
+/** Operations that a token may be refused on a dashboard or metric that it opens. Reading and querying are none of them. */
+export const guestOperationNames = [
+  'listGuestUnderlying',
+  'downloadGuestCsv',
+  'downloadGuestXlsx',
+  'listGuestFields',
+  'previewGuestMetric',
+  'createGuestMetric',
+  'getGuestMetricDefinition',
+  'updateGuestMetric',
+] as const;
+export type GuestOperation = (typeof guestOperationNames)[number];
+
+/** Returns what the token may call through this embed, as the operations themselves decide it. */
+export const permittedOperations = (grant: GuestGrant, embed: Embed): readonly GuestOperation[] => {
+  const { isEnableUnderlyingData, isEnableDownloadMetrics } = effectivePermissions(
+    grant.permissions,
+    embed.accessSettings,
+  );
+  const defines = embed.embedType === 'dashboard' && !restrictsMetrics(grant);
+  const creates = defines && isPermitted(grant, embed, 'createGuestMetric');
+  const updates = defines && isPermitted(grant, embed, 'updateGuestMetric');
+  const isPermittedTo: Readonly<Record<GuestOperation, boolean>> = {
+    listGuestUnderlying: isEnableUnderlyingData,
+    downloadGuestCsv: isEnableDownloadMetrics,
+    downloadGuestXlsx: isEnableDownloadMetrics,
+    listGuestFields: creates && embed.accessSettings?.metricCreationMode === 'DRAG_DROP',
+    previewGuestMetric: creates || updates,
+    createGuestMetric: creates,
+    getGuestMetricDefinition: updates,
+    updateGuestMetric: updates,
+  };
+  return guestOperationNames.filter((name) => isPermittedTo[name]);
+};
+
 /** The access setting for each permission; null if no embed setting affects it. */
 const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) => boolean) | null>> = {
   isEnableArchiveMetrics: (settings) => settings.isAllowMetricDeletion,

@@ -3,6 +3,7 @@ import type { LayoutCard } from '../dashboard/dashboard.js';
 import type { Comparison, Sort, TimeGrain } from '../dashboard/metric.js';
 import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
+import type { GuestOperation } from './access.js';
 import type { EffectiveAccess } from './end-user-filters.js';
 import type { GuestPermission } from './grant.js';
 import type { ListedView } from './saved-view.js';
@@ -23,6 +24,13 @@ export type GuestDashboard = {
   /** Whether `layout` is the guest's own. Left out where the guest may not arrange cards. */
   readonly hasOwnLayout?: boolean | undefined;
 };
+
+/** What one guest opens, with the operations that its token may call there besides reading. */
+export type GuestEmbeds = {
+  readonly dashboards: readonly (Listed & { readonly dashboardId: string })[];
+  readonly metrics: readonly (Listed & { readonly metricId: string })[];
+};
+type Listed = { readonly name: string; readonly operations: readonly GuestOperation[] };
 
 /**
  * How the elements look. `light` and `dark`: values of CSS custom properties. Without them, `name` is a theme that this

@@ -133,6 +133,11 @@ export type EmbedStore = {
   /** Returns the data app's embeds, oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
   /**
+   * Returns the client's embeds, oldest first: those of its data app whose dashboard is the client's own or the
+   * organization's.
+   */
+  readonly listByClient: (client: Owner) => Promise<readonly Embed[]>;
+  /**
    * Deletes the embeds of all data apps whose access settings name the datamart. Tokens change as described at
    * `delete`.
    */

@@ -63,7 +63,7 @@ export type Store = {
 
 /** The content that guest requests read. Every `Store` is also a `ContentStore`. */
 export type ContentStore = {
-  readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric'>;
+  readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric' | 'listByClient'>;
   readonly dashboards: Pick<DashboardStore, 'findById' | 'findByExternalId' | 'listMetrics'>;
   readonly metrics: Pick<MetricStore, 'findById' | 'listDashboards'>;
   readonly guestMetrics: Pick<GuestMetricStore, 'list'>;

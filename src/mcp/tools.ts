@@ -1,0 +1,86 @@
+/** The tools: each names one operation of guests, and has its input. What a tool may read, its operation decides. */
+import { z } from 'zod';
+import { downloadGuestCsv, downloadGuestXlsx } from '../contract/guest-downloads.js';
+import { listGuestEmbeds } from '../contract/guest-embeds.js';
+import { listGuestFields } from '../contract/guest-fields.js';
+import { createGuestMetric, previewGuestMetric, updateGuestMetric } from '../contract/guest-metrics.js';
+import { getGuestMetricDefinition } from '../contract/guest-own-metrics.js';
+import {
+  getGuestDashboard,
+  getGuestMetric,
+  listGuestFilterOptions,
+  listGuestUnderlying,
+  queryGuestMetric,
+} from '../contract/guest-reads.js';
+import type { Operation } from '../contract/operation.js';
+
+export type Tool = {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly description: string;
+  /** Whether it only reads. */
+  readonly reads: boolean;
+  /** Whether every token that opens a dashboard or metric may call it. Otherwise `listGuestEmbeds` says who may. */
+  readonly isForAll: boolean;
+  readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
+};
+
+type Entry = readonly [name: string, operation: Operation, kind: 'all' | 'read' | 'write', description: string];
+
+// A description names no other tool: the reader may not have it.
+const entries: readonly Entry[] = [
+  ['list_dashboards', listGuestEmbeds, 'all', 'Lists the dashboards and single metrics that you may open, by id.'],
+  [
+    'describe_dashboard',
+    getGuestDashboard,
+    'all',
+    'Describes a dashboard: its metrics with their columns, and the filters that you may set.',
+  ],
+  ['describe_metric', getGuestMetric, 'all', 'Describes a single metric that is listed without a dashboard.'],
+  [
+    'query_metric',
+    queryGuestMetric,
+    'all',
+    'Answers the rows of a metric. Name the dashboard that shows it, set filters, and ask for few rows with `limit`.',
+  ],
+  ['list_filter_values', listGuestFilterOptions, 'all', 'Lists the values that a filter of a dashboard can take.'],
+  ['list_underlying_rows', listGuestUnderlying, 'read', 'Lists single rows behind a metric. Ask for few with `limit`.'],
+  ['export_csv', downloadGuestCsv, 'read', 'Exports the rows of a metric as CSV.'],
+  ['export_xlsx', downloadGuestXlsx, 'read', 'Exports the rows of a metric as an XLSX workbook.'],
+  ['list_fields', listGuestFields, 'read', 'Lists the tables and columns on which a metric can be built.'],
+  ['preview_metric', previewGuestMetric, 'read', 'Answers a definition of a metric without saving it.'],
+  ['create_metric', createGuestMetric, 'write', 'Saves a new metric on a dashboard.'],
+  ['read_metric_definition', getGuestMetricDefinition, 'read', 'Reads the definition of a metric that you may change.'],
+  ['update_metric', updateGuestMetric, 'write', 'Changes the name or the definition of a metric.'],
+];
+
+/** The schema of the operation's input, without the ids under which the reference shares parts. */
+const inputSchemaOf = ({ input }: Operation): Tool['inputSchema'] => {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', target: 'draft-2020-12' });
+  return { ...schema, type: 'object' };
+};
+
+/** Every tool, in the order in which they are listed. Written at the first call, to keep the start fast. */
+export const allTools = (() => {
+  let written: readonly Tool[] | undefined;
+  return (): readonly Tool[] => {
+    written ??= entries.map(([name, operation, kind, description]) => ({
+      name,
+      operation,
+      description,
+      reads: kind !== 'write',
+      isForAll: kind === 'all',
+      inputSchema: inputSchemaOf(operation),
+    }));
+    return written;
+  };
+})();
+
+const listed = listGuestEmbeds.output.shape.data;
+
+/** Returns the tools that a token may call, by the answer of `listGuestEmbeds` with this token. */
+export const grantedTools = (opened: z.output<typeof listed>): readonly Tool[] => {
+  const places = [...opened.dashboards, ...opened.metrics];
+  const granted = new Set<string>(places.flatMap(({ operations }) => operations));
+  return allTools().filter(({ operation, isForAll }) => isForAll || granted.has(operation.name));
+};
