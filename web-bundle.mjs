@@ -24,9 +24,17 @@ const bundleCharts = (dist) => {
   return bundle(
     {
       input: Object.fromEntries([
-        ...['arrange', 'controls', 'card-picture', 'editor', 'given-marks', 'own-theme', 'print', 'save'].map(
-          (name) => [name, join(root, `src/web/elements/${name}.ts`)],
-        ),
+        ...[
+          'arrange',
+          'controls',
+          'card-picture',
+          'editor',
+          'filter-labels',
+          'given-marks',
+          'own-theme',
+          'print',
+          'save',
+        ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)
           .filter((file) => !inScript.includes(file))

@@ -37,10 +37,10 @@ export const rendererOpener =
         const found = files.get(path);
         return found?.isPublic === true ? { contentType: found.contentType, body: found.body } : undefined;
       },
-      read: async ({ method, path, body, caller }, signal) => {
+      read: async ({ method, path, body, language, caller }, signal) => {
         const call = inProcessTransport(dispatch(), async () => caller);
         const answer = await call(
-          { method: method === 'GET' ? 'GET' : 'POST', path, query: {}, body, bearer: '' },
+          { method: method === 'GET' ? 'GET' : 'POST', path, query: {}, body, bearer: '', language },
           signal,
         );
         // Newline-delimited JSON comes as its text.

@@ -9,6 +9,8 @@ export type WireRequest = {
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly bearer: string;
+  /** The reader's language. Only the transport of this process sends it. */
+  readonly language?: string | undefined;
 };
 export type WireResponse = {
   readonly status: number;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { toCsv } from './csv.js';
 import { identifier, list } from './fields.js';
-import { exampleQuery, guestQuery, queryErrors } from './guest-reads.js';
+import { exampleQuery, guestQuery, language, queryErrors } from './guest-reads.js';
 import { operation } from './operation.js';
 import { toXlsx } from './xlsx/workbook.js';
 
@@ -14,8 +14,9 @@ export const downloadGuestCsv = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'Download a metric as CSV',
-  description: `${permission} Returns every row, unless the request has \`limit\` or \`offset\`. If rows are missing for that reason, one more line at the end says so in its first cell. The first line has the labels of the datamart for columns that the metric’s author did not name. The format is RFC 4180; text that a spreadsheet would execute is prefixed by an apostrophe. ${whole}`,
+  description: `${permission} Returns every row, unless the request has \`limit\` or \`offset\`. If rows are missing for that reason, one more line at the end says so in its first cell. The first line has the labels of the datamart for columns that the metric’s author did not name. In a language, columns and texts have their labels; without one, all is as stored. The format is RFC 4180; text that a spreadsheet would execute is prefixed by an apostrophe. ${whole}`,
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: guestQuery,
   contentType: 'text/csv',
   output: z.string(),
@@ -38,8 +39,9 @@ export const downloadGuestXlsx = operation({
   section: 'guest',
   resource: 'Guest reads',
   summary: 'Download a metric as XLSX',
-  description: `${permission} Returns the rows of the CSV download as a workbook. ${aboutSheets} ${whole}`,
+  description: `${permission} Returns the rows of the CSV download as a workbook. Values of filters are stated as stored. ${aboutSheets} ${whole}`,
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: guestQuery,
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   output: file,
@@ -59,11 +61,16 @@ export const downloadGuestDashboardXlsx = operation({
   summary: 'Download metrics of a dashboard as XLSX',
   description: `${permission} Returns a workbook with a sheet for each metric, in the order of the request. ${aboutSheets} A metric that fails before its first row has a sheet that says so. Each metric counts as a request for the rate limits. ${whole}`,
   credentials: ['guestToken'],
+  takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,
     dashboardFilter: guestQuery.shape.dashboardFilter,
     crossFilter: guestQuery.shape.crossFilter,
-    metrics: list(guestQuery.omit({ dashboardId: true, dashboardFilter: true, crossFilter: true }), mostSheets).min(1),
+    language,
+    metrics: list(
+      guestQuery.omit({ dashboardId: true, dashboardFilter: true, crossFilter: true, language: true }),
+      mostSheets,
+    ).min(1),
   }),
   requestsOf: ({ metrics }) => metrics.length,
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',

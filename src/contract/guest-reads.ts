@@ -34,6 +34,10 @@ const filter = z
   .object({
     name: z.string(),
     label: z.string().optional().describe('The name in the reader’s language, if it has a translation.'),
+    hasValueLabels: z
+      .literal(true)
+      .optional()
+      .describe('Some values have labels in the reader’s language: the options have them.'),
     dataType: z.enum(['string', 'number', 'date', 'boolean']),
     defaultValue: guestFilterValue.nullable().describe('Applies until the guest chooses another value.'),
     isSingleChoice: z.literal(true).optional().describe('The guest chooses one value at most.'),
@@ -114,10 +118,11 @@ const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
 };
 
 const encodeFilter = (filter: GuestMetric['filters'][number]): Filter => {
-  const { name, label, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
+  const { name, label, hasValueLabels, dataType, defaultValue, isSingleChoice, appliedValue } = filter;
   return {
     name,
     ...(label === undefined ? {} : { label }),
+    ...(hasValueLabels === undefined ? {} : { hasValueLabels }),
     dataType,
     defaultValue: encodeDefault(defaultValue),
     ...(isSingleChoice === undefined ? {} : { isSingleChoice }),

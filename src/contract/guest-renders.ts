@@ -1,11 +1,11 @@
 /** Dashboards and metrics as PDF and PNG, drawn by the server with a guest token. */
 import { z } from 'zod';
 import { identifier } from './fields.js';
-import { exampleQuery, guestQuery, readErrors } from './guest-reads.js';
+import { exampleQuery, guestQuery, language, readErrors } from './guest-reads.js';
 import { operation } from './operation.js';
 
 const about =
-  'Refused unless the permissions allow it (`isEnableDownloadMetrics`). The server draws the elements with headless Chromium, as on paper: light, with filters, marks of other cards (`crossFilter`), moment and what is missing. The drawing reads with this token, as a browser would. It counts as ten requests for the rate limits. 503: the server has no Chromium, or is busy.';
+  'Refused unless the permissions allow it (`isEnableDownloadMetrics`). The server draws the elements with headless Chromium, as on paper: light, with filters, marks of other cards (`crossFilter`), moment and what is missing. The drawing reads with this token, as a browser would. It counts as ten requests for the rate limits. It is in the reader’s language; without one, in English and as written. 503: the server has no Chromium, or is busy.';
 
 const file = z.string().meta({ format: 'binary' });
 const bytes = async function* (data: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -13,9 +13,9 @@ const bytes = async function* (data: Uint8Array): AsyncGenerator<Uint8Array> {
 };
 
 const { dashboardFilter: filters, crossFilter: marks } = guestQuery.shape;
-const dashboard = z.strictObject({ dashboardId: identifier, dashboardFilter: filters, crossFilter: marks });
+const dashboard = z.strictObject({ dashboardId: identifier, dashboardFilter: filters, crossFilter: marks, language });
 const metric = guestQuery
-  .pick({ metricId: true, dashboardId: true, dashboardFilter: true, crossFilter: true })
+  .pick({ metricId: true, dashboardId: true, dashboardFilter: true, crossFilter: true, language: true })
   .refine(
     ({ dashboardId: through, dashboardFilter: values, crossFilter: chosen }) =>
       through !== undefined || (values === undefined && chosen === undefined),
@@ -27,6 +27,7 @@ const common = {
   resource: 'Guest reads',
   description: about,
   credentials: ['guestToken'],
+  takesLanguage: true,
   output: file,
   requestsOf: () => 10,
   encode: bytes,

@@ -39,7 +39,7 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined
  */
 export const inProcessTransport =
   (dispatch: Dispatch, callerOf?: () => Promise<Caller>): Transport =>
-  async ({ method, path, query, body, bearer }, signal) => {
+  async ({ method, path, query, body, bearer, language }, signal) => {
     signal?.throwIfAborted();
     const text = body === undefined ? undefined : JSON.stringify(body);
     if (text !== undefined && Buffer.byteLength(text) > limits.bodyBytes) return { status: 413, body: tooLarge() };
@@ -53,6 +53,7 @@ export const inProcessTransport =
       path,
       query: parse(stringify(query)),
       body: text === undefined ? undefined : JSON.parse(text),
+      acceptLanguage: language,
       signal: signal ?? never,
     });
     const answer = await untilAborted(work, signal);

@@ -4,14 +4,20 @@
  */
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import type { GuestCaller } from '../domain/guest/caller.js';
-import type { RenderRequest, RenderTarget } from '../domain/guest/render.js';
+import type { RenderRequest } from '../domain/guest/render.js';
 
 /** A name that no resolver knows (RFC 2606). */
 const origin = 'http://render.invalid';
 
 /** Answers one read of the page as the service answers it to this caller. Undefined: there is no such operation. */
 export type Read = (
-  request: { readonly method: string; readonly path: string; readonly body: unknown; readonly caller: GuestCaller },
+  request: {
+    readonly method: string;
+    readonly path: string;
+    readonly body: unknown;
+    readonly language: string | undefined;
+    readonly caller: GuestCaller;
+  },
   signal: AbortSignal,
 ) => Promise<{ readonly status: number; readonly contentType: string; readonly body: string } | undefined>;
 
@@ -35,6 +41,7 @@ const shell =
 /** The reads that a drawing needs, and no write. */
 const reads: readonly (readonly [method: string, path: RegExp])[] = [
   ['GET', /^\/api\/v2\/guest\/(?:dashboards|metrics)\/[^/]+$/],
+  ['GET', /^\/api\/v2\/guest\/dashboards\/[^/]+\/filters\/[^/]+\/options$/],
   ['POST', /^\/api\/v2\/guest\/(?:dashboards|metrics)\/[^/]+\/query$/],
 ];
 
@@ -68,11 +75,13 @@ const answer = async (route: Route, { request, read, file, nonce, signal }: Serv
   }
   const found = method === 'GET' ? file(url.pathname) : undefined;
   if (found !== undefined) return route.fulfill({ status: 200, ...found });
-  const isRead = reads.some(([of, path]) => of === method && path.test(url.pathname)) && url.search === '';
+  const isRead =
+    reads.some(([of, path]) => of === method && path.test(url.pathname)) && /^(\?search=)?$/.test(url.search);
   if (!isRead || asked.headers().authorization !== `Bearer ${nonce}`) return route.abort('blockedbyclient');
   await request.assertStillGood();
   const body = parse(asked.postData());
-  const answered = await read({ method, path: url.pathname, body, caller: request.caller }, signal);
+  const { language } = request;
+  const answered = await read({ method, path: url.pathname, body, language, caller: request.caller }, signal);
   return answered === undefined ? route.abort('blockedbyclient') : route.fulfill(answered);
 };
 
@@ -96,12 +105,13 @@ export const openPage = async (
 
 type Placed = { readonly tag: string; readonly attributes: Readonly<Record<string, string>>; readonly options: object };
 
-const placeOf = (target: RenderTarget): Placed => {
+const placeOf = ({ target, language }: Pick<RenderRequest, 'target' | 'language'>): Placed => {
   const { metricId, dashboardId } = target;
+  const spoken: Readonly<Record<string, string>> = language === undefined ? {} : { language };
   if (dashboardId === undefined) {
-    return { tag: 'guestlist-metric', attributes: { 'metric-id': metricId }, options: {} };
+    return { tag: 'guestlist-metric', attributes: { 'metric-id': metricId, ...spoken }, options: {} };
   }
-  const attributes = { 'dashboard-id': dashboardId, 'url-filters': 'off' };
+  const attributes = { 'dashboard-id': dashboardId, 'url-filters': 'off', ...spoken };
   const { dashboardFilter: filters = {}, crossFilter = [] } = target;
   const only = metricId === undefined ? {} : { metricId };
   return { tag: 'guestlist-dashboard', attributes, options: { filters, crossFilter, ...only } };
@@ -136,8 +146,8 @@ const draw = async (given: Placed & { readonly token: string; readonly origin: s
 };
 
 /** Draws the target on the page. Throws if its element shows a failure instead. Returns the height in CSS pixels. */
-export const drawOn = async (page: Page, target: RenderTarget, nonce: string): Promise<number> => {
-  const { fault, height } = await page.evaluate(draw, { ...placeOf(target), token: nonce, origin });
+export const drawOn = async (page: Page, request: RenderRequest, nonce: string): Promise<number> => {
+  const { fault, height } = await page.evaluate(draw, { ...placeOf(request), token: nonce, origin });
   if (fault !== null) throw new Error(`the page could not be drawn: ${fault}`);
   return height;
 };

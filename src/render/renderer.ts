@@ -152,7 +152,7 @@ const drawIn = async (browser: Browser, request: RenderRequest, options: Rendere
     const nonce = randomUUID();
     const work = async (): Promise<Uint8Array> => {
       const page = await openPage(context, { request, nonce, signal, ...options }, fail);
-      return fileOf(context, request.format, await drawOn(page, request.target, nonce));
+      return fileOf(context, request.format, await drawOn(page, request, nonce));
     };
     const file = await Promise.race([work(), failed]);
     await request.assertStillGood();

@@ -1,11 +1,16 @@
 /** Labels of columns and values in the reader's language: only of the guest's own rows, and never sent back. */
 import fc from 'fast-check';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toCsv } from '../../src/contract/csv.js';
 import { encodeReply } from '../../src/contract/metrics.js';
+import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import { translateBy } from '../../src/domain/dashboard/translations.js';
+import type { Workbook } from '../../src/domain/guest/download.js';
 import type { GuestQuery } from '../../src/domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
+import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { labelAnswer } from '../../src/usecases/guest/labels.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
 import { getGuestDashboard, listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
@@ -128,6 +133,55 @@ test('the rows behind a metric have labels of their own values', async () => {
   const { answer } = await listGuestUnderlying(world.deps)(await guest('b'), query, stays);
   expect(answer.columns[0]?.valueLabels).toEqual({ CA: 'Kalifornien' });
   expect(JSON.stringify(answer)).not.toMatch(/Nevada|Neu York|Texas/);
+});
+
+const csvOf = async (client: string, language?: string, more: object = {}) => {
+  const query = { metricId: metricIds[client] ?? '', dashboardId: `of-${client}`, language, ...more };
+  const pieces: string[] = [];
+  const caller = await mayDownload(client);
+  for await (const piece of toCsv(await downloadGuestCsv(world.deps)(caller, query, stays))) pieces.push(piece);
+  return pieces.join('');
+};
+const mayDownload = (client: string) =>
+  world.mint({}, { clientId: client, permissions: { isEnableDownloadMetrics: true } });
+
+test('a file without a language is as stored; with one, it has labels of its own rows', async () => {
+  expect(await csvOf('b')).toBe('State,Sales\r\nCA,1\r\n');
+  expect(await csvOf('b', 'en')).toBe(await csvOf('b'));
+  expect(await csvOf('b', 'de')).toBe('Bundesstaat,Verkäufe\r\nKalifornien,1\r\n');
+  expect((await csvOf('a', 'de')).split('\r\n').sort()).toEqual(
+    ['', ',1', 'Bundesstaat,Verkäufe', 'Kalifornien,2', 'Nevada (Staat),1', 'Neu York,1'].sort(),
+  );
+});
+
+const chunksOf = async (workbook: Workbook): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  const failure = (error: unknown) => {
+    throw error;
+  };
+  for await (const chunk of toXlsx(workbook, failure)) chunks.push(chunk);
+  return Object.values(unzipSync(Buffer.concat(chunks)))
+    .map((part) => Buffer.from(part).toString())
+    .join('\n');
+};
+
+test('a workbook has labels of its own rows, and states filters with their stored values', async () => {
+  const caller = await mayDownload('b');
+  const asked = {
+    dashboardId: 'of-b',
+    dashboardFilter: { State: ['CA', 'TX'] },
+    language: 'de',
+    metrics: [{ metricId: metricIds.b ?? '' }],
+  };
+  const whole = await chunksOf(await downloadGuestDashboardXlsx(world.deps)(caller, asked, stays));
+  const { metrics: _, ...query } = { ...asked, metricId: metricIds.b ?? '' };
+  const one = await chunksOf(await downloadGuestXlsx(world.deps)(caller, query, stays));
+  for (const text of [whole, one]) {
+    expect(text).toContain('Kalifornien');
+    expect(text).toContain('Bundesstaat');
+    expect(text).toContain('CA, TX');
+    expect(text).not.toMatch(/Nevada|Neu York|Texas/);
+  }
 });
 
 test('units are translated with the metric; the dashboard has no label of a value', async () => {

@@ -16,6 +16,8 @@ export type RenderRequest = {
   readonly caller: GuestCaller;
   readonly target: RenderTarget;
   readonly format: RenderFormat;
+  /** The reader's language. Undefined: English, and all that an author wrote as it is written. */
+  readonly language?: string | undefined;
   /** Throws if the caller's token has ended. Called before each read, and before the file is handed out. */
   readonly assertStillGood: () => Promise<void>;
 };

@@ -80,6 +80,8 @@ export type GuestFilter = {
   readonly name: string;
   /** The name in the reader's language, if it has a translation. */
   readonly label?: string | undefined;
+  /** Whether values have labels in the reader's language. The options have them. */
+  readonly hasValueLabels?: true | undefined;
   readonly dataType: FilterDataType;
   readonly defaultValue: FilterValue | null;
   /** Whether the guest chooses one value at most. */

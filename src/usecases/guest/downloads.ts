@@ -1,5 +1,6 @@
 /** Downloads of metrics as files. The rows are read in the same way as by a query, under the same restrictions. */
 import { sameName } from '../../domain/dashboard/dashboard.js';
+import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterValue } from '../../domain/filter/filter.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
@@ -14,6 +15,7 @@ import { columnLabels } from '../../domain/query/labels.js';
 import type { Store } from '../../domain/store/store.js';
 import type { Opened } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
+import { labelBatches, translationOf } from './labels.js';
 import {
   assertPermitted,
   assertStillGood,
@@ -44,14 +46,31 @@ const questionOf = (
   query: GuestQuery,
 ): Promise<MetricQuestion> => questionFor(store.contentAt(grant.revision), grant, target, query, clock.now());
 
+const translationFor = (
+  { store }: Pick<Deps, 'store'>,
+  { grant }: GuestCaller,
+  { dashboard }: Opened,
+  language: string | undefined,
+): Promise<Translation> => translationOf(store.contentAt(grant.revision), dashboard, language);
+
+/** The column's own translation, else that of its title in the datamart. */
+const titleIn = ({ name: translate }: Translation, name: string, title: string): string =>
+  translate(name) === name ? translate(title) : translate(name);
+
+/** Names are translated. Values stay as the guest wrote them: a label would tell that the dictionary has the value. */
+const named = (filters: readonly StatedFilter[], { name }: Translation): readonly StatedFilter[] =>
+  filters.map((filter) => ({ ...filter, name: name(filter.name) }));
+
 const rowsOf = async (
   { engine }: Pick<Deps, 'engine'>,
   question: MetricQuestion,
+  translation: Translation,
   signal: AbortSignal,
 ): Promise<DownloadRows> => {
   const { definition, datamart, limit, offset } = question;
   const oneMore = limit === null ? null : limit + 1;
-  const { columns, batches } = await guestReads(engine, signal).stream({ ...question, limit: oneMore });
+  const stream = await guestReads(engine, signal).stream({ ...question, limit: oneMore });
+  const { columns } = stream;
   const labels = columnLabels(definition, datamart);
   const grains = new Map(
     definition.kind === 'visual' ? definition.dimensions.map(({ name, grain }) => [name, grain]) : [],
@@ -59,10 +78,10 @@ const rowsOf = async (
   return {
     columns: columns.map((column) => ({
       ...column,
-      label: labels.get(column.name) ?? column.name,
+      label: titleIn(translation, column.name, labels.get(column.name) ?? column.name),
       grain: grains.get(column.name),
     })),
-    ...{ batches, limit, offset },
+    ...{ batches: labelBatches(stream, translation), limit, offset },
   };
 };
 
@@ -71,7 +90,8 @@ export const downloadGuestCsv =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<DownloadRows> => {
     const target = await openForDownload(deps, caller, query);
-    return rowsOf(deps, await questionOf(deps, caller, target, query), signal);
+    const translation = await translationFor(deps, caller, target.opened, query.language);
+    return rowsOf(deps, await questionOf(deps, caller, target, query), translation, signal);
   };
 
 type Choices = GuestQuery['dashboardFilter'];
@@ -133,16 +153,18 @@ export const downloadGuestXlsx =
     const { grant } = caller;
     const target = await openForDownload(deps, caller, query);
     const question = await questionOf(deps, caller, target, query);
-    const rows = await rowsOf(deps, question, signal);
-    const filters = await sheetFilters(deps, caller, target, query, question);
     const { opened, metric } = target;
+    const translation = await translationFor(deps, caller, opened, query.language);
+    const rows = await rowsOf(deps, question, translation, signal);
+    const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
     const isOfDashboard = opened.embed.embedType === 'dashboard';
+    const title = translation.name(metric.name);
     return {
-      title: metric.name,
+      title,
       madeAt: deps.clock.now(),
       timezone: grant.timezone,
-      filters: isOfDashboard ? dashboardFilters(grant, opened, query.dashboardFilter) : [],
-      sheets: [{ name: metric.name, filters, load: async () => rows }],
+      filters: isOfDashboard ? named(dashboardFilters(grant, opened, query.dashboardFilter), translation) : [],
+      sheets: [{ name: title, filters, load: async () => rows }],
     };
   };
 
@@ -151,7 +173,8 @@ export type DashboardDownload = {
   readonly dashboardId: string;
   readonly dashboardFilter?: GuestQuery['dashboardFilter'];
   readonly crossFilter?: GuestQuery['crossFilter'];
-  readonly metrics: readonly Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter'>[];
+  readonly language?: GuestQuery['language'];
+  readonly metrics: readonly Omit<GuestQuery, 'dashboardId' | 'dashboardFilter' | 'crossFilter' | 'language'>[];
 };
 
 /**
@@ -162,24 +185,25 @@ export const downloadGuestDashboardXlsx =
   (deps: Deps) =>
   async (caller: GuestCaller, download: DashboardDownload, signal: AbortSignal): Promise<Workbook> => {
     const { grant } = caller;
-    const { dashboardId, dashboardFilter, crossFilter, metrics } = download;
+    const { dashboardId, dashboardFilter, crossFilter, language, metrics } = download;
     const opened = await openDashboard(deps.store.contentAt(grant.revision), grant, dashboardId);
+    const translation = await translationFor(deps, caller, opened, language);
     const sheet = async (asked: DashboardDownload['metrics'][number]): Promise<DownloadSheet> => {
       const query = { ...asked, dashboardId, dashboardFilter, crossFilter };
       const target = await openForDownload(deps, caller, query);
       const question = await questionOf(deps, caller, target, query);
       const load = async (): Promise<DownloadRows> => {
         await assertStillGood(deps, caller);
-        return rowsOf(deps, question, signal);
+        return rowsOf(deps, question, translation, signal);
       };
-      const filters = await sheetFilters(deps, caller, target, query, question);
-      return { name: target.metric.name, filters, load };
+      const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
+      return { name: translation.name(target.metric.name), filters, load };
     };
     return {
-      title: opened.dashboard.name,
+      title: translation.name(opened.dashboard.name),
       madeAt: deps.clock.now(),
       timezone: grant.timezone,
-      filters: dashboardFilters(grant, opened, dashboardFilter),
+      filters: named(dashboardFilters(grant, opened, dashboardFilter), translation),
       sheets: await Promise.all(metrics.map(sheet)),
     };
   };

@@ -3,8 +3,8 @@
  * read in its scope: an answer has a label only for a value that stands in its rows, and never a dashboard's dictionary.
  */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
-import { type Translation, translateBy, untranslated } from '../../domain/dashboard/translations.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
+import { type LabelOf, type Translation, translateBy, untranslated } from '../../domain/dashboard/translations.js';
+import type { AnswerColumn, Cell, MetricAnswer, MetricStream } from '../../domain/query/engine.js';
 import type { ContentStore } from '../../domain/store/store.js';
 
 /** The translations of a dashboard, else those of the template that it is a copy of. */
@@ -62,3 +62,23 @@ export const labelAnswer = (answer: MetricAnswer, translation: Translation): Met
   translation === untranslated
     ? answer
     : { ...answer, columns: answer.columns.map((column) => labelColumn(column, answer.rows, translation)) };
+
+/**
+ * Returns the batches with labels in place of the texts in their rows: for files, of which nothing comes back as a
+ * filter.
+ */
+export const labelBatches = (
+  { columns, batches }: MetricStream,
+  { valuesOf }: Translation,
+): MetricStream['batches'] => {
+  const labels = columns.map(({ name, dataType }) => (dataType === 'string' ? valuesOf(name)?.labelOf : undefined));
+  return labels.every((labelOf) => labelOf === undefined) ? batches : replaced(batches, labels);
+};
+
+async function* replaced(
+  batches: MetricStream['batches'],
+  labels: readonly (LabelOf | undefined)[],
+): AsyncGenerator<readonly (readonly Cell[])[]> {
+  const shown = (cell: Cell, at: number): Cell => (typeof cell === 'string' ? (labels[at]?.(cell) ?? cell) : cell);
+  for await (const rows of batches) yield rows.map((row) => row.map(shown));
+}

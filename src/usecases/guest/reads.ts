@@ -129,9 +129,14 @@ const viewMetrics = async (
   });
 };
 
-const labelled = (filter: GuestFilter, { name }: Translation): GuestFilter => {
+const labelled = (filter: GuestFilter, { name, valuesOf }: Translation): GuestFilter => {
   const label = name(filter.name);
-  return label === filter.name ? filter : { ...filter, label };
+  const hasValueLabels = filter.dataType === 'string' && valuesOf(filter.name) !== undefined;
+  return {
+    ...filter,
+    ...(label === filter.name ? {} : { label }),
+    ...(hasValueLabels ? { hasValueLabels } : {}),
+  };
 };
 
 /** Units, and the words that the author wrote into the chart. Names of columns stay: the answer has their labels. */

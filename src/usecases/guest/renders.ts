@@ -8,7 +8,7 @@ import { notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { visibleFilters } from '../../domain/guest/conditions.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { RenderChoices, Renderer, RenderFormat, RenderTarget } from '../../domain/guest/render.js';
+import type { RenderChoices, Renderer, RenderFormat, RenderRequest } from '../../domain/guest/render.js';
 import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -18,8 +18,10 @@ import { assertPermitted, assertStillGood, marksFor, openDashboard, openMetric }
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly renderer: Renderer };
 
-const drawFor = (deps: Deps, caller: GuestCaller, target: RenderTarget, format: RenderFormat, signal: AbortSignal) =>
-  deps.renderer.render({ caller, target, format, assertStillGood: () => assertStillGood(deps, caller) }, signal);
+type Drawn = Pick<RenderRequest, 'caller' | 'target' | 'format' | 'language'>;
+
+const drawFor = (deps: Deps, drawn: Drawn, signal: AbortSignal) =>
+  deps.renderer.render({ ...drawn, assertStillGood: () => assertStillGood(deps, drawn.caller) }, signal);
 
 const refuse = (message: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'drawn-choices' });
@@ -66,7 +68,7 @@ const drawnChoices = async (
   return { dashboardFilter: filters, crossFilter: only === undefined ? crossFilter : held.map(({ filter }) => filter) };
 };
 
-type DashboardPage = RenderChoices & { readonly dashboardId: string };
+type DashboardPage = RenderChoices & Pick<GuestQuery, 'language'> & { readonly dashboardId: string };
 
 const renderDashboard =
   (format: RenderFormat) =>
@@ -77,10 +79,10 @@ const renderDashboard =
     const opened = await openDashboard(deps.store.contentAt(grant.revision), grant, dashboardId);
     assertPermitted(grant, opened, 'isEnableDownloadMetrics');
     const target = { dashboardId, ...(await drawnChoices(deps, grant, opened, asked)) };
-    return drawFor(deps, caller, target, format, signal);
+    return drawFor(deps, { caller, target, format, language: asked.language }, signal);
   };
 
-type MetricPage = Pick<GuestQuery, 'metricId' | 'dashboardId'> & RenderChoices;
+type MetricPage = Pick<GuestQuery, 'metricId' | 'dashboardId' | 'language'> & RenderChoices;
 
 const renderMetric =
   (format: RenderFormat) =>
@@ -94,7 +96,7 @@ const renderMetric =
       dashboardId === undefined
         ? { metricId }
         : { metricId, dashboardId, ...(await drawnChoices(deps, grant, opened, asked, metric)) };
-    return drawFor(deps, caller, target, format, signal);
+    return drawFor(deps, { caller, target, format, language: asked.language }, signal);
   };
 
 /** Each throws UNAUTHORIZED if the token does not open the target, or does not permit downloads. */

@@ -11,7 +11,15 @@ import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { FilterChange } from '../filters/filter-bar.js';
-import { filterNotes, type IgnoredFilter, ignoredFilters, withoutLocked } from '../filters/filter-values.js';
+import {
+  type FilterLabels,
+  filterNotes,
+  type IgnoredFilter,
+  ignoredFilters,
+  settingOf,
+  stringsIn,
+  withoutLocked,
+} from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
 import type { CallViews } from '../filters/views-panel.js';
 import type { SaveCards } from './arrange-panel.js';
@@ -150,6 +158,7 @@ export class GuestlistDashboard extends EmbedElement {
     unfit: { state: true },
     marks: { state: true },
     arranging: { state: true },
+    labels: { state: true },
   };
   declare dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
@@ -165,10 +174,15 @@ export class GuestlistDashboard extends EmbedElement {
   declare marks: readonly Mark[];
   /** Whether the guest arranges the cards. */
   declare arranging: boolean;
+  /** Labels of values of filters, as far as options were read. */
+  declare labels: FilterLabels;
 
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
   #isUrlRead = false;
+  /** Filters whose labels were asked for, and how many reads of labels are under way. */
+  readonly #labelled = new Set<string>();
+  #labelReads = 0;
   /** What the page has set before the dashboard came. */
   #given: FilterValues | undefined;
 
@@ -179,6 +193,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.unfit = [];
     this.marks = [];
     this.arranging = false;
+    this.labels = new Map();
   }
 
   override connectedCallback(): void {
@@ -217,6 +232,7 @@ export class GuestlistDashboard extends EmbedElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     if (changed.has('filters') || changed.has('marks')) this.#refilter();
+    if (changed.has('filters') || changed.has('dashboard')) void this.#readLabels();
   }
 
   protected override updated(): void {
@@ -230,6 +246,8 @@ export class GuestlistDashboard extends EmbedElement {
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
+      this.labels = new Map();
+      this.#labelled.clear();
       this.applyTheme(dashboard.theme);
       // Later, an unknown name is kept for a token that shows the filter, and was reported before.
       const ignored = ignoredFilters(this.filters, dashboard.filters).filter(
@@ -285,7 +303,7 @@ export class GuestlistDashboard extends EmbedElement {
     const { metricId } = this.options;
     const cards = cardsOf(dashboard).filter(({ metric }) => metricId === undefined || metric.metricId === metricId);
     const source = this.#source;
-    const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
+    const notes = filterNotes(dashboard.filters, this.filters, this.view.format, this.labels);
     return html`
       <slot name="logo"></slot>
       <div class="head" part="head">
@@ -300,6 +318,7 @@ export class GuestlistDashboard extends EmbedElement {
                 .unfit=${this.unfit}
                 .format=${this.view.format}
                 .load=${this.#loadOptions}
+                .labels=${this.labels}
                 .callViews=${dashboard.permissions.isEnableCreateDashboardView ? this.#callViews : undefined}
                 .canShareViews=${dashboard.permissions.isEnableManageMetrics}
                 .openedView=${dashboard.defaultView ?? null}
@@ -411,6 +430,26 @@ export class GuestlistDashboard extends EmbedElement {
     if (client === undefined || embedId === null) return Promise.resolve({ options: [], hasMore: false });
     return client.options(embedId, filter, search, signal);
   };
+
+  /** Until the labels of the chosen values have come, the stored values are shown, and so if they do not come. */
+  async #readLabels(): Promise<void> {
+    const { dashboard, client } = this;
+    const asked = (dashboard?.filters ?? []).filter((filter) => {
+      const isSet = stringsIn(settingOf(filter, this.filters)).length > 0;
+      return filter.hasValueLabels === true && isSet && !this.#labelled.has(filter.name);
+    });
+    if (asked.length === 0 || client === undefined) return;
+    for (const { name } of asked) this.#labelled.add(name);
+    this.#labelReads += 1;
+    const { readLabels } = await loadPart(() => import('./filter-labels.js'));
+    const found = await readLabels(asked, this.#loadOptions);
+    this.#labelReads -= 1;
+    if (dashboard === this.dashboard) this.labels = new Map([...this.labels, ...found]);
+  }
+
+  override get isBusy(): boolean {
+    return this.#labelReads > 0 || super.isBusy;
+  }
 
   readonly #callViews: CallViews = ({ method, body, viewId }, signal) => {
     const { client, embedId } = this;

@@ -16,6 +16,7 @@ import {
   datePresets,
   datesIn,
   earliest,
+  type FilterLabels,
   inWords,
   latest,
   numberIn,
@@ -44,6 +45,7 @@ export class FilterBar extends LitElement {
     values: { attribute: false },
     format: { attribute: false },
     load: { attribute: false },
+    labels: { attribute: false },
     callViews: { attribute: false },
     canShareViews: { attribute: false },
     openedView: { attribute: false },
@@ -52,6 +54,7 @@ export class FilterBar extends LitElement {
   declare values: FilterValues;
   declare format: Format;
   declare load: LoadFilterOptions;
+  declare labels: FilterLabels;
   /** Undefined: this guest saves no views. */
   declare callViews: CallViews | undefined;
   declare canShareViews: boolean;
@@ -181,6 +184,7 @@ export class FilterBar extends LitElement {
     super();
     this.filters = [];
     this.values = {};
+    this.labels = new Map();
     this.unfit = [];
     this.canShareViews = false;
     this.openedView = null;
@@ -261,7 +265,7 @@ export class FilterBar extends LitElement {
     return html`<div class="locked" part="filter locked" role="group" aria-label=${titleOf(filter)}>
       <span class="label">${titleOf(filter)}</span>
       <span class="fixed">
-        ${lockIcon} <span>${inWords(appliedValue, this.format)}</span>
+        ${lockIcon} <span>${inWords(appliedValue, this.format, this.labels.get(filter.name))}</span>
         <span class="quiet">${this.format.text('Set by your access')}</span>
       </span>
     </div>`;
@@ -281,6 +285,7 @@ export class FilterBar extends LitElement {
           .label=${titleOf(filter)}
           .format=${this.format}
           .values=${stringsIn(value)}
+          .labels=${this.labels.get(filter.name)}
           .isSingle=${filter.isSingleChoice === true}
           .load=${(search: string, signal: AbortSignal) => this.load(filter.name, search, signal)}
           @choose=${(event: CustomEvent<readonly string[]>) =>

@@ -61,17 +61,32 @@ export const filterNotes = (
   filters: readonly GuestFilter[],
   values: FilterValues,
   format: Format,
+  labels: FilterLabels = new Map(),
 ): readonly string[] => {
   if (filters.length === 0) return [];
-  const notes = filters.flatMap(({ name, defaultValue, appliedValue }) => {
-    const value = inWords(appliedValue ?? valueFor(values, name) ?? defaultValue ?? undefined, format);
-    return value === '' ? [] : [format.text('{name}: {value}', { name, value })];
+  const notes = filters.flatMap((filter) => {
+    const { name } = filter;
+    const value = inWords(settingOf(filter, values), format, labels.get(name));
+    return value === '' ? [] : [format.text('{name}: {value}', { name: filter.label ?? name, value })];
   });
   return notes.length === 0 ? [format.text('No filters set')] : notes;
 };
 
+/** Labels of the values that options had, by the filter's name and the stored value. */
+export type FilterLabels = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** The value that applies: of the token, of the guest, or the author's. */
+export const settingOf = (
+  { name, appliedValue, defaultValue }: GuestFilter,
+  values: FilterValues,
+): FilterValue | undefined => appliedValue ?? valueFor(values, name) ?? defaultValue ?? undefined;
+
 /** A filter value in words. Of a long list, the first two values and the number of the others. */
-export const inWords = (value: FilterValue | undefined, format: Format): string => {
+export const inWords = (
+  value: FilterValue | undefined,
+  format: Format,
+  labels?: ReadonlyMap<string, string>,
+): string => {
   if (typeof value === 'boolean') return format.yesOrNo(value);
   const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
   if (from || to) return span(from ?? '', to ?? '', format);
@@ -79,7 +94,8 @@ export const inWords = (value: FilterValue | undefined, format: Format): string 
   if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format), format);
   const preset = typeof value === 'string' ? presetIn(value) : undefined;
   if (preset !== undefined) return format.text(preset);
-  const [first, second, ...rest] = typeof value === 'number' ? [format.count(value)] : stringsIn(value);
+  const [first, second, ...rest] =
+    typeof value === 'number' ? [format.count(value)] : stringsIn(value).map((each) => labels?.get(each) ?? each);
   return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
 };
 

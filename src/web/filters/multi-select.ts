@@ -150,6 +150,7 @@ export class MultiSelect extends LitElement {
     values: { attribute: false },
     isSingle: { attribute: false },
     load: { attribute: false },
+    labels: { attribute: false },
     first: { state: true },
     isOpen: { state: true },
     options: { state: true },
@@ -163,6 +164,8 @@ export class MultiSelect extends LitElement {
   /** Whether at most one value can be chosen. */
   declare isSingle: boolean;
   declare load: LoadOptions;
+  /** Labels that another read has found. */
+  declare labels: ReadonlyMap<string, string> | undefined;
   /** Index of the first row in the page. */
   declare first: number;
   declare isOpen: boolean;
@@ -346,8 +349,12 @@ export class MultiSelect extends LitElement {
     return this.options.length === 0 ? text('Nothing found') : '';
   }
 
+  #labelOf(value: string): string {
+    return this.#labels.get(value) ?? this.labels?.get(value) ?? value;
+  }
+
   #chosenText(): string {
-    const [first, second, ...rest] = this.values.map((value) => this.#labels.get(value) ?? value);
+    const [first, second, ...rest] = this.values.map((value) => this.#labelOf(value));
     if (first === undefined) return this.format.text('All');
     if (second === undefined) return first;
     return rest.length === 0 ? `${first}, ${second}` : `${first} +${this.format.count(rest.length + 1)}`;
@@ -420,7 +427,7 @@ export class MultiSelect extends LitElement {
     const missing = this.search === '' ? this.#before.filter((value) => !answered.has(value)) : [];
     const isChosen = ({ value }: GuestOption) => this.#before.includes(String(value));
     return [
-      ...missing.map((value) => ({ label: this.#labels.get(value) ?? value, value })),
+      ...missing.map((value) => ({ label: this.#labelOf(value), value })),
       ...options.filter(isChosen),
       ...options.filter((option) => !isChosen(option)),
     ];
