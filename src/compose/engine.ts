@@ -6,9 +6,11 @@ import type { DemoBundle } from '../demo/bundle.js';
 import { prepareFlightsData } from '../demo/flights-data.js';
 import type { Clock } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
+import type { ReadQueries } from '../domain/query/watch.js';
 import type { ResultCacheOptions } from '../engine/cache/result-cache.js';
 import { engineLimits } from '../engine/connections/limits.js';
 import { createEngine } from '../engine/engine.js';
+import { createQueryWatch } from '../engine/run/query-watch.js';
 import type { SharedCache } from '../platform/cache-redis.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config, Settings } from '../platform/config.js';
@@ -22,6 +24,8 @@ export type OpenedEngine = {
   /** Creates the demo's data; queries of the demo wait for it. Does nothing without the demo. */
   readonly prepare: () => Promise<void>;
   readonly close: () => Promise<void>;
+  /** What queries took, for operators. */
+  readonly queries: ReadQueries;
 };
 
 type EngineParts = {
@@ -39,6 +43,7 @@ const mebibyte = 1_048_576;
 /** `runsService`: true if this process runs a service. Only a service shares answers with other replicas. */
 export const openEngine = async (parts: EngineParts, runsService: boolean): Promise<OpenedEngine> => {
   const { config, bundle, log, registry } = parts;
+  const queries = createQueryWatch(parts.clock);
   const { settings, folder } = config;
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
@@ -53,13 +58,14 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
   const rows = runsService ? await openSharedRows(settings, log) : null;
   const engine = createEngine({
     log,
+    watch: queries,
     assertReachable,
     cache: cacheOptions(parts, rows),
     metrics: createEngineMetrics(registry),
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
-  return { ...opened, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
+  return { ...opened, queries, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
 };
 
 const commandTimeoutMs = 500;

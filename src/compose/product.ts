@@ -15,6 +15,7 @@ import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
+import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
 import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
@@ -115,7 +116,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const metrics = createMetrics();
   const { registry } = metrics;
   const { encryptionKey } = credentials;
-  const [{ engine, prepare }, metadata, shared] = await Promise.all([
+  const [{ engine, prepare, queries }, metadata, shared] = await Promise.all([
     resources.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
     resources.add(openConfiguredMetadata(config, halves, encryptionKey, log)),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
@@ -130,7 +131,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
     loading,
   ]);
-  const fronts = { config, credentials, service, shared, metadata, context, registry };
+  const fronts = { config, credentials, service, shared, metadata, context, registry, queries };
   const { gateway, routers, studioLink, readiness } = await openFronts({ ...fronts, mail }, assets, resources);
   metadata.startMarking();
   const document = () => createOpenApi(operations, context);
@@ -246,7 +247,7 @@ const linksToStudio = (config: Config, { url, webFolder }: ProcessContext): Stud
 
 /** Opens Studio, which needs gateway and service in this process. */
 const openConfiguredStudio = async (
-  { config, credentials, service, shared, links, context }: PartsOfGateway,
+  { config, credentials, service, shared, links, context, queries }: PartsOfGateway,
   gateway: OpenedGateway | null,
   { assets, readSystem }: { readonly assets: Assets; readonly readSystem: ReadSystem },
 ): Promise<Pick<Studio, 'close'> & { readonly router: Router | null }> => {
@@ -254,7 +255,7 @@ const openConfiguredStudio = async (
   const { admission } = shared;
   const { log } = context;
   const { codes, origin } = links;
-  const own = { page: pageOf(assets), readSystem, links: codes, origin };
+  const own = { page: pageOf(assets), readSystem, queries, links: codes, origin };
   return openStudio({ config, credentials, service, gateway, admission, clock, tokens, log, ...own });
 };
 
@@ -298,6 +299,7 @@ const pageOf = (assets: Assets): RequestHandler => {
 
 type PartsOfGateway = {
   readonly config: Config;
+  readonly queries: ReadQueries;
   readonly credentials: Credentials;
   /** Null: it runs in another process. */
   readonly service: Service | null;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Router } from 'express';
 import type { Clock, Tokens } from '../domain/ports.js';
+import type { ReadQueries } from '../domain/query/watch.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
@@ -29,6 +30,7 @@ type StudioParts = {
   readonly tokens: Tokens;
   readonly log: Log;
   readonly readSystem: ReadSystem;
+  readonly queries: ReadQueries;
   /** The origin of Studio as browsers see it. */
   readonly origin: string;
   /** Serves the page of the app. */
@@ -40,8 +42,7 @@ export type Studio = { readonly router: Router; readonly close: () => Promise<vo
 const hourMs = 3_600_000;
 
 export const openStudio = (parts: StudioParts): Studio => {
-  const { config, credentials, service, gateway, admission, links, clock, tokens, log, page, origin, readSystem } =
-    parts;
+  const { config, credentials, service, gateway, admission, links, clock, tokens, log, origin } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
   const { publicOrigin } = gatewaySettings;
   const { store, dispatch, authenticate } = service;
@@ -70,9 +71,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     guard: admission.studioGuard,
     origins: { allowedOrigins: [], publicOrigin },
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
-    log,
-    page,
-    readSystem,
+    ...{ log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },
   });
   return { router, close: startRemoving(sessions.removeExpired, log) };
 };

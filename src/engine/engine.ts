@@ -19,12 +19,14 @@ import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
 import { type Database, logGone, loggedTenant, type Running, refuseAborted } from './connections/database.js';
 import { usualLimits } from './connections/limits.js';
+import type { Statement } from './databases/dialect.js';
 import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
 import { type AnyAsk, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
+import { type QueryWatch, withoutValues } from './run/query-watch.js';
 import { run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
 import { clientDatabaseOf } from './scope/client-database.js';
@@ -39,7 +41,8 @@ export type AnswerLimits = {
 const underlyingRows = 1000;
 const optionRows = 100;
 
-export type EngineOptions = DatabasesOptions & RowsOptions & { readonly limits?: AnswerLimits };
+export type EngineOptions = DatabasesOptions &
+  RowsOptions & { readonly limits?: AnswerLimits; readonly watch?: QueryWatch | undefined };
 
 /** Opens each datasource at the first question about it. Errors of drivers go to `log`, never to the caller. */
 export const createEngine = (options: EngineOptions): Engine => {
@@ -47,7 +50,8 @@ export const createEngine = (options: EngineOptions): Engine => {
   const rows = createRows(options);
   const limits = options.limits ?? usualLimits.limits;
   const planCache = createPlanCache();
-  const parts: Parts = { databases, rows, limits, planCache, log: options.log };
+  const { log, watch } = options;
+  const parts: Parts = { databases, rows, limits, planCache, log, watch };
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
@@ -61,6 +65,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     },
     forgetClient: (dataAppId, clientId) => {
       planCache.forgetClient(dataAppId, clientId);
+      watch?.forget(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
     close: () => closeAll([databases.close, rows.close]),
@@ -73,9 +78,11 @@ type Parts = {
   readonly limits: AnswerLimits;
   readonly planCache: PlanCache;
   readonly log: EngineOptions['log'];
+  readonly watch: QueryWatch | undefined;
 };
 
-const createReads = ({ databases, rows, limits, planCache, log }: Parts, signal: RequestSignal | undefined): Reads => {
+const createReads = (parts: Parts, signal: RequestSignal | undefined): Reads => {
+  const { databases, limits, log, watch } = parts;
   const { answerRows, answerBytes } = limits;
   const requestId = signal?.requestId;
   const running: Running = { signal, maxBytes: answerBytes, requestId };
@@ -91,8 +98,10 @@ const createReads = ({ databases, rows, limits, planCache, log }: Parts, signal:
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const work = (database: Database) => answer({ database, rows, planCache }, bounded, running);
-    return markCut(await refuseAborted(signal, gone(asked), () => use(asked, work)), asked);
+    const work = (database: Database) => answer({ ...parts, database }, bounded, running);
+    const answered = await refuseAborted(signal, gone(asked), () => use(asked, work));
+    watch?.asked(ownerOf(asked.question), answered.rows.length);
+    return markCut(answered, asked);
   };
   return {
     query: async (question) => ask(answerOf(question), answerRows),
@@ -104,7 +113,7 @@ const createReads = ({ databases, rows, limits, planCache, log }: Parts, signal:
     stream: async (question) => {
       const asked = answerOf(question);
       return streamed(signal, gone(asked), (sink) =>
-        use(asked, (database) => stream({ database, rows, planCache }, asked, running, sink)),
+        use(asked, (database) => stream({ ...parts, database }, asked, running, sink)),
       );
     },
   };
@@ -123,8 +132,9 @@ const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
 
 /** Prepares the statement as any query, and runs it with LIMIT 0. */
 const createCheck =
-  ({ databases, rows, limits, planCache, log }: Parts): Engine['check'] =>
+  (parts: Parts): Engine['check'] =>
   (asked, signal) => {
+    const { databases, limits, log } = parts;
     const definition = withoutCounting(asked.definition);
     // Nothing is cached, so neither data app nor epoch has an effect.
     const noCache = { dataAppId: '', epoch: 'none' as Epoch };
@@ -133,7 +143,7 @@ const createCheck =
     const { requestId } = signal;
     const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
     const work = async (database: Database): Promise<void> => {
-      const place = { database, rows, planCache };
+      const place = { ...parts, database };
       const { compiled } = await prepare(
         database,
         ask,
@@ -176,17 +186,41 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-type Place = Pick<Parts, 'rows' | 'planCache'> & { readonly database: Database };
+type Place = Parts & { readonly database: Database };
+
+const ownerOf = ({ dataAppId, tenant }: Pick<MetricQuestion, 'dataAppId' | 'tenant'>) => ({
+  dataAppId,
+  clientId: tenant.kind === 'tenant' ? tenant.clientId : null,
+});
+
+/** The database's own plan of the statement, in the scope of the question, without the statement's values. */
+const explained =
+  ({ databases, limits }: Parts, question: CacheKeyParts['question'], { sql, parameters }: Statement) =>
+  async (): Promise<string> => {
+    const ask = (database: Database) =>
+      database.run({ sql: `EXPLAIN ${sql}`, parameters }, question.tenant, { maxBytes: limits.answerBytes });
+    const { rows } = await databases.use(question.datasource, clientDatabaseOf(question), ask);
+    return withoutValues(rows.map((row) => row.join(' ')).join('\n'), parameters);
+  };
 
 /** Loads the rows of tenant-scoped plans: from the cache, or from the database in the client's turn. */
 const runOf =
-  ({ database, rows }: Place, question: CacheKeyParts['question'], { signal, ...running }: Running): RunScoped =>
-  (plan, statements, page) =>
-    rows.load(
-      { question, plan, statements, page },
-      (ended) => run(database, statements, { page, tenant: question.tenant, running: { ...running, signal: ended } }),
-      signal,
-    );
+  (place: Place, question: CacheKeyParts['question'], { signal, ...running }: Running): RunScoped =>
+  (plan, statements, page) => {
+    const { database, rows, watch } = place;
+    const read = (ended: AbortSignal | undefined) =>
+      run(database, statements, { page, tenant: question.tenant, running: { ...running, signal: ended } });
+    const watched = {
+      ...ownerOf(question),
+      datasource: question.datasource.name,
+      requestId: running.requestId,
+      sql: statements.page.sql,
+      explain: explained(place, question, statements.page),
+    };
+    const make = (ended: AbortSignal | undefined) =>
+      watch === undefined ? read(ended) : watch.run(watched, () => read(ended), ended);
+    return rows.load({ question, plan, statements, page }, make, signal);
+  };
 
 const manyRows = 1000;
 
@@ -219,6 +253,7 @@ const stream = async (
 ): Promise<void> => {
   const { database, rows } = place;
   const { scoped, compiled, shapeBatch } = await prepareOnce(place, ask, running);
+  place.watch?.asked(ownerOf(ask.question), 0);
   const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
   await rows.download(ask.question, scoped, read, running.signal);
 };

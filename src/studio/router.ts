@@ -7,8 +7,9 @@ import { z } from 'zod';
 import type { Operation } from '../contract/operation.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
+import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
-import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
@@ -54,6 +55,7 @@ export type StudioOptions = {
   readonly isSecure: boolean;
   readonly log: Log;
   readonly readSystem: ReadSystem;
+  readonly queries: ReadQueries;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
 };
@@ -100,7 +102,7 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const { sessionPaths, operationPath, commandPath, viewPath } = createHandlers(options);
+  const { sessionPaths, operationPath, commandPath, viewPath, queryPaths } = createHandlers(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -109,6 +111,8 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.delete('/studio/session', answered(sessionPaths.logOut));
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
   router.get('/studio/system', answered(sessionPaths.system));
+  router.get('/studio/query-log', answered(queryPaths.read));
+  router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.post('/studio/views', answered(viewPath.open));
   router.post('/studio/commands/:command', answered(commandPath));
   router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
@@ -154,6 +158,7 @@ const createHandlers = (options: StudioOptions) => ({
   operationPath: createOperationPath(options),
   commandPath: createCommandPath(options),
   viewPath: createViewPath(options),
+  queryPaths: createQueryPaths(options),
 });
 
 const loggedInOf =
@@ -285,6 +290,30 @@ const createSessionPaths = (options: StudioOptions) => {
       await record('studio-logout-everywhere', session.person, requestIdOf(response));
       forget(response);
       await sendData(response, { ended });
+    },
+  };
+};
+
+/** What queries took. Their text is part of a dashboard's definition, so only those who may read definitions see it. */
+const createQueryPaths = (options: StudioOptions) => {
+  const { queries } = options;
+  const loggedIn = loggedInOf(options);
+  const operators = ['author', 'publisher', 'support', 'auditor'] as const;
+  const readers = ['author', 'publisher', 'auditor'] as const;
+  return {
+    read: async (request: Request, response: Response): Promise<void> => {
+      const { person } = (await loggedIn(request)).session;
+      assertRole(person, 'queries', operators);
+      const { slowest, failed, ...rest } = queries.read();
+      const shown = ({ sql, ...note }: QueryNote) => (hasRole(person, readers) ? { ...note, sql } : note);
+      await sendData(response, { ...rest, slowest: slowest.map(shown), failed: failed.map(shown) });
+    },
+    plan: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      assertRole(session.person, 'plans of queries', readers);
+      const plan = await queries.plan(String(request.params.id));
+      if (plan === null) throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
+      await sendData(response, { plan });
     },
   };
 };

@@ -327,6 +327,33 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await namesAt()).toContain('Our flights');
   });
 
+  test('an operator sees the slowest queries with the plan of the database, and the numbers of each tenant', async () => {
+    await open('queries');
+    const slowest = page.getByRole('row', { name: /LAX.*flights/ });
+    await slowest.first().waitFor();
+    await shoot('queries');
+    await slowest.first().getByRole('button', { name: /^Show/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Query' });
+    await dialog
+      .getByText(/SELECT/i)
+      .first()
+      .waitFor();
+    await dialog.locator('pre').nth(1).waitFor();
+    await shoot('query-plan');
+    expect(await dialog.textContent()).not.toMatch(/LAX|ATL/);
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Failed', exact: true }).click();
+    await page.getByRole('link', { name: 'By tenant' }).click();
+    await page.getByRole('row', { name: /^ATL [1-9]/ }).waitFor();
+    await shoot('queries-tenants');
+    expect(await violations()).toEqual([]);
+    await open('tenants/LAX');
+    await page.getByRole('link', { name: 'What its queries took' }).click();
+    await page.getByRole('row', { name: /^LAX [1-9]/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+  });
+
   test('an author relabels, hides and calculates columns of a model', async () => {
     await open('models/flights');
     await page.locator('summary', { hasText: 'main.flights' }).click();

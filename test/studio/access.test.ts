@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { studioRoles } from '../../src/domain/studio/person.js';
+import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { viewOperations } from '../../src/studio/views.js';
@@ -157,12 +157,38 @@ describe('the state of the system', () => {
   });
 });
 
+describe('the queries', () => {
+  const read = async (role: StudioRole, path = '/studio/query-log') =>
+    ask(await server.as(personWith([role])), 'GET', path);
+
+  test.each(studioRoles)(
+    'are shown to %s, and their text and plan only to those who may read dashboards',
+    async (role) => {
+      const isReader = role !== 'support';
+      const { data } = (await (await read(role)).json()) as {
+        data: Readonly<Record<'slowest' | 'failed', readonly object[]>>;
+      };
+      for (const notes of [data.slowest, data.failed]) {
+        expect(notes).toMatchObject([{ clientId: 'acme', ms: 5 }]);
+        expect(notes.some((note) => 'sql' in note)).toBe(isReader);
+      }
+      expect((await read(role, '/studio/query-log/1/plan')).status).toBe(isReader ? 200 : 403);
+    },
+  );
+
+  test('that are no longer remembered have no plan', async () => {
+    expect((await read('author', '/studio/query-log/3/plan')).status).toBe(404);
+  });
+});
+
 describe('a session', () => {
   test('is needed by every path but the pages', async () => {
     for (const [method, path] of [
       ['GET', '/studio/session'],
       ['DELETE', '/studio/sessions'],
       ['GET', '/studio/system'],
+      ['GET', '/studio/query-log'],
+      ['GET', '/studio/query-log/1/plan'],
       ['POST', '/studio/views'],
       ['POST', '/studio/commands/tenants-list'],
       ['GET', '/studio/api/v2/datasource'],

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
 import type { Clock } from '../../src/domain/ports.js';
+import type { QueryNote } from '../../src/domain/query/watch.js';
 import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
 import type { Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
@@ -69,6 +70,11 @@ export type StudioServer = {
   readonly close: () => void;
 };
 
+const someQuery: QueryNote = {
+  ...{ id: '1', at: new Date(0), dataAppId: 'app', clientId: 'acme', datasource: 'main', requestId: 'r' },
+  ...{ ms: 5, rows: 1, failure: null, sql: 'SELECT 1' },
+};
+
 const guestCaller = { kind: 'guest', grant: { id: 'of-the-user' } } as const;
 
 export const startStudioServer = async (
@@ -124,6 +130,10 @@ export const startStudioServer = async (
     isSecure: false,
     log: pino({ level: 'silent' }),
     readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
+    queries: {
+      read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
+      plan: async (id) => (id === '1' ? 'Seq Scan' : null),
+    },
     page: (_, response) => void response.send('the page'),
   });
   const server: Server = createServer(express().use(requestId).use(router));

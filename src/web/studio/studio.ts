@@ -20,6 +20,7 @@ const screens: Readonly<Record<ScreenName, () => Promise<unknown>>> = {
   tokens: () => import('./screens/tokens.js'),
   keys: () => import('./screens/keys.js'),
   audit: () => import('./screens/audit.js'),
+  queries: () => import('./screens/queries.js'),
   system: () => import('./screens/system.js'),
 };
 
@@ -221,6 +222,8 @@ const screenOf = (screen: ScreenName, api: Api, place: NonNullable<ReturnType<ty
       return html`<studio-tokens .api=${api} .place=${place}></studio-tokens>`;
     case 'keys':
       return html`<studio-keys .api=${api} .place=${place}></studio-keys>`;
+    case 'queries':
+      return html`<studio-queries .api=${api} .place=${place}></studio-queries>`;
     case 'system':
       return html`<studio-system .api=${api} .place=${place}></studio-system>`;
     case 'audit':

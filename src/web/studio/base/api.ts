@@ -42,6 +42,10 @@ export type Api = {
   readonly view: (input: ViewInput, signal?: AbortSignal) => Promise<View>;
   /** The state of the process. */
   readonly system: <T>(signal?: AbortSignal) => Promise<T>;
+  /** What queries took. */
+  readonly queries: <T>(signal?: AbortSignal) => Promise<T>;
+  /** The database's plan of one of them. */
+  readonly queryPlan: (id: string) => Promise<{ readonly plan: string }>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
 };
 
@@ -129,6 +133,10 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     view: async (input, signal) => (await post('/studio/views', input, signal)) as View,
     system: async <T>(signal?: AbortSignal) =>
       dataOf(await ask('/studio/system', { ...(signal ? { signal } : {}) })) as T,
+    queries: async <T>(signal?: AbortSignal) =>
+      dataOf(await ask('/studio/query-log', { ...(signal ? { signal } : {}) })) as T,
+    queryPlan: async (id) =>
+      dataOf(await ask(`/studio/query-log/${encodeURIComponent(id)}/plan`, {})) as { plan: string },
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

@@ -14,6 +14,7 @@ export type ScreenName =
   | 'tokens'
   | 'keys'
   | 'audit'
+  | 'queries'
   | 'system';
 
 export type Place = {
@@ -42,6 +43,7 @@ export const entries: readonly Entry[] = [
   { screen: 'policies', title: 'Policy', path: 'policy', group: 'Publish', roles: everybody },
   { screen: 'embed', title: 'Embed', path: 'embed', group: 'Publish', roles: everybody },
   { screen: 'tenants', title: 'Tenants', path: 'tenants', group: 'Operate', roles: everybody },
+  { screen: 'queries', title: 'Queries', path: 'queries', group: 'Operate', roles: everybody },
   { screen: 'tokens', title: 'Guest tokens', path: 'tokens', group: 'Operate', roles: ['support', 'auditor'] },
   { screen: 'keys', title: 'Keys', path: 'keys', group: 'Operate', roles: ['auditor'] },
   { screen: 'audit', title: 'Audit', path: 'audit', group: 'Operate', roles: ['auditor'] },

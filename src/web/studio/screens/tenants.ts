@@ -91,6 +91,7 @@ class TenantsScreen extends Screen<readonly Tenant[]> {
         <h2>Dashboards</h2>
         ${tenant.dashboards.length === 0 ? html`<p class="soft">None yet.</p>` : copies(tenant)}
       </section>
+      <p>${link(addressOf('queries', ['tenants'], { search: nameOf(tenant) }), 'What its queries took')}</p>
       <p>${link(addressOf('tenants'), 'All tenants')}</p>`;
   }
 

@@ -1,0 +1,160 @@
+/**
+ * Remembers what queries took, for operators: numbers for each client, the slowest and the failed ones of a day. In the
+ * memory of this process, and bounded. Statements are shown without their values.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../domain/ports.js';
+import type { ClientUse, QueryNote, ReadQueries } from '../../domain/query/watch.js';
+import { Refusal } from '../../domain/refusal.js';
+import { systemTiming, type Timing } from '../../platform/timing.js';
+
+/** Who asked, and what runs at the database. */
+export type Watched = {
+  readonly dataAppId: string;
+  readonly clientId: string | null;
+  readonly datasource: string;
+  readonly requestId: string | undefined;
+  /** With placeholders. */
+  readonly sql: string;
+  readonly explain: () => Promise<string>;
+};
+
+type Owner = Pick<Watched, 'dataAppId' | 'clientId'>;
+
+export type QueryWatch = ReadQueries & {
+  /** Counts a question, wherever its rows came from. */
+  readonly asked: (owner: Owner, rows: number) => void;
+  /** Runs the work, and notes its duration and its failure. What its callers gave up is no failure. */
+  readonly run: <R extends { readonly rows: readonly unknown[] }>(
+    of: Watched,
+    work: () => Promise<R>,
+    signal?: AbortSignal | undefined,
+  ) => Promise<R>;
+  /** Forgets one client; all of the data app if `clientId` is null. */
+  readonly forget: (dataAppId: string, clientId: string | null) => void;
+};
+
+const mostNotes = 100;
+const mostClients = 10_000;
+const dayMs = 86_400_000;
+
+type Kept = { readonly note: QueryNote; readonly of: Watched; readonly atMs: number };
+type Count = { -readonly [Key in 'questions' | 'queries' | 'rows' | 'ms' | 'failed']: number };
+
+const keyOf = ({ dataAppId, clientId }: Owner): string => JSON.stringify([dataAppId, clientId]);
+
+const reasonOf = (error: unknown): string => (error instanceof Refusal ? (error.reason ?? error.code) : 'UNEXPECTED');
+
+/** The first hundred of the last day. */
+const kept = (notes: readonly Kept[], nowMs: number): readonly Kept[] =>
+  notes.filter(({ atMs }) => nowMs - atMs < dayMs).slice(0, mostNotes);
+
+const createNotes = (order: (a: Kept, b: Kept) => number) => {
+  let all: readonly Kept[] = [];
+  return {
+    read: (nowMs: number): readonly Kept[] => {
+      all = kept(all, nowMs);
+      return all;
+    },
+    add: (one: Kept): void => {
+      all = kept([...all, one].sort(order), one.atMs);
+    },
+    forget: (isMeant: (owner: Owner) => boolean): void => {
+      all = all.filter(({ of }) => !isMeant(of));
+    },
+  };
+};
+
+const createCounts = () => {
+  const counts = new LRUCache<string, Count & Owner>({ max: mostClients });
+  return {
+    of: ({ dataAppId, clientId }: Owner): Count => {
+      const key = keyOf({ dataAppId, clientId });
+      const count = counts.get(key) ?? { dataAppId, clientId, questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
+      counts.set(key, count);
+      return count;
+    },
+    read: (): readonly ClientUse[] => [...counts.values()].map((count) => ({ ...count })),
+    forget: (isMeant: (owner: Owner) => boolean): void => {
+      for (const [key, owner] of counts.entries()) if (isMeant(owner)) counts.delete(key);
+    },
+  };
+};
+
+/** The slowest and the failed queries, and how one is added. */
+const createBook = (clock: Clock, timing: Timing) => {
+  const counts = createCounts();
+  const slowest = createNotes((a, b) => b.note.ms - a.note.ms);
+  const failed = createNotes((a, b) => b.atMs - a.atMs);
+  let last = 0;
+  const add = (of: Watched, startedMs: number, rows: number, failure: string | null): void => {
+    const { dataAppId, clientId, datasource, requestId, sql } = of;
+    const [at, ms] = [clock.now(), Math.round(timing.nowMs() - startedMs)];
+    last += 1;
+    const note = { id: String(last), at, dataAppId, clientId, datasource, requestId, sql, ms, rows, failure };
+    (failure === null ? slowest : failed).add({ note, of, atMs: at.getTime() });
+    const count = counts.of(of);
+    count.queries += 1;
+    count.ms += ms;
+    if (failure !== null) count.failed += 1;
+  };
+  return { counts, slowest, failed, add };
+};
+
+export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): QueryWatch => {
+  const since = clock.now();
+  const { counts, slowest, failed, add } = createBook(clock, timing);
+  const read = (notes: typeof slowest): readonly Kept[] => notes.read(clock.now().getTime());
+  return {
+    read: () => {
+      const [slow, bad] = [read(slowest), read(failed)].map((all) => all.map(({ note }) => note));
+      return { since, clients: counts.read(), slowest: slow ?? [], failed: bad ?? [] };
+    },
+    plan: async (id) => {
+      const found = [...read(slowest), ...read(failed)].find(({ note }) => note.id === id);
+      return found === undefined ? null : found.of.explain();
+    },
+    asked: (owner, rows) => {
+      const count = counts.of(owner);
+      count.questions += 1;
+      count.rows += rows;
+    },
+    run: async (of, work, signal) => {
+      const startedMs = timing.nowMs();
+      try {
+        const result = await work();
+        add(of, startedMs, result.rows.length, null);
+        return result;
+      } catch (error) {
+        if (signal?.aborted !== true) add(of, startedMs, 0, reasonOf(error));
+        throw error;
+      }
+    },
+    forget: (dataAppId, clientId) => {
+      const isMeant = (owner: Owner) =>
+        owner.dataAppId === dataAppId && (clientId === null || owner.clientId === clientId);
+      for (const part of [counts, slowest, failed]) part.forget(isMeant);
+    },
+  };
+};
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/**
+ * A plan repeats the values that the query was given. They may be a tenant's own data, or what a restriction hides, so
+ * they are left out, and so is each text between quotes.
+ */
+export const withoutValues = (plan: string, parameters: readonly unknown[]): string => {
+  const values = new Set(
+    parameters
+      .flat(2)
+      .map(String)
+      .filter((value) => value.trim() !== ''),
+  );
+  const longestFirst = [...values].sort((a, b) => b.length - a.length);
+  const bare = longestFirst.reduce(
+    (text, value) => text.replaceAll(new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(value)}(?![\\p{L}\\p{N}_])`, 'gu'), '…'),
+    plan,
+  );
+  return bare.replaceAll(/'(?:[^']|'')*'/g, "'…'");
+};

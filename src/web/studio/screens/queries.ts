@@ -1,0 +1,145 @@
+/** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
+import { html, nothing, render, type TemplateResult } from 'lit';
+import { StudioError } from '../base/api.js';
+import { badge, type Column, link, list, moment, when } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+
+type Note = {
+  readonly id: string;
+  readonly at: string;
+  readonly clientId: string | null;
+  readonly datasource: string;
+  readonly requestId?: string;
+  readonly ms: number;
+  readonly rows: number;
+  readonly failure: string | null;
+  /** Left out for those who may not read definitions. */
+  readonly sql?: string;
+};
+export type TenantUse = {
+  readonly clientId: string | null;
+  readonly questions: number;
+  readonly queries: number;
+  readonly rows: number;
+  readonly ms: number;
+  readonly failed: number;
+};
+export type Queries = {
+  readonly since: string;
+  readonly clients: readonly TenantUse[];
+  readonly slowest: readonly Note[];
+  readonly failed: readonly Note[];
+};
+
+const noTenant = 'no tenant';
+const views = [
+  { path: undefined, title: 'Slowest' },
+  { path: 'failed', title: 'Failed' },
+  { path: 'tenants', title: 'By tenant' },
+] as const;
+
+const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateResult | string =>
+  clientId === null ? noTenant : link(addressOf('tenants', [clientId]), clientId);
+const inSeconds = (ms: number): string =>
+  `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
+
+class QueriesScreen extends Screen<Queries> {
+  protected override load(signal: AbortSignal): Promise<Queries> {
+    return this.api.queries<Queries>(signal);
+  }
+
+  protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
+    return before === undefined;
+  }
+
+  protected override content(queries: Queries): TemplateResult {
+    const [view] = this.place.rest;
+    return html`<div class="head"><h1>Queries</h1>
+        <p>What the databases ran since ${when(queries.since)}, as this process saw it. Lists have the last day.</p>
+        <span class="gap"></span>
+        <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
+      <nav class="tabs" aria-label="Queries">
+        ${views.map(
+          ({ path, title }) =>
+            html`<a href=${addressOf('queries', path === undefined ? [] : [path])} aria-current=${path === view ? 'page' : nothing}>${title}</a>`,
+        )}
+      </nav>
+      ${this.#view(queries, view)}`;
+  }
+
+  #view({ slowest, failed, clients }: Queries, view: string | undefined): TemplateResult {
+    const search = this.place.query.get('search') ?? '';
+    if (view === 'tenants') {
+      const rows = [...clients].sort((a, b) => b.ms - a.ms);
+      return list({ name: 'use', rows, columns: useColumns, search, empty: html`<p>No tenant has asked yet.</p>` });
+    }
+    const isFailed = view === 'failed';
+    const empty = html`<p>${isFailed ? 'No query failed in the last day.' : 'No query ran in the last day.'}</p>`;
+    const columns = isFailed ? [...this.#columns, failureColumn] : this.#columns;
+    return list({ name: isFailed ? 'failed' : 'slowest', rows: isFailed ? failed : slowest, columns, search, empty });
+  }
+
+  readonly #columns: readonly Column<Note>[] = [
+    { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
+    { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
+    { title: 'Source', of: ({ datasource }) => datasource },
+    { title: 'Rows', of: ({ rows }) => rows, isNumber: true },
+    { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
+    {
+      title: 'Request',
+      of: ({ requestId }) => html`<code>${requestId ?? ''}</code>`,
+      text: (note) => note.requestId ?? '',
+    },
+    { title: 'Query', of: (note) => this.#button(note), text: ({ sql }) => sql ?? '' },
+  ];
+
+  #button(note: Note): TemplateResult | string {
+    if (note.sql === undefined) return '';
+    return html`<button type="button" class="quiet" @click=${() => void this.#show(note)}>Show<span class="sr"> the query of ${inSeconds(note.ms)}</span></button>`;
+  }
+
+  /** The plan is read when somebody asks for it: the database makes it anew. */
+  async #show({ id, sql, ms }: Note): Promise<void> {
+    const dialog = document.createElement('dialog');
+    dialog.className = 'wide';
+    dialog.setAttribute('aria-label', 'Query');
+    const draw = (plan: TemplateResult): void => {
+      render(
+        html`<form method="dialog"><h2>Query of ${inSeconds(ms)}</h2>
+          <p class="soft">Its values are left out.</p>
+          <pre tabindex="0"><code>${sql}</code></pre>
+          <h3>Plan of the database</h3>${plan}
+          <div class="buttons"><button autofocus>Close</button></div></form>`,
+        dialog,
+      );
+    };
+    draw(html`<p role="status">Asking the database…</p>`);
+    document.body.append(dialog);
+    dialog.showModal();
+    dialog.addEventListener('close', () => dialog.remove(), { once: true });
+    try {
+      const { plan } = await this.api.queryPlan(id);
+      draw(html`<pre tabindex="0"><code>${plan}</code></pre>`);
+    } catch (error) {
+      draw(html`<p role="alert">${error instanceof StudioError ? error.message : String(error)}</p>`);
+    }
+  }
+}
+
+const failureColumn: Column<Note> = {
+  title: 'Reason',
+  of: ({ failure }) => badge(failure ?? '', 'bad'),
+  text: ({ failure }) => failure ?? '',
+};
+
+const useColumns: readonly Column<TenantUse>[] = [
+  { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
+  { title: 'Questions', of: ({ questions }) => questions, isNumber: true },
+  { title: 'Rows', of: ({ rows }) => rows, isNumber: true },
+  { title: 'Queries of the database', of: ({ queries }) => queries, isNumber: true },
+  { title: 'Time of the database', of: ({ ms }) => inSeconds(ms), isNumber: true },
+  { title: 'Failed', of: ({ failed }) => failed, isNumber: true },
+];
+
+customElements.define('studio-queries', QueriesScreen);

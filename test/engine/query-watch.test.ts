@@ -1,0 +1,165 @@
+/** What operators see of queries: numbers for each client, slow and failed ones, and the database's plan without values. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/domain/query/engine.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { createEngine } from '../../src/engine/engine.js';
+import { createQueryWatch, type QueryWatch, withoutValues } from '../../src/engine/run/query-watch.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { byClients, columnRef, condition, datamart, metric, type Place, question, table } from './world.js';
+
+const clock = (nowMs = { at: 1_700_000_000_000 }) => ({
+  set: nowMs,
+  now: () => new Date(nowMs.at),
+});
+const timing = () => {
+  const now = { ms: 0 };
+  return { now, nowMs: () => now.ms, after: () => () => undefined };
+};
+const asked = (clientId: string, sql = 'SELECT 1') => ({
+  ...{ dataAppId: 'app', clientId, datasource: 'main', requestId: 'r', sql },
+  explain: async () => `plan of ${sql}`,
+});
+
+describe('what is remembered', () => {
+  const watchOf = () => {
+    const [time, duration] = [clock(), timing()];
+    const watch = createQueryWatch(time, duration);
+    const take = (clientId: string, ms: number, failure?: unknown) =>
+      watch.run(asked(clientId, `SELECT ${ms}`), async () => {
+        duration.now.ms += ms;
+        if (failure !== undefined) throw failure;
+        return { rows: [1, 2] };
+      });
+    return { watch, take, time };
+  };
+
+  it('the slowest hundred and the latest hundred failures, of a day', async () => {
+    const { watch, take, time } = watchOf();
+    for (let ms = 1; ms <= 150; ms += 1) await take('a', ms);
+    const refused = new Refusal('METRIC_QUERY_ERROR', 'late', { reason: 'datasource-timeout' });
+    await expect(take('a', 7, refused)).rejects.toBe(refused);
+    const { slowest, failed } = watch.read();
+    expect(slowest.map(({ ms }) => ms)).toEqual(Array.from({ length: 100 }, (_, index) => 150 - index));
+    expect(failed).toMatchObject([{ failure: 'datasource-timeout', ms: 7, rows: 0 }]);
+    expect(await watch.plan(slowest[0]?.id ?? '')).toBe('plan of SELECT 150');
+    time.set.at += 86_400_000;
+    expect(watch.read()).toMatchObject({ slowest: [], failed: [] });
+    expect(await watch.plan(slowest[0]?.id ?? '')).toBeNull();
+  });
+
+  it('numbers of each client, and nothing of one that is forgotten', async () => {
+    const { watch, take } = watchOf();
+    await take('a', 3);
+    await take('b', 5);
+    await expect(take('b', 2, new Error('with the name of a tenant in it'))).rejects.toThrow();
+    watch.asked({ dataAppId: 'app', clientId: 'b' }, 7);
+    expect(watch.read().clients).toEqual(
+      expect.arrayContaining([
+        { dataAppId: 'app', clientId: 'a', questions: 0, queries: 1, rows: 0, ms: 3, failed: 0 },
+        { dataAppId: 'app', clientId: 'b', questions: 1, queries: 2, rows: 7, ms: 7, failed: 1 },
+      ]),
+    );
+    expect(JSON.stringify(watch.read())).not.toContain('name of a tenant');
+    watch.forget('app', 'b');
+    const { clients, slowest, failed } = watch.read();
+    expect([clients, slowest, failed].map((all) => all.map(({ clientId }) => clientId))).toEqual([['a'], ['a'], []]);
+    watch.forget('other', null);
+    expect(watch.read().clients).toHaveLength(1);
+    watch.forget('app', null);
+    expect(watch.read()).toMatchObject({ clients: [], slowest: [], failed: [] });
+  });
+
+  it('no query that its callers gave up', async () => {
+    const { watch } = watchOf();
+    const gone = new AbortController();
+    const work = async () => {
+      gone.abort();
+      throw gone.signal.reason;
+    };
+    await expect(watch.run(asked('a'), work, gone.signal)).rejects.toThrow();
+    expect(watch.read()).toMatchObject({ clients: [], failed: [] });
+  });
+});
+
+it('a plan has none of the values of its query, however they are written', () => {
+  const plan =
+    "Filter: ((name = 'O''Brien'::text) AND (size > 1250) AND (a.b = ANY ('{red,green}'::text[]))) rows=12500 x";
+  const shown = withoutValues(plan, ["O'Brien", 1250, ['red', 'green'], 'x', '']);
+  for (const value of ['Brien', ' 1250', 'red', 'green', ' x']) expect(shown).not.toContain(value);
+  expect(shown).toContain('rows=12500');
+});
+
+const mart = datamart({
+  tenancy: byClients(),
+  tables: [
+    table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+    table('sales', { client: 'VARCHAR', region: 'VARCHAR', amount: 'INTEGER' }, 'client'),
+  ],
+});
+const sales = metric('sales', {
+  dimensions: [{ name: 'region', column: columnRef('sales.region') }],
+  measures: [{ name: 'total', aggregate: 'SUM', column: columnRef('sales.amount') }],
+});
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+  let watch: QueryWatch;
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    place = await builder.build('watched', [
+      {
+        name: 'clients',
+        columns: { id: 'VARCHAR', name: 'VARCHAR' },
+        rows: [
+          ['tenant-a', 'A'],
+          ['tenant-b', 'B'],
+        ],
+      },
+      {
+        name: 'sales',
+        columns: { client: 'VARCHAR', region: 'VARCHAR', amount: 'INTEGER' },
+        rows: [
+          ['tenant-a', 'secret-north', 1],
+          ['tenant-a', 'south', 2],
+          ['tenant-b', 'secret-north', 4],
+        ],
+      },
+    ]);
+    watch = createQueryWatch(clock());
+    const log = { warn: () => undefined, error: () => undefined };
+    engine = createEngine({ log, assertReachable: async () => undefined, watch });
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  it('notes a query with its client, and explains it without its values', async () => {
+    const conditions = [condition('sales.region', { kind: 'oneOf', values: ['secret-north'] })];
+    const answer = await engine.query(question(place, mart, 'tenant-a', sales, { conditions }));
+    expect(answer.rows).toEqual([{ region: 'secret-north', total: expect.anything() }]);
+    const { slowest, clients } = watch.read();
+    expect(clients).toMatchObject([{ clientId: 'tenant-a', questions: 1, rows: 1, failed: 0 }]);
+    expect(slowest.every(({ clientId, rows }) => clientId === 'tenant-a' && rows > 0)).toBe(true);
+    const [note] = slowest;
+    expect(note?.sql).toMatch(/select/i);
+    expect(note?.sql).not.toMatch(/secret-north|tenant-a/);
+    const plan = await watch.plan(note?.id ?? '');
+    expect(plan).toMatch(/sales/i);
+    expect(plan).not.toMatch(/secret-north|tenant-a|tenant-b/);
+  });
+
+  it('notes the answers of several clients apart, and a download', async () => {
+    await engine.query(question(place, mart, 'tenant-b', sales));
+    const { batches } = await engine.stream(question(place, mart, 'tenant-b', sales));
+    for await (const rows of batches) expect(rows.length).toBeGreaterThan(0);
+    expect(watch.read().clients).toContainEqual(
+      expect.objectContaining({ clientId: 'tenant-b', questions: 2, queries: 1, rows: 1 }),
+    );
+    await engine.forgetClient('app', 'tenant-b');
+    expect(watch.read().clients.map(({ clientId }) => clientId)).toEqual(['tenant-a']);
+  });
+});
