@@ -199,8 +199,10 @@ const explained =
   async (): Promise<string> => {
     const ask = (database: Database) =>
       database.run({ sql: `EXPLAIN ${sql}`, parameters }, question.tenant, { maxBytes: limits.answerBytes });
-    const { rows } = await databases.use(question.datasource, clientDatabaseOf(question), ask);
-    return withoutValues(rows.map((row) => row.join(' ')).join('\n'), parameters);
+    const { names, rows } = await databases.use(question.datasource, clientDatabaseOf(question), ask);
+    // DuckDB names each plan in a column before it.
+    const first = Math.max(0, names.indexOf('explain_value'));
+    return withoutValues(rows.map((row) => row.slice(first).join(' ')).join('\n'), parameters);
   };
 
 /** Loads the rows of tenant-scoped plans: from the cache, or from the database in the client's turn. */

@@ -42,7 +42,8 @@ const views = [
 const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateResult | string =>
   clientId === null ? noTenant : link(addressOf('tenants', [clientId]), clientId);
 const inSeconds = (ms: number): string =>
-  `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
+  `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
+const whole = (value: number): string => value.toLocaleString();
 
 class QueriesScreen extends Screen<Queries> {
   protected override load(signal: AbortSignal): Promise<Queries> {
@@ -84,11 +85,11 @@ class QueriesScreen extends Screen<Queries> {
     { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
     { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
     { title: 'Source', of: ({ datasource }) => datasource },
-    { title: 'Rows', of: ({ rows }) => rows, isNumber: true },
+    { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
     { title: 'When', of: ({ at }) => moment(at), text: ({ at }) => at },
     {
       title: 'Request',
-      of: ({ requestId }) => html`<code>${requestId ?? ''}</code>`,
+      of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
       text: (note) => note.requestId ?? '',
     },
     { title: 'Query', of: (note) => this.#button(note), text: ({ sql }) => sql ?? '' },
@@ -108,7 +109,7 @@ class QueriesScreen extends Screen<Queries> {
       render(
         html`<form method="dialog"><h2>Query of ${inSeconds(ms)}</h2>
           <p class="soft">Its values are left out.</p>
-          <pre tabindex="0"><code>${sql}</code></pre>
+          <pre tabindex="0" class="wrapped"><code>${sql}</code></pre>
           <h3>Plan of the database</h3>${plan}
           <div class="buttons"><button autofocus>Close</button></div></form>`,
         dialog,
@@ -135,11 +136,11 @@ const failureColumn: Column<Note> = {
 
 const useColumns: readonly Column<TenantUse>[] = [
   { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
-  { title: 'Questions', of: ({ questions }) => questions, isNumber: true },
-  { title: 'Rows', of: ({ rows }) => rows, isNumber: true },
-  { title: 'Queries of the database', of: ({ queries }) => queries, isNumber: true },
-  { title: 'Time of the database', of: ({ ms }) => inSeconds(ms), isNumber: true },
-  { title: 'Failed', of: ({ failed }) => failed, isNumber: true },
+  { title: 'Questions', of: ({ questions }) => whole(questions), isNumber: true },
+  { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
+  { title: 'Queries', of: ({ queries }) => whole(queries), isNumber: true },
+  { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
+  { title: 'Failed', of: ({ failed }) => whole(failed), isNumber: true },
 ];
 
 customElements.define('studio-queries', QueriesScreen);
