@@ -26,6 +26,7 @@ const long = [
   'test/gateway/rollout-many.test.ts',
   'test/packages/installed-examples.test.ts',
   'test/packages/installed.test.ts',
+  'test/packages/packages.test.ts',
   'test/platform/database.test.ts',
   'test/platform/lock-socket.test.ts',
   'test/product/cards.test.ts',
@@ -41,8 +42,15 @@ const long = [
   'test/product/without-studio.test.ts',
   'test/product/tenants-rollout.test.ts',
 ];
+/** Files with tests that run only with `TEST_LONG=1`, where they run as a whole. */
+const partlyLong = [
+  'test/cli/init.test.ts',
+  'test/product/charts.test.ts',
+  'test/product/guest-editing.test.ts',
+  'test/web/host-page.test.ts',
+];
 /** These build the packages too: after the others, so that no two builds write into one folder. */
-const afterOthers = ['test/packages/installed-examples.test.ts'];
+const afterOthers = ['test/packages/installed-examples.test.ts', 'test/packages/packages.test.ts'];
 const isLong = process.env.TEST_LONG === '1';
 
 const filesOf = (folders: readonly string[]) => folders.map((name) => `test/${name}/**/*.test.ts`);
@@ -71,7 +79,7 @@ export default defineConfig({
     globalSetup: ['test/flights-cache.ts', 'test/suites/clickhouse-server.ts'],
     projects: isLong
       ? [
-          { extends: true, test: { name: 'long', include: long, exclude: afterOthers } },
+          { extends: true, test: { name: 'long', include: [...long, ...partlyLong], exclude: afterOthers } },
           { extends: true, test: { name: 'long, last', include: afterOthers, sequence: { groupOrder: 1 } } },
         ]
       : [

@@ -201,7 +201,11 @@ const readMetrics = async (folder: string, url: string, claims: object) => {
   return Promise.all(answers);
 };
 
-describe.each(kinds.filter(({ isThere }) => isThere))('on $kind', ({ kind, schema, open }) => {
+/** The other servers take minutes: see vitest.config.ts. */
+const isLong = process.env.TEST_LONG === '1';
+const wanted = kinds.filter(({ isThere, kind }) => isThere && (isLong || kind !== 'MariaDB'));
+
+describe.each(wanted)('on $kind', ({ kind, schema, open }) => {
   let source: Source;
   let folder: string;
   let told: string;
@@ -308,7 +312,7 @@ test('.gitignore gets the lines that it lacks, and nothing twice', () => {
 });
 
 /** ClickHouse has no foreign keys, and its keys are not unique: relationships are proposed by name alone. */
-describe.runIf(await isClickHouseThere())('on ClickHouse', () => {
+describe.runIf(isLong && (await isClickHouseThere()))('on ClickHouse', () => {
   let source: OwnClickHouseDatabase;
   let folder: string;
   beforeAll(async () => {

@@ -318,7 +318,10 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     if (screenshots === undefined) await rm(folder, { recursive: true });
   });
 
-  test.each<[string, string, BrowserContextOptions]>([
+  /** Others than these take minutes: see vitest.config.ts. */
+  const usual = ['arabic', 'zoomed'];
+  const isLong = process.env.TEST_LONG === '1';
+  const modes: readonly [string, string, BrowserContextOptions][] = [
     ['forced-colours', 'light', { viewport: { width: 1280, height: 900 }, forcedColors: 'active' }],
     [
       'forced-colours-dark',
@@ -332,16 +335,19 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     ['zoomed', 'light/de', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
     ['narrowest', 'light', { viewport: { width: 320, height: 600 } }],
     ['widest', 'dark', { viewport: { width: 2560, height: 1400 } }],
-  ])('every type is drawn and nothing is wider than the page: %s', (mode, path, options) =>
-    visit(path, options, async (page) => {
-      await page.evaluate(axe);
-      expect(await page.evaluate(faultsOf(options))).toEqual([]);
-      const beyond = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await page.evaluate(beyond)).toBe(0);
-      for (const type of chartTypes.filter((each) => !withoutCanvas.includes(each)))
-        expect([type, (await inkOf(cardOf(page, type))).ink > 0.005]).toEqual([type, true]);
-      if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/${mode}.png`, fullPage: true });
-    }),
+  ];
+  test.each(modes.filter(([mode]) => isLong || usual.includes(mode)))(
+    'every type is drawn and nothing is wider than the page: %s',
+    (mode, path, options) =>
+      visit(path, options, async (page) => {
+        await page.evaluate(axe);
+        expect(await page.evaluate(faultsOf(options))).toEqual([]);
+        const beyond = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(beyond)).toBe(0);
+        for (const type of chartTypes.filter((each) => !withoutCanvas.includes(each)))
+          expect([type, (await inkOf(cardOf(page, type))).ink > 0.005]).toEqual([type, true]);
+        if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/${mode}.png`, fullPage: true });
+      }),
   );
 
   test.runIf(screenshots !== undefined).each([
