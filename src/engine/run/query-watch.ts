@@ -2,7 +2,6 @@
  * Remembers what queries took, for operators: numbers for each client, the slowest and the failed ones of a day. In the
  * memory of this process, and bounded. Statements are shown without their values.
  */
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../domain/ports.js';
 import type { ClientUse, QueryNote, ReadQueries } from '../../domain/query/watch.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -66,12 +65,16 @@ const createNotes = (order: (a: Kept, b: Kept) => number) => {
 };
 
 const createCounts = () => {
-  const counts = new LRUCache<string, Count & Owner>({ max: mostClients });
+  const counts = new Map<string, Count & Owner>();
   return {
     of: ({ dataAppId, clientId }: Owner): Count => {
       const key = keyOf({ dataAppId, clientId });
       const count = counts.get(key) ?? { dataAppId, clientId, questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
+      // The client that asked last is the last; the first ones are forgotten.
+      counts.delete(key);
       counts.set(key, count);
+      const [first] = counts.keys();
+      if (counts.size > mostClients && first !== undefined) counts.delete(first);
       return count;
     },
     read: (): readonly ClientUse[] => [...counts.values()].map((count) => ({ ...count })),
