@@ -144,6 +144,7 @@ export const tryDashboardContent = operation({
     'Runs each metric of the content with the tenant scope of the client that owns the dashboard, and answers whether it can be answered, never its rows. RLS variables of columns have no values here; a metric whose SQL compares with one is not tried. Writes nothing.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  roles: ['author'],
   input: z.strictObject({
     ...target,
     content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),

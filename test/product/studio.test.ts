@@ -250,6 +250,39 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(names).toEqual(expect.arrayContaining(['Flights each day', 'Miles flown']));
   });
 
+  test('a metric in SQL is tried as the tenant would read it, says what is wrong, and is saved', async () => {
+    await page.getByRole('link', { name: 'New SQL metric' }).click();
+    const form = page.locator('studio-sql-metric');
+    const write = async (sql: string) => {
+      await form.locator('.cm-content').click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type(sql);
+      await page.keyboard.press('Escape');
+    };
+    await form.getByLabel('Name', { exact: true }).fill('Longest');
+    await form.getByLabel(/^Columns to split by/).fill('destination');
+    await form.getByLabel(/^Columns with values/).fill('miles');
+    await write('SELECT destination, max(distance) AS far FROM flights GROUP BY destination');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/answers the columns destination, far, but its dimensions and measures are/).waitFor();
+    await write('SELECT destination, max(distance) AS miles FROM fligths GROUP BY destination');
+    await form.getByRole('button', { name: 'Try' }).click();
+    await form
+      .getByRole('alert')
+      .getByText(/fligths/)
+      .waitFor();
+    await shoot('sql-metric');
+    expect((await contentOf()).data.metrics.map(({ name }) => name)).not.toContain('Longest');
+    await write('SELECT destination, max(distance) AS miles FROM flights GROUP BY destination');
+    await form.getByRole('button', { name: 'Try' }).click();
+    await form.getByText('It can be answered.').waitFor();
+    expect(await violations()).toEqual([]);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('“Longest” is saved in the template.').waitFor();
+    const made = (await contentOf()).data.metrics.find(({ name }) => name === 'Longest');
+    expect(made?.definition).toMatchObject({ kind: 'sql', measures: [{ name: 'miles' }] });
+  });
+
   test('a person moves a card by keyboard alone, and saves the arrangement', async () => {
     await page.getByRole('link', { name: 'Arrange' }).click();
     const card = page.getByRole('button', { name: /^Delayed over 15 minutes .*column 10, row 1$/ });

@@ -147,3 +147,6 @@ export const suggestedChart = (draft: Draft, catalogue: Catalogue): ChartType =>
   );
   return plain.find(({ type }) => type !== 'singleValue' || !isCourse)?.type ?? 'table';
 };
+
+/** Every chart type. */
+export const chartNames = Object.keys(shapes) as readonly ChartType[];

@@ -102,9 +102,23 @@ export const withMetric = (data: TemplateData, name: string, definition: unknown
     data.metrics.map((metric) => metric.metricId),
   );
   const y = Math.max(0, ...data.layout.map((card) => card.y + card.h));
-  const visual = { kind: 'visual', ...(definition as object) } as MetricDefinition;
-  const metric: TemplateMetric = { metricId, name, definition: visual, lineage: [], placement: 'METRIC' };
+  const whole = { kind: 'visual', ...(definition as object) } as MetricDefinition;
+  const metric: TemplateMetric = { metricId, name, definition: whole, lineage: [], placement: 'METRIC' };
   return { ...data, metrics: [...data.metrics, metric], layout: [...data.layout, { metricId, x: 0, y, w: 6, h: 4 }] };
+};
+
+/** Why a metric cannot be answered for the tenant that owns the dashboard, by the content with it. Null: it can. */
+export const faultOf = async (
+  api: Api,
+  { workspaceName }: Pick<Template, 'workspaceName'>,
+  dashboardId: string,
+  data: TemplateData,
+): Promise<string | null> => {
+  type Tried = { readonly data: readonly { readonly outcome: string; readonly message: string | null }[] };
+  const body = { workspaceName, dashboardId, content: data };
+  const tried = await api.call<Tried>('POST', 'data-app/dashboards/content/try', { body });
+  const bad = tried.data.find(({ outcome }) => outcome !== 'answered');
+  return bad === undefined ? null : (bad.message ?? 'It cannot be answered.');
 };
 
 /** The data without a metric. */

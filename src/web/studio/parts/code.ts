@@ -1,9 +1,10 @@
 /**
- * An editor for a policy file: colours, line numbers, faults at their place, and the words that may be written where the
+ * An editor for a policy file, or for SQL (`language="sql"`): colours, line numbers, faults at their place, and the words that may be written where the
  * cursor is. It stands in a shadow root, because its styles are adopted there, which the strict content policy allows.
  */
 import { autocompletion, type Completion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { sql } from '@codemirror/lang-sql';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
@@ -117,7 +118,11 @@ export class Code extends HTMLElement {
         bracketMatching(),
         highlightActiveLine(),
       ],
-      [yaml(), syntaxHighlighting(colours), autocompletion({ override: [completing(() => this.words)] })],
+      [
+        this.getAttribute('language') === 'sql' ? sql() : yaml(),
+        syntaxHighlighting(colours),
+        autocompletion({ override: [completing(() => this.words)] }),
+      ],
       // The key Tab leaves the editor, as it leaves every other field.
       keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
       [EditorView.contentAttributes.of({ 'aria-label': this.getAttribute('label') ?? '' }), theme, changed],

@@ -12,6 +12,7 @@ import {
   type Card,
   type Content,
   changedMetric,
+  faultOf,
   listTemplates,
   readContent,
   renamedMetric,
@@ -40,6 +41,7 @@ import {
   type Viewer,
   watchViewer,
 } from '../base/viewer.js';
+import type { SqlMetric, TrySql } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 
 type Data = { readonly template: Template; readonly content: Content; readonly columns: readonly ModelColumn[] };
@@ -49,6 +51,7 @@ const tabs = [
   { name: 'view', title: 'View as' },
   { name: 'metrics', title: 'Metrics' },
   { name: 'new', title: 'New metric' },
+  { name: 'sql', title: 'New SQL metric' },
   { name: 'filters', title: 'Filters' },
   { name: 'arrange', title: 'Arrange' },
   { name: 'history', title: 'History' },
@@ -121,7 +124,7 @@ class DashboardScreen extends Screen<Data> {
     const { template, content } = data;
     const { name } = content._meta;
     const mayBuild = hasRole(this.api.session, 'author');
-    const shown = mayBuild ? tabs : tabs.filter(({ name: tab }) => tab !== 'new' && tab !== 'arrange');
+    const shown = mayBuild ? tabs : tabs.filter(({ name: tab }) => !['new', 'sql', 'arrange'].includes(tab));
     const to = (tab: Tab): string =>
       addressOf('dashboards', [template.dashboardId], { workspace: template.workspaceName, tab });
     return html`<div class="head">
@@ -145,6 +148,8 @@ class DashboardScreen extends Screen<Data> {
         return this.#metrics(data);
       case 'new':
         return this.#editor(data);
+      case 'sql':
+        return this.#sql(data);
       case 'arrange':
         return this.#arrange(data);
       case 'filters':
@@ -223,6 +228,25 @@ class DashboardScreen extends Screen<Data> {
             dashboard-id=${id} theme="auto"   .initial=${initial} .save=${this.#saveMetric} @token-expired=${() => void this.#look()}></guestlist-editor>`,
         )}`,
     );
+  }
+
+  /** The editor is a chunk of its own, for the few who write SQL. */
+  #sql(data: Data): TemplateResult {
+    return this.#seen(data, (_, copy, viewer) => {
+      const { template, content, columns } = data;
+      const tryIt: TrySql = ({ name, definition }) => {
+        const { metrics, layout } = withMetric({ ...content.data, metrics: [], layout: [] }, name, definition);
+        return faultOf(this.api, template, copy, { ...content.data, metrics, layout });
+      };
+      const saveIt = async ({ name, definition }: SqlMetric): Promise<void> => {
+        await this.#write((now) => withMetric(now, name, definition));
+        this.notice = { text: `“${name}” is saved in the template.`, isBad: false };
+      };
+      void import('../parts/sql-metric.js');
+      return html`<p class="soft">It is tried as the tenant ${viewer.clientId} would read it. Saving adds it to the template;
+          tenants get it by a roll-out.</p>
+        <studio-sql-metric .columns=${columns} .tryIt=${tryIt} .saveIt=${saveIt}></studio-sql-metric>`;
+    });
   }
 
   /** The same object for the same metric, so that the editor does not begin anew. */
