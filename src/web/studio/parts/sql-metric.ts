@@ -101,7 +101,8 @@ class SqlMetricPart extends LitElement {
       this.tried = fault === null ? { text: 'It can be answered.', isBad: false } : { text: fault, isBad: true };
       if (isSave && fault === null) await this.saveIt(metric);
     } catch (error) {
-      this.tried = { text: textOf(error), isBad: true };
+      // The metric is the only one of the content that was tried.
+      this.tried = { text: textOf(error).replace('metrics[0].definition.', ''), isBad: true };
     } finally {
       this.isBusy = false;
     }
