@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changeOf, type StoredModel, withColumn } from '../../src/web/studio/base/model-edit.js';
 import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { makeBoards, mintFor } from './card-board.js';
+import { get, request } from './guest.js';
 import { startHostPage } from './host-page.js';
 import { type Product, startProduct } from './product.js';
 
@@ -272,6 +274,57 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       await until(() => page.getByText('Changed elsewhere').count()).toBe(0);
       expect((await send(token, 'GET', `metrics/${metricId}/definition`)).status).toBe(403);
     });
+  });
+
+  test('columns that the model hides appear neither in the page nor in an answer, and no definition may use them', async () => {
+    const { serviceToken } = product.credentials;
+    const path = `${product.url}/api/v2/data-app/datamarts`;
+    const { body } = await get<{ data: readonly StoredModel[] }>(path, serviceToken);
+    const model = body.data.find(({ name }) => name === 'flights');
+    if (model === undefined) throw new Error('the demo has no model');
+    const write = async (changed: StoredModel) => {
+      const headers = { authorization: `Bearer ${serviceToken}`, 'content-type': 'application/json' };
+      const answer = await request(path, { method: 'PUT', headers, body: JSON.stringify(changeOf(changed)) });
+      expect(answer.status, answer.text).toBe(200);
+    };
+    const answers: string[] = [];
+    const fields = () => answers.filter((text) => text.includes('"aggregates"') || text.includes('"columns"'));
+    const look = (check: (seen: Seen) => Promise<void>) =>
+      show('guestlist-editor', {}, async (seen) => {
+        const { page, token } = seen;
+        page.on('response', (response) => {
+          if (new URL(response.url()).pathname.startsWith('/api/'))
+            void response.text().then((text) => answers.push(text));
+        });
+        await page.reload();
+        await page.getByLabel('Search fields').fill('distance');
+        expect(token).not.toBe('');
+        await check(seen);
+      });
+    await look(async ({ page }) => {
+      await page
+        .getByRole('button', { name: /^Measure Distance/ })
+        .first()
+        .waitFor();
+      expect(fields().join()).toMatch(/distance/i);
+    });
+    await write(withColumn(model, 'main.flights', 'distance', { isHide: true }));
+    try {
+      answers.length = 0;
+      await look(async ({ page, token }) => {
+        await page.getByText('Nothing found').first().waitFor();
+        expect(await page.getByRole('button', { name: /Distance/ }).count()).toBe(0);
+        await until(() => fields().length).toBeGreaterThan(0);
+        expect(answers.join()).not.toMatch(/distance/i);
+        const column = { schemaName: 'main', tableName: 'flights', columnName: 'distance' };
+        const from = { schemaName: 'main', tableName: 'flights' };
+        const definition = { chart: { type: 'table' }, from, measures: [{ name: 'Sum', aggregate: 'SUM', column }] };
+        const tried = await send(token, 'POST', 'metrics/preview', { dashboardId: 'cards--LAX', definition });
+        expect(tried.status).toBe(400);
+      });
+    } finally {
+      await write(model);
+    }
   });
 
   const flags = Object.keys(everything);

@@ -122,6 +122,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
         const dialog = await open(page, 'Views');
         await dialog.getByLabel('Save the current filters').fill('Nothing');
         await page.keyboard.press('Enter');
+        await dialog.getByRole('button', { name: /^Nothing/ }).waitFor();
         await dialog.getByRole('button', { name: /^One airport/ }).click();
         await until(async () => Object.keys((await filtersOf(page)) as object)).toEqual(['Airport']);
         await page.route('**/views', (route) => route.abort());
