@@ -119,6 +119,23 @@ describe.skipIf(!hasChromium())('labels in the reader’s language', { timeout: 
     });
   });
 
+  test('the demo’s page is German in a German browser', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'de-DE' });
+    try {
+      const page = await context.newPage();
+      await page.goto(`${product.url}/demo?user=lax-manager`);
+      await page.getByRole('heading', { name: 'Verspätungen', exact: true }).waitFor();
+      await page.locator('guestlist-card section[aria-busy="false"]').nth(3).waitFor();
+      await picture(page, 'demo-de');
+      expect(await page.locator('html').getAttribute('lang')).toBe('de');
+      const text = await page.locator('body').innerText();
+      expect(text).toMatch(/Sie dürfen sehen/);
+      expect(text).not.toMatch(/\b(?:You|Flights|Delays|Routes|Airport|Average|Signed|The|min)\b/);
+    } finally {
+      await context.close();
+    }
+  });
+
   test.each([
     ['light', 1280],
     ['dark', 390],

@@ -7,6 +7,7 @@ import type { Membership } from '../token/keeper.js';
 import { joinUrl } from '../token/page.js';
 import type { EmbedToken } from '../token/request.js';
 import { type LoadedDashboard, type PageState, page } from './page.js';
+import { language, say } from './say.js';
 import { logIn, logOut, readSession } from './session.js';
 
 const nobody: PageState = {
@@ -61,7 +62,10 @@ const keepToken = (): void => {
   keeper = joinUrl(new URL('/embed-token', location.href).href, {
     onToken: (minted) => show({ minted, refusal: null, trouble: null, selected: selectedOf(minted) }),
     onRefused: (refusal) => show({ refusal, minted: null }),
-    onTrouble: (reason, waitMs) => show({ trouble: `${reason} Next try in ${Math.ceil(waitMs / 1000)} s.` }),
+    onTrouble: (reason, waitMs) =>
+      show({
+        trouble: say('{reason} Next try in {seconds} s.', { reason, seconds: String(Math.ceil(waitMs / 1000)) }),
+      }),
   });
 };
 
@@ -92,6 +96,7 @@ const actions = {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const begin = async (): Promise<void> => {
+  document.documentElement.lang = language;
   show({});
   const wanted = new URL(location.href).searchParams.get('user');
   try {

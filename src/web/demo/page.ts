@@ -4,6 +4,7 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { GuestPermissions } from '../../domain/guest/grant.js';
 import type { Refused } from '../token/keeper.js';
 import type { EmbedToken, GrantedEmbed } from '../token/request.js';
+import { say } from './say.js';
 import { type CurrentUser, type DemoUser, embedTitle } from './session.js';
 
 /** Details of the event `guestlist-loaded`. */
@@ -50,49 +51,49 @@ const header = (state: PageState, actions: PageActions): TemplateResult => html`
     </svg>
     <span>Airfield</span>
   </a>
-  <span class="product">Operations</span>
+  <span class="product">${say('Operations')}</span>
   <span class="space"></span>
   ${themeChoice(state, actions)} ${userChoice(state, actions)}
 </header>`;
 
 const themeChoice = ({ theme }: PageState, actions: PageActions): TemplateResult => html`<label class="choice">
-  <span>Theme</span>
+  <span>${say('Theme')}</span>
   <select @change=${(event: Event) => actions.setTheme(themeOf(chosenIn(event)))}>
     ${(['auto', 'light', 'dark'] as const).map(
       (name) =>
-        html`<option value=${name} ?selected=${name === theme}>${name.charAt(0).toUpperCase() + name.slice(1)}</option>`,
+        html`<option value=${name} ?selected=${name === theme}>${say(name.charAt(0).toUpperCase() + name.slice(1))}</option>`,
     )}
   </select>
 </label>`;
 
 const userChoice = (state: PageState, actions: PageActions): TemplateResult => html`<label class="choice">
-  <span>Signed in as</span>
+  <span>${say('Signed in as')}</span>
   <select
     id="user"
     ?disabled=${state.isSwitching}
     .value=${state.current?.id ?? ''}
     @change=${(event: Event) => actions.switchTo(chosenIn(event) || null)}
   >
-    <option value="" ?selected=${state.current === null}>Nobody</option>
+    <option value="" ?selected=${state.current === null}>${say('Nobody')}</option>
     ${state.users.map(
       ({ id, name, title, airport }) =>
-        html`<option value=${id} ?selected=${id === state.current?.id}>${name}, ${title}, ${airport}</option>`,
+        html`<option value=${id} ?selected=${id === state.current?.id}>${name}, ${say(title)}, ${airport}</option>`,
     )}
   </select>
 </label>`;
 
 const signedOut = ({ users, isSwitching }: PageState, actions: PageActions): TemplateResult => {
-  if (isSwitching) return html`<main class="landing"><p class="quiet" role="status">One moment…</p></main>`;
+  if (isSwitching) return html`<main class="landing"><p class="quiet" role="status">${say('One moment…')}</p></main>`;
   return html`<main class="landing">
-    <h1>Every airport sees its own flights</h1>
-    <p class="lead">Three million real flights, one database, five people. Sign in as one of them.</p>
+    <h1>${say('Every airport sees its own flights')}</h1>
+    <p class="lead">${say('Three million real flights, one database, five people. Sign in as one of them.')}</p>
     <ul class="people">
       ${users.map(
         (user) => html`<li>
           <button type="button" @click=${() => actions.switchTo(user.id)}>
             <strong>${user.name}</strong>
-            <span class="quiet">${user.title}, ${user.airport}</span>
-            <span>${user.description}</span>
+            <span class="quiet">${say(user.title)}, ${user.airport}</span>
+            <span>${say(user.description)}</span>
           </button>
         </li>`,
       )}
@@ -108,15 +109,15 @@ const signedIn = (state: PageState, user: CurrentUser, actions: PageActions): Te
 const content = (state: PageState, actions: PageActions): TemplateResult => {
   const { refusal, minted, selected } = state;
   if (refusal !== null) return refused(refusal);
-  if (minted === null) return html`<p class="quiet" role="status">Asking the gateway for a token…</p>`;
+  if (minted === null) return html`<p class="quiet" role="status">${say('Asking the gateway for a token…')}</p>`;
   const embed = minted.embeds.find(({ id }) => id === selected);
-  if (embed === undefined) return html`<p class="quiet">This token opens nothing.</p>`;
+  if (embed === undefined) return html`<p class="quiet">${say('This token opens nothing.')}</p>`;
   return html`
-    <nav class="tabs" aria-label="Dashboards">
+    <nav class="tabs" aria-label=${say('Dashboards')}>
       ${minted.embeds.map(
         ({ id, name }) =>
           html`<button type="button" aria-current=${id === selected ? 'page' : 'false'} @click=${() => actions.select(id)}>
-            ${state.loaded[id]?.name ?? embedTitle(id, name)}
+            ${state.loaded[id]?.name ?? say(embedTitle(id, name))}
           </button>`,
       )}
     </nav>
@@ -152,11 +153,10 @@ const embedded = (
 
 const refused = ({ code, message, status }: Refused): TemplateResult => html`<section class="refused" role="alert">
   <p class="code"><span>${status}</span> <code>${code}</code></p>
-  <h1>The gateway gave no token</h1>
+  <h1>${say('The gateway gave no token')}</h1>
   <p>${message}</p>
   <p class="quiet">
-    This is the unchanged answer of <code>POST /embed-token</code> to this user’s session. The gateway’s log has the cause: look for
-    the reference.
+    ${say('This is the unchanged answer of POST /embed-token to this user’s session. The gateway’s log has the cause: look for the reference.')}
   </p>
 </section>`;
 
@@ -174,29 +174,29 @@ const themeOf = (text: string): PageState['theme'] => (text === 'light' || text 
 
 const aboutUser = (state: PageState, user: CurrentUser): TemplateResult => html`<aside class="about">
   <section>
-    <h2>You are</h2>
+    <h2>${say('You are')}</h2>
     <div class="who">
       <span class="avatar" aria-hidden="true">${initials(user.name)}</span>
       <div>
         <strong>${user.name}</strong>
-        <div class="quiet">${user.title}</div>
+        <div class="quiet">${say(user.title)}</div>
       </div>
     </div>
     <dl>
-      <dt>Airport</dt>
+      <dt>${say('Airport')}</dt>
       <dd>${user.airport}</dd>
-      <dt>Roles</dt>
-      <dd>${user.roles.length === 0 ? 'none' : user.roles.map((role) => html`<span class="chip">${role}</span> `)}</dd>
-      <dt>Region</dt>
-      <dd>${user.region ?? 'none'}</dd>
+      <dt>${say('Roles')}</dt>
+      <dd>${user.roles.length === 0 ? say('none') : user.roles.map((role) => html`<span class="chip">${role}</span> `)}</dd>
+      <dt>${say('Region')}</dt>
+      <dd>${user.region ?? say('none')}</dd>
     </dl>
   </section>
   <section>
-    <h2>You may see</h2>
-    ${state.refusal === null ? allowed(state, user) : html`<p>Nothing: the gateway refused with <code>${state.refusal.code}</code>.</p>`}
+    <h2>${say('You may see')}</h2>
+    ${state.refusal === null ? allowed(state, user) : html`<p>${say('Nothing: the gateway refused with {code}.', { code: state.refusal.code })}</p>`}
   </section>
   <details>
-    <summary>Claims of this session</summary>
+    <summary>${say('Claims of this session')}</summary>
     <pre>${JSON.stringify(user.claims, null, 2)}</pre>
   </details>
 </aside>`;
@@ -205,28 +205,28 @@ const allowed = ({ minted, loaded, selected }: PageState, user: CurrentUser): Te
   if (minted === null) return html`<p class="quiet">…</p>`;
   const permissions = selected === null ? undefined : loaded[selected]?.permissions;
   return html`<ul class="rights">
-      ${minted.embeds.map(({ id, name }) => right(true, `${loaded[id]?.name ?? embedTitle(id, name)}`, id))}
+      ${minted.embeds.map(({ id, name }) => right(true, loaded[id]?.name ?? say(embedTitle(id, name)), id))}
     </ul>
     <ul class="rights">
-      ${right(true, `Flights from ${user.airport}, and no other airport’s`)} ${regionRight(user)}
+      ${right(true, say('Flights from {airport}, and no other airport’s', { airport: user.airport }))} ${regionRight(user)}
     </ul>
     <ul class="rights">
-      ${right(permissions?.isEnableUnderlyingData, 'The rows behind a chart')}
-      ${right(permissions?.isEnableDownloadMetrics, 'Downloads as CSV')}
+      ${right(permissions?.isEnableUnderlyingData, say('The rows behind a chart'))}
+      ${right(permissions?.isEnableDownloadMetrics, say('Downloads as CSV'))}
     </ul>`;
 };
 
 const regionRight = ({ roles, region }: CurrentUser): TemplateResult | null => {
-  if (!roles.includes('regional')) return right(true, 'All destinations');
+  if (!roles.includes('regional')) return right(true, say('All destinations'));
   return right(
     true,
-    `Of those, only flights to ${region ?? 'no region'}`,
-    'by the role “regional” and the session’s region',
+    say('Of those, only flights to {region}', { region: region ?? say('no region') }),
+    say('by the role “regional” and the session’s region'),
   );
 };
 
 const right = (isGranted: boolean | undefined, text: string, note?: string): TemplateResult => {
-  const word = isGranted === undefined ? 'Not known yet' : isGranted ? 'Yes' : 'No';
+  const word = say(isGranted === undefined ? 'Not known yet' : isGranted ? 'Yes' : 'No');
   return html`<li class=${isGranted === true ? 'yes' : 'no'}>
     <span class="mark" aria-hidden="true">${isGranted === undefined ? '·' : isGranted ? '✓' : '✕'}</span>
     <span><span class="sr">${word}: </span>${text}${note === undefined ? null : html`<small class="quiet">${note}</small>`}</span>
