@@ -33,7 +33,7 @@ import {
 import { type Doors, openDoors } from '../http/doors.js';
 import { createGuestFront, type GuestFront } from '../http/guest-front.js';
 import { type Handle, inTurn } from '../http/in-turn.js';
-import { createMcp, mcpRoots } from '../mcp/endpoint.js';
+import { createMcp, type McpDeps, mcpRoots } from '../mcp/endpoint.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type Credentials, loadCredentials } from '../platform/credentials.js';
@@ -137,7 +137,8 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
-  const mcpFront = api === null ? null : openMcp(config, context, { ...api, log, metrics });
+  const mcpFront =
+    api === null ? null : openMcp(config, context, { ...api, log, metrics }, gateway?.router.exchange ?? null);
   const { failed: ready, fixOf } = readiness;
   const operated = { service: api, log, metrics, ready, fixOf, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
@@ -375,12 +376,16 @@ const openMcp = (
   config: Config,
   { url, version }: ProcessContext,
   served: Parameters<typeof createGuestFront>[0],
+  exchange: McpDeps['exchange'],
 ): GuestFront | null => {
   const { mcp, gateway } = config.settings;
   if (!mcp.isEnabled) return null;
   const address = (gateway.publicServiceUrl ?? gateway.publicOrigin ?? url).replace(/\/+$/, '');
   const { allowedOrigins } = mcp;
-  const dispatch = createMcp({ dispatch: served.dispatch, version, url: address, allowedOrigins });
+  const issuers = [gateway.session.issuer ?? '', ...config.issuers.map(({ issuer }) => issuer)];
+  const authorizationServers = issuers.filter((issuer) => /^https?:\/\//.test(issuer));
+  const session = { exchange, authorizationServers };
+  const dispatch = createMcp({ dispatch: served.dispatch, version, url: address, allowedOrigins, ...session });
   return createGuestFront({ ...served, dispatch, roots: mcpRoots });
 };
 

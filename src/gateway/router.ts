@@ -16,6 +16,7 @@ import type { Limits } from './authenticate/limits.js';
 import type { AdminCommand } from './common/admin-command.js';
 import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
+import { createExchange, type Exchange } from './exchange.js';
 import { type AnswerHook, createReceiver, hookPaths } from './hooks/hooks.js';
 import { type Admin, createAdmin } from './http/admin.js';
 import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, wrongMethod } from './http/answer.js';
@@ -65,6 +66,7 @@ export type Gateway = MountedGateway & {
   readonly viewAs: ViewAs;
   /** Decides for users who are away. Null: no session is kept. */
   readonly findReportRight: FindReportRight | null;
+  readonly exchange: Exchange;
 };
 
 const msSince = (startedAt: number): number => Math.round((performance.now() - startedAt) * 100) / 100;
@@ -191,6 +193,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     dataApp,
     viewAs,
     findReportRight,
+    exchange: createExchange({ answer, report, msSince }),
     admin: adminRouter,
   }) as Gateway;
 };

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
 import {
   type ContentType,
@@ -46,8 +46,8 @@ export type DispatchRequest = {
   readonly readBody?: ReadBody;
   /** The sender of an HTTP request. */
   readonly sender?: Sender;
-  /** The head of an HTTP request. Operations do not read it. */
-  readonly headers?: IncomingHttpHeaders;
+  /** The HTTP request, for what is no operation. Operations never get it. */
+  readonly from?: IncomingMessage;
   /** The id under which failures are logged. Left out: a new one. */
   readonly requestId?: string;
   /** Aborts when the client disconnects. */

@@ -82,7 +82,7 @@ const createAsk =
         acceptLanguage,
         readBody,
         sender,
-        headers: request.headers,
+        from: request,
         requestId: id,
         signal,
       };

@@ -2,7 +2,7 @@
  * `/mcp`: guests' operations as tools of the Model Context Protocol, over streamable HTTP without sessions. It adds no
  * way to data: each call is the dispatch of an operation with the caller's own guest token.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { listGuestEmbeds } from '../contract/guest-embeds.js';
 import { isRecord } from '../domain/is-record.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
@@ -24,7 +24,19 @@ export type McpDeps = {
   readonly url: string;
   /** Origins of web pages that may call, besides that of `url`. */
   readonly allowedOrigins: readonly string[];
+  /** Who may issue the sessions that `exchange` takes, as addresses. */
+  readonly authorizationServers: readonly string[];
+  /** Returns the guest token of the request's host session, or the refusal. Null: only guest tokens are taken. */
+  readonly exchange: ExchangeSession | null;
 };
+
+type ExchangeSession = (
+  request: IncomingMessage,
+  requestId: string,
+) => Promise<
+  | { readonly token: string }
+  | { readonly refused: { readonly status: number; readonly body: string; readonly headers: readonly string[] } }
+>;
 
 const json = 'application/json; charset=utf-8';
 const operation = 'mcp';
@@ -45,9 +57,10 @@ const invalidRequest = -32_600;
 const serverError = -32_000;
 
 /** RFC 9728: says which address tokens are for, and how to send them. */
-const metadata = (url: string): DispatchResponse =>
+const metadata = ({ url, authorizationServers, exchange }: McpDeps): DispatchResponse =>
   answer(200, {
     resource: `${url}${path}`,
+    ...(exchange === null || authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
     bearer_methods_supported: ['header'],
     resource_name: 'Guestlist',
   });
@@ -93,8 +106,30 @@ const open = async (dispatch: Dispatch, asker: Asker, { readBody }: DispatchRequ
   return { listed, body };
 };
 
+/** A session is a JWT. A guest token has no dots. */
+const isSession = (authorization = ''): boolean => /^bearer +[\w-]+\.[\w-]+\.[\w-]+ *$/i.test(authorization);
+
+const pairsOf = (flat: readonly string[]): Record<string, string> =>
+  Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
+
+/** Replaces a host session by its guest token; everything else stays as it is. */
+const admit = async (
+  { exchange, url }: McpDeps,
+  request: DispatchRequest,
+): Promise<{ readonly authorization: string | undefined } | { readonly refused: DispatchResponse }> => {
+  const { authorization, from, requestId = '' } = request;
+  if (exchange === null || from === undefined || !isSession(authorization)) return { authorization };
+  const exchanged = await exchange(from, requestId);
+  if ('token' in exchanged) return { authorization: `Bearer ${exchanged.token}` };
+  const { status, body, headers } = exchanged.refused;
+  return { refused: challenged(answer(status, body, pairsOf(headers)), url) };
+};
+
 const answerPost = async (deps: McpDeps, request: DispatchRequest): Promise<DispatchResponse> => {
-  const { authorization, acceptLanguage, sender, requestId, signal, headers = {} } = request;
+  const { acceptLanguage, sender, requestId, signal, from } = request;
+  const admitted = await admit(deps, request);
+  if ('refused' in admitted) return admitted.refused;
+  const { authorization } = admitted;
   const asker: Asker = {
     authorization,
     acceptLanguage,
@@ -114,7 +149,13 @@ const answerPost = async (deps: McpDeps, request: DispatchRequest): Promise<Disp
   };
   const { data } = listGuestEmbeds.output.parse(listed.body);
   const tools = grantedTools(data);
-  const answered = await answerMessage({ version: deps.version, tools, call, headers: headersFor(headers), body });
+  const answered = await answerMessage({
+    version: deps.version,
+    tools,
+    call,
+    headers: headersFor(from?.headers ?? {}),
+    body,
+  });
   return {
     ...answer(answered.status, await answered.text()),
     // Logged and measured as the operation that was called.
@@ -128,12 +169,13 @@ export const createMcp = (deps: McpDeps): Dispatch => {
   const { url, allowedOrigins } = deps;
   const origins = new Set([new URL(url).origin, ...allowedOrigins]);
   return async (request) => {
-    const { method, path: asked, headers = {} } = request;
+    const { method, path: asked, from } = request;
+    const origin = from?.headers.origin;
     if (asked === metadataPath || asked === `${metadataPath}${path}`)
-      return method === 'GET' ? metadata(url) : fault(405, serverError, 'This path takes GET.', { Allow: 'GET' });
+      return method === 'GET' ? metadata(deps) : fault(405, serverError, 'This path takes GET.', { Allow: 'GET' });
     if (asked !== path) return undefined;
     // A page whose host name was pointed at this server sends its own origin.
-    if (headers.origin !== undefined && !origins.has(headers.origin))
+    if (origin !== undefined && !origins.has(origin))
       return fault(403, serverError, 'This origin may not call. The operator can allow it (mcp.allowedOrigins).');
     if (method !== 'POST') return fault(405, serverError, 'This path takes POST.', { Allow: 'POST' });
     return answerPost(deps, request);
