@@ -91,7 +91,7 @@ const mayImport: Readonly<
   },
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
   // Sends dashboards on schedule. What a recipient may see is decided elsewhere, and asked for at each message.
-  deliver: { folders: ['domain', 'platform'], packages: [/^croner$/, /^nodemailer$/, /^node:/] },
+  deliver: { folders: ['domain', 'platform'], packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.

@@ -106,6 +106,7 @@ import {
 import {
   createGuestSchedule,
   deleteGuestSchedule,
+  listGuestChannels,
   listGuestDeliveries,
   listGuestSchedules,
   sendGuestSchedule,
@@ -229,6 +230,7 @@ const table = {
   listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
   createGuestSchedule: serve(guestSchedules.createGuestSchedule, createGuestSchedule),
   listGuestSchedules: serve(guestSchedules.listGuestSchedules, listGuestSchedules),
+  listGuestChannels: serve(guestSchedules.listGuestChannels, listGuestChannels),
   updateGuestSchedule: serve(guestSchedules.updateGuestSchedule, updateGuestSchedule),
   deleteGuestSchedule: serve(guestSchedules.deleteGuestSchedule, deleteGuestSchedule),
   sendGuestSchedule: serve(guestSchedules.sendGuestSchedule, sendGuestSchedule),

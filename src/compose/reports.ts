@@ -5,14 +5,17 @@ import { calendar } from '../deliver/calendar.js';
 import { createMailer } from '../deliver/mailer.js';
 import { createPlanner } from '../deliver/planner.js';
 import { createSender, type Decide, type Granted, type Refused, type Report, type Silence } from '../deliver/sender.js';
+import { createPost } from '../deliver/webhook.js';
+import { isSameJson } from '../domain/canonical-json.js';
 import { readAddress } from '../domain/deliver/address.js';
-import type { Reports } from '../domain/deliver/reports.js';
+import type { Reports, Way } from '../domain/deliver/reports.js';
 import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
 import { createUnsubscribeRouter, unsubscribePath } from '../http/unsubscribe.js';
+import type { Channel } from '../platform/channels.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import type { Log } from '../platform/log.js';
@@ -29,21 +32,47 @@ type Mail = Config['settings']['mail'];
 /** What is needed to send; null: reports are off. */
 export type MailSetup = {
   readonly mail: Mail;
-  readonly from: string;
-  readonly smtpUrl: string;
+  /** Null: nothing goes by e-mail. */
+  readonly sender: { readonly from: string; readonly smtpUrl: string } | null;
+  readonly channels: readonly Channel[];
   readonly origin: string;
 };
 
-export const mailSetupOf = ({ settings, secrets }: Pick<Config, 'settings' | 'secrets'>): MailSetup | null => {
+export const mailSetupOf = ({
+  settings,
+  secrets,
+  channels,
+}: Pick<Config, 'settings' | 'secrets' | 'channels'>): MailSetup | null => {
   const { mail, gateway } = settings;
   const { smtpUrl } = secrets;
-  if (mail.from === null || smtpUrl === null || gateway.publicOrigin === null) return null;
-  return { mail, from: mail.from, smtpUrl, origin: gateway.publicOrigin };
+  const sender = mail.from === null || smtpUrl === null ? null : { from: mail.from, smtpUrl };
+  if ((sender === null && channels.length === 0) || gateway.publicOrigin === null) return null;
+  return { mail, sender, channels, origin: gateway.publicOrigin };
 };
 
 /** The address of a right: from the claims of a signed session, and nowhere else. */
-const addressOf = ({ mail }: MailSetup, { claims }: ReportRight): string | undefined =>
-  claims.email_verified === false ? undefined : readAddress(claims[mail.addressClaim], mail.allowedDomains);
+const addressOf = ({ mail, sender }: MailSetup, { claims }: ReportRight): string | undefined =>
+  sender === null || claims.email_verified === false
+    ? undefined
+    : readAddress(claims[mail.addressClaim], mail.allowedDomains);
+
+/** The channels that the right grants for a dashboard, as far as the configuration has them. */
+const channelsOf = ({ channels }: MailSetup, right: ReportRight, openedId: string): readonly Channel[] => {
+  const granted = right.channels.get(openedId) ?? [];
+  return channels.filter(({ name }) => granted.includes(name));
+};
+
+/** Where a message goes by this right; undefined: nowhere. */
+const wayOf = (setup: MailSetup, right: ReportRight, { openedId, channel: name }: Way): Granted['to'] | undefined => {
+  if (name === null) {
+    const address = addressOf(setup, right);
+    return address === undefined ? undefined : { address };
+  }
+  const channel = channelsOf(setup, right, openedId).find((one) => one.name === name);
+  return channel === undefined ? undefined : { channel };
+};
+
+const noWay = ({ channel }: Way) => (channel === null ? 'no-address' : 'no-channel');
 
 /** `connect` is called once the gateway exists, which is after the service. Until then reports are off. */
 export const createReports = (setup: MailSetup | null) => {
@@ -51,12 +80,18 @@ export const createReports = (setup: MailSetup | null) => {
   const reports: Reports = {
     calendar,
     hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
-    check: async (owner) => {
+    check: async (owner, way) => {
       if (setup === null || sending === null) return 'off';
       const right = await sending.findReportRight(owner, randomUUID());
-      if (right === null || addressOf(setup, right) === undefined) return 'no-address';
+      if (right === null || wayOf(setup, right, way) === undefined) return noWay(way);
       // The gateway knows users of one data app. A guest of another one can bear the same names.
-      return isOf(await callerOf(sending, right.token), owner) ? 'ready' : 'no-address';
+      return isOf(await callerOf(sending, right.token), owner) ? 'ready' : noWay(way);
+    },
+    listChannels: async (owner, openedId) => {
+      const right = setup === null || sending === null ? null : await sending.findReportRight(owner, randomUUID());
+      if (setup === null || sending === null || right === null) return [];
+      if (!isOf(await callerOf(sending, right.token), owner)) return [];
+      return channelsOf(setup, right, openedId).map(({ name, kind }) => ({ name, kind }));
     },
   };
   return {
@@ -92,9 +127,12 @@ const callerOf = async ({ service }: Pick<Parts, 'service'>, token: string): Pro
 };
 
 /** Whether the same right holds still. Throws if another one does: the report must then be read anew. */
-const isStillGood = async (parts: Parts, { owner }: Schedule, before: ReportRight): Promise<boolean> => {
+const isStillGood = async (parts: Parts, schedule: Schedule, before: ReportRight): Promise<boolean> => {
+  const { owner } = schedule;
   const right = await parts.findReportRight(owner, randomUUID());
-  if (right === null || addressOf(parts.setup, right) !== addressOf(parts.setup, before)) return false;
+  if (right === null) return false;
+  const now = wayOf(parts.setup, right, schedule);
+  if (now === undefined || !isSameJson(now, wayOf(parts.setup, before, schedule))) return false;
   if (right.token !== before.token) throw new Error('the right changed while the report was read');
   return isOf(await callerOf(parts, right.token), owner);
 };
@@ -127,8 +165,8 @@ const readFor = async (
   return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found };
 };
 
-const grantedOf = (parts: Parts, schedule: Schedule, right: ReportRight, address: string): Granted => ({
-  address,
+const grantedOf = (parts: Parts, schedule: Schedule, right: ReportRight, to: Granted['to']): Granted => ({
+  to,
   read: async (delivery, signal) => {
     try {
       return await readFor(parts, right, delivery, signal);
@@ -145,8 +183,8 @@ const decideWith =
   async (schedule, deliveryId) => {
     const right = await parts.findReportRight(schedule.owner, deliveryId);
     if (right === null) return { refused: 'no-right' };
-    const address = addressOf(parts.setup, right);
-    return address === undefined ? { refused: 'no-address' } : grantedOf(parts, schedule, right, address);
+    const to = wayOf(parts.setup, right, schedule);
+    return to === undefined ? { refused: noWay(schedule) } : grantedOf(parts, schedule, right, to);
   };
 
 /** Takes the same time for any two texts of one length. */
@@ -173,17 +211,19 @@ const megabyte = 1_048_576;
 const leaseMs = 900_000;
 const readTimeoutMs = 300_000;
 const mailTimeoutMs = 120_000;
+const postTimeoutMs = 20_000;
 
 const createJobs = (parts: Parts, unsubscribeUrl: (scheduleId: string) => Promise<string>, stopping: AbortSignal) => {
   const { setup, service, clock, log } = parts;
-  const { mail, from, smtpUrl } = setup;
+  const { mail, sender } = setup;
   const { store } = service;
   const ids = { uuid: randomUUID };
   const send = createSender({
     ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
     decide: decideWith(parts),
-    mailer: createMailer({ ...mail, from, smtpUrl, timeoutMs: mailTimeoutMs }),
-    domain: from.split('@')[1] ?? 'localhost',
+    mailer: sender === null ? null : createMailer({ ...mail, ...sender, timeoutMs: mailTimeoutMs }),
+    post: createPost({ clock, timeoutMs: postTimeoutMs }),
+    domain: sender?.from.split('@')[1] ?? 'localhost',
     perClientPerMinute: mail.perTenantPerMinute,
     attempts: mail.attempts,
     largestBytes: mail.megabytes * megabyte,

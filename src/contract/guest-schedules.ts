@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
-import { mostListed, mostSchedules } from '../domain/deliver/reports.js';
+import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
 import { type Delivery, deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
 import { identifier, list } from './fields.js';
@@ -48,6 +48,10 @@ const mutedUntil = z.iso
   .max(40)
   .transform((text) => new Date(text))
   .nullable();
+
+const channel = identifier
+  .nullable()
+  .describe('A channel of `GET …/schedules/channels`, for alerts and links; null: e-mail to oneself.');
 
 const condition = z
   .union([
@@ -94,6 +98,7 @@ const schedule = z
     nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
     mutedUntil: z.string().nullable().describe('Until then nothing is sent but what is asked for at once.'),
     alert: alert.nullable().describe('Null for a report.'),
+    channel: z.string().nullable().describe('The channel that gets it; null: its owner gets it by e-mail.'),
     status: z
       .object({ isBreached: z.boolean(), since: z.string() })
       .nullable()
@@ -112,6 +117,7 @@ const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: Lis
   nextAt: made.isPaused ? null : (nextAt?.toISOString() ?? null),
   mutedUntil: muted?.toISOString() ?? null,
   alert: told,
+  channel: made.channel,
   status: made.status,
 });
 
@@ -125,6 +131,7 @@ const example = {
   nextAt: '2026-10-26T07:00:00.000Z',
   mutedUntil: null,
   alert: null,
+  channel: null,
   status: null,
 };
 const exampleAlert = {
@@ -152,6 +159,7 @@ export const createGuestSchedule = operation({
     catchUp: catchUp.optional(),
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
+    channel: channel.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),
@@ -193,6 +201,22 @@ export const listGuestSchedules = operation({
   example: { input: { dashboardId }, output: { data: [example], error: null } },
 });
 
+export const listGuestChannels = operation({
+  ...common,
+  name: 'listGuestChannels',
+  summary: 'List the channels for a dashboard’s alerts',
+  description: `${permission} Webhooks of the operator that the policy grants the user for this dashboard now.`,
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({
+    data: z.array(z.object({ name: z.string(), kind: z.enum(['webhook', 'slack']) })),
+    error: noError,
+  }),
+  encode: (found: readonly ListedChannel[]) => ({ data: found.map(({ name, kind }) => ({ name, kind })), error: null }),
+  errors,
+  bindings: [{ method: 'GET', path: `${path}/channels`, from: 'path' }],
+  example: { input: { dashboardId }, output: { data: [{ name: 'operations', kind: 'slack' }], error: null } },
+});
+
 export const updateGuestSchedule = operation({
   ...common,
   name: 'updateGuestSchedule',
@@ -205,6 +229,7 @@ export const updateGuestSchedule = operation({
     catchUp: catchUp.optional(),
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
+    channel: channel.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),

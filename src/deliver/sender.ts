@@ -7,15 +7,19 @@ import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/delive
 import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
-import type { Mailer, MailOutcome } from './mailer.js';
+import type { Channel } from '../platform/channels.js';
+import type { Mailer } from './mailer.js';
 import { type Attachment, messageOf, type ReportText } from './message.js';
+import { postingOf } from './posting.js';
+import type { Post, PostOutcome } from './webhook.js';
 
 /** Why nothing may be sent to a recipient now. */
-export type Refused = { readonly refused: 'no-right' | 'no-address' };
+export type Refused = { readonly refused: 'no-right' | 'no-address' | 'no-channel' };
 
 /** A recipient who may receive the report now. */
 export type Granted = {
-  readonly address: string;
+  /** Where the message goes. */
+  readonly to: { readonly address: string } | { readonly channel: Channel };
   /** Reads the report as this recipient reads it. Rejects if that fails; a later attempt may succeed. */
   readonly read: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Report | Silence | Refused>;
   /** Whether the right still holds. Asked after reading, just before the message leaves. */
@@ -37,7 +41,9 @@ export type Decide = (schedule: Schedule, deliveryId: string) => Promise<Granted
 export type SenderOptions = {
   readonly store: { readonly deliveries: Pick<DeliveryStore, 'claim' | 'handOver' | 'finish'> };
   readonly decide: Decide;
-  readonly mailer: Pick<Mailer, 'send'>;
+  /** Null: there is no mail server, and no recipient is granted an address. */
+  readonly mailer: Pick<Mailer, 'send'> | null;
+  readonly post: Post;
   readonly unsubscribeUrl: (scheduleId: string) => Promise<string>;
   /** The domain of the sender, for message ids. */
   readonly domain: string;
@@ -72,16 +78,18 @@ const skipped = (reason: DeliveryReason): Ending => ({ state: 'skipped', reason 
 const failed = (reason: DeliveryReason): Ending => ({ state: 'failed', reason });
 const again = (reason: DeliveryReason, isAnswered = false): Ending => ({ state: 'again', reason, isAnswered });
 
-const endingOf = (outcome: MailOutcome): Ending => {
+const endingOf = (outcome: PostOutcome, by: 'mail' | 'channel'): Ending => {
   switch (outcome.kind) {
     case 'taken':
       return { state: 'sent' };
     case 'refused':
-      return outcome.isFinal ? failed('mail-refused') : again('mail-refused', true);
+      return outcome.isFinal ? failed(`${by}-refused`) : again(`${by}-refused`, true);
     case 'unreachable':
-      return again('mail-unreachable', true);
+      return again(`${by}-unreachable`, true);
     case 'unanswered':
-      return again('mail-unanswered');
+      return again(`${by}-unanswered`);
+    case 'barred':
+      return failed('channel-address');
   }
 };
 
@@ -116,7 +124,8 @@ const unwanted = ({ mutedUntil, isPaused, alert, recurrence }: Schedule, now: Da
 const endedBefore = (options: SenderOptions, delivery: ClaimedDelivery): Ending | undefined => {
   const reason = delivery.isRequested ? undefined : unwanted(delivery.schedule, options.clock.now());
   if (reason !== undefined) return skipped(reason);
-  if (delivery.handovers >= mostHandovers) return failed('mail-unanswered');
+  if (delivery.handovers >= mostHandovers)
+    return failed(delivery.schedule.channel === null ? 'mail-unanswered' : 'channel-unanswered');
   if (delivery.attempts > options.attempts) return failed('attempts-used-up');
   return undefined;
 };
@@ -137,6 +146,36 @@ const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promi
   return bytes > options.largestBytes ? failed('content-too-large') : { granted, report };
 };
 
+/** Hands the mail to the server, to its one recipient. */
+const mailTo = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, report: Report) => {
+  const { schedule, moment, id } = delivery;
+  const { name: scheduleName, format, recurrence } = schedule;
+  if (options.mailer === null) throw new Error('no mail server is set up, so no recipient has an address');
+  const unsubscribeUrl = await options.unsubscribeUrl(schedule.id);
+  const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl };
+  const { attachments } = report;
+  const mail = { ...messageOf({ ...texts, ...report }), attachments, messageId: `<${id}@${options.domain}>` };
+  return endingOf(await options.mailer.send({ ...mail, to: address }), 'mail');
+};
+
+const postTo = async (options: SenderOptions, channel: Channel, delivery: ClaimedDelivery, report: Report) => {
+  const { schedule, moment, id } = delivery;
+  const { id: scheduleId, name: scheduleName, format, openedId: dashboardId, alert } = schedule;
+  const { dashboardName, dashboardUrl } = report;
+  const told = report.alert === null || alert === null ? null : { ...report.alert, metricId: alert.metricId };
+  const place = {
+    scheduleId,
+    scheduleName,
+    clientId: schedule.owner.clientId,
+    dashboardId,
+    dashboardName,
+    dashboardUrl,
+  };
+  const body = postingOf(channel, { ...place, format, moment, alert: told });
+  if (Buffer.byteLength(body) > options.largestBytes) return failed('content-too-large');
+  return endingOf(await options.post(channel, { id, body }), 'channel');
+};
+
 const send = async (
   options: SenderOptions,
   delivery: ClaimedDelivery,
@@ -145,21 +184,17 @@ const send = async (
   const ready = endedBefore(options, delivery) ?? (await prepare(options, delivery));
   if (isEnding(ready)) return ready;
   const { granted, report } = ready;
-  const { schedule, moment } = delivery;
-  const { name: scheduleName, format, recurrence } = schedule;
-  const unsubscribeUrl = await options.unsubscribeUrl(schedule.id);
-  const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl };
-  const message = messageOf({ ...texts, ...report });
   const isGood = await attempt(options, delivery, 'not-decided', async () => ({ value: await granted.isStillGood() }));
   if (isEnding(isGood)) return isGood;
   if (!isGood.value) return skipped('no-right');
   const { deliveries } = options.store;
   if (!(await deliveries.handOver(delivery.id, leaseId, options.clock.now()))) return 'lease-lost';
-  const messageId = `<${delivery.id}@${options.domain}>`;
-  const { attachments, found } = report;
-  const ending = endingOf(await options.mailer.send({ ...message, attachments, messageId, to: granted.address }));
+  const { to } = granted;
+  const ending = await ('channel' in to
+    ? postTo(options, to.channel, delivery, report)
+    : mailTo(options, to.address, delivery, report));
   // Only what was told is known: a check whose message did not arrive is made again.
-  return ending.state === 'sent' ? { ...ending, found } : ending;
+  return ending.state === 'sent' ? { ...ending, found: report.found } : ending;
 };
 
 const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: Ending): DeliveryEnd => {

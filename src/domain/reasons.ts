@@ -299,6 +299,7 @@ export const ownReasons = [
   'report-recurrence',
   'report-under-way',
   'report-without-address',
+  'report-without-channel',
   'report-without-user',
   'reports-off',
   'too-many-schedules',

@@ -11,7 +11,12 @@ import { noteNothing } from './note-session.js';
 import type { RecipientSubject, Recipients } from './recipients.js';
 
 /** A guest token as the user would get it now, and the claims of the user's last session. */
-export type ReportRight = { readonly token: string; readonly claims: Readonly<Record<string, unknown>> };
+export type ReportRight = {
+  readonly token: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Names of channels by the id of the dashboard or embed that may go there now. */
+  readonly channels: ReadonlyMap<string, readonly string[]>;
+};
 
 /**
  * Returns null if the user may see nothing now. Rejects if that could not be decided. `requestId` names the decision in
@@ -42,11 +47,17 @@ export const createFindReportRight =
   async (subject, requestId) => {
     const session = await recipients.find(subject);
     if (session === undefined || session.userIdentifier !== subject.userIdentifier) return null;
+    let channels: ReportRight['channels'] = new Map();
     const own: EmbedTokenSteps = {
       ...steps,
       identity: () => session,
       limits: { assertUser: async () => {}, assertTenant: async () => {} },
       noteSession: noteNothing,
+      policy: (...asked) => {
+        const grant = steps.policy(...asked);
+        channels = grant.channels;
+        return grant;
+      },
       decisionCache: { find: () => undefined, store: (_, decision) => decision },
       serviceUrl: () => '',
     };
@@ -58,5 +69,5 @@ export const createFindReportRight =
       throw outcome.error;
     }
     const { token }: EmbedTokenAnswer = JSON.parse(outcome.body);
-    return { token, claims: session.claims };
+    return { token, claims: session.claims, channels };
   };

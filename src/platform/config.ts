@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { type Channel, channelVariables, loadChannels } from './channels.js';
 import {
   applyEnvironment,
   type ConfigFault,
@@ -26,6 +27,8 @@ export type { Settings } from './settings.js';
 export type Config = {
   readonly settings: Settings;
   readonly secrets: Secrets;
+  /** The channels of `channels` with their secrets. */
+  readonly channels: readonly Channel[];
   /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
@@ -172,22 +175,29 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const { issuers, faults: issuerFaults } = options.runsGateway
     ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], faults: [] };
+  const { channels, faults: channelFaults } = loadChannels(
+    settings?.channels ?? {},
+    { env, isProduction },
+    settings?.gateway.publicOrigin,
+  );
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
   const faults = [
     ...parsed.faults,
     ...(error === undefined ? [] : schemaFaults(file, error)),
     ...issuerFaults.map((fault) => ({ file, ...fault })),
     ...portFaults(file, settings),
+    ...channelFaults.map((fault) => ({ file, ...fault })),
     ...mailFaults(file, settings, secrets.smtpUrl),
     ...environmentFaults(secrets, needs),
   ];
-  const variables = createVariables(env, issuerVariables(parsed.tree));
+  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...channelVariables(settings?.channels)]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
     ...variables,
     settings,
     secrets,
+    channels,
     issuers,
     folder: dirname(file),
     isProduction,

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
 import { studioRoles } from '../domain/studio/person.js';
 import { readAllowedHost } from './allowed-hosts.js';
+import { channelsSetting } from './channels.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
 import { isOrigin, originFault } from './origin.js';
@@ -368,6 +369,9 @@ export const settingsSchema = z.strictObject({
   queries,
   renders,
   mail,
+  channels: channelsSetting.describe(
+    'webhooks that alerts and links may go to, each by a name that policies grant: `kind: webhook` with url and secretVariable (Standard Webhooks), or `kind: slack` with urlVariable; allowPrivateAddresses: true for a receiver in your own network',
+  ),
   themes,
   studio,
   limits,

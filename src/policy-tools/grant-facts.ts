@@ -14,6 +14,8 @@ export type GrantView = {
   /** The granted permissions, without `isDisableMetricCreation`, which is a restriction. */
   readonly permissions: readonly string[];
   readonly accessPermissions: AccessPermissions | null;
+  /** Names of channels by dashboard or embed. */
+  readonly channels: ReadonlyMap<string, readonly string[]>;
   readonly expiryMinutes: number;
   readonly timezone: string | null;
   readonly restriction: Restriction;
@@ -42,6 +44,7 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
     .filter(([name, isOn]) => isOn && name !== 'isDisableMetricCreation')
     .map(([name]) => name),
   accessPermissions: grant.accessPermissions,
+  channels: grant.channels,
   expiryMinutes: grant.expiryMs / 60_000,
   timezone: grant.timezone,
   restriction: grant.restriction,
@@ -81,6 +84,7 @@ export const factsOf = (view: GrantView): Facts => {
     ['embeds', { kind: 'granted', value: sorted(view.embeds) }],
     ['permissions', { kind: 'granted', value: sorted(view.permissions) }],
     ['accessPermissions', { kind: 'granted', value: sorted(accessItems(view.accessPermissions)) }],
+    ...[...view.channels].map(([id, names]) => [`channels.${id}`, { kind: 'granted', value: sorted(names) }] as const),
     ['expiryMinutes', { kind: 'lasting', value: view.expiryMinutes }],
     ['timezone', { kind: 'other', value: view.timezone }],
     ...allowed('dashboardFilters', dashboardFilters),

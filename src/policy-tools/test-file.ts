@@ -51,6 +51,7 @@ const expectation = z
     embeds: z.array(identifier).min(1).optional(),
     permissions: z.array(z.enum(guestPermissionNames).exclude(['isDisableMetricCreation'])).optional(),
     accessPermissions: grantedAccess.optional(),
+    channels: z.record(identifier, z.array(identifier).min(1)).optional(),
     expiryMinutes: minutes.optional(),
     timezone: z.string().min(1).optional(),
     restrictions: restrictions.optional(),

@@ -43,6 +43,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
     embeds: expected.embeds ?? templates.map((template) => dashboardIdOf(template, tenant)),
     permissions: expected.permissions ?? [],
     accessPermissions: expected.accessPermissions ?? null,
+    channels: mapOf(expected.channels),
     expiryMinutes: expected.expiryMinutes ?? policy.expiryMinutes,
     timezone: expected.timezone ?? null,
     restriction: {

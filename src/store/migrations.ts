@@ -1,6 +1,6 @@
 /**
  * The service's migrations. The list is append-only: a database records which migrations it has run, so a released one
- * must not be changed, renamed or removed. To change a table, add a file `0006-….ts` to migrations/ and an entry to the
+ * must not be changed, renamed or removed. To change a table, add a file `0007-….ts` to migrations/ and an entry to the
  * end of the list.
  */
 import type { Kysely } from 'kysely';
@@ -10,6 +10,7 @@ import { sharedViews } from './migrations/0002-shared-views.js';
 import { studioSessions } from './migrations/0003-studio-sessions.js';
 import { schedules } from './migrations/0004-schedules.js';
 import { alerts } from './migrations/0005-alerts.js';
+import { channels } from './migrations/0006-channels.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -18,6 +19,7 @@ export const migrations: Migrations = {
   '0003-studio-sessions': studioSessions,
   '0004-schedules': schedules,
   '0005-alerts': alerts,
+  '0006-channels': channels,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -27,6 +27,7 @@ export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
   createdAt: row.created_at,
   mutedUntil: row.muted_until,
   alert: row.alert,
+  channel: row.channel,
   alertState:
     row.alert_state === null ? null : (JSON.parse(sealer.open(row.alert_state, `${row.id}/alert`)) as AlertState),
 });
@@ -39,7 +40,17 @@ const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBu
     eb('user_identifier', '=', owner.userIdentifier),
   ]);
 
-const changed = ({ name, format, recurrence, catchUp, isPaused, nextAt, mutedUntil, alert }: ScheduleChange) => ({
+const changed = ({
+  name,
+  format,
+  recurrence,
+  catchUp,
+  isPaused,
+  nextAt,
+  mutedUntil,
+  alert,
+  channel,
+}: ScheduleChange) => ({
   ...(name === undefined ? {} : { name }),
   ...(format === undefined ? {} : { format }),
   ...(recurrence === undefined ? {} : { recurrence: jsonb(recurrence) }),
@@ -47,6 +58,7 @@ const changed = ({ name, format, recurrence, catchUp, isPaused, nextAt, mutedUnt
   ...(isPaused === undefined ? {} : { is_paused: isPaused }),
   ...(nextAt === undefined ? {} : { next_at: nextAt }),
   ...(mutedUntil === undefined ? {} : { muted_until: mutedUntil }),
+  ...(channel === undefined ? {} : { channel }),
   ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
 });
 
@@ -68,6 +80,7 @@ const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Pro
       next_at: schedule.nextAt,
       created_at: schedule.createdAt,
       muted_until: schedule.mutedUntil,
+      channel: schedule.channel,
       alert: schedule.alert === null ? null : jsonb(schedule.alert),
     })
     .execute();

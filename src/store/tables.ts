@@ -149,6 +149,7 @@ export type Tables = {
     /** What the last check of an alert found, sealed: it holds values of the client. */
     alert_state: ColumnType<string | null, never, string | null>;
     muted_until: Date | null;
+    channel: string | null;
   };
   readonly deliveries: {
     id: string;

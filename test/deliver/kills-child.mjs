@@ -17,7 +17,7 @@ const send = createSender({
   decide: async ({ owner }) => {
     if (owner.clientId === 'suspended') return { refused: 'no-right' };
     return {
-      address: 'ann@customer.example',
+      to: { address: 'ann@customer.example' },
       read: async () => {
         await wait(Math.random() * 10);
         return { dashboardName: 'Delays', dashboardUrl: null, alert: null, attachments: [] };
@@ -28,6 +28,7 @@ const send = createSender({
   mailer: createMailer({
     ...{ smtpUrl, from: 'reports@analytics.example', replyTo: null, timeoutMs: 5_000, isTlsRequired: false },
   }),
+  post: () => Promise.reject(new Error('these schedules have no channel')),
   unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
   domain: 'analytics.example',
   log: { info: () => {}, warn: () => {} },

@@ -7,6 +7,7 @@ import { createReports, type MailSetup, startReports } from '../../src/compose/r
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
+import type { Channel } from '../../src/platform/channels.js';
 import { defaultSettings } from '../../src/platform/settings.js';
 import { createFolder } from '../engine/world.js';
 import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
@@ -45,7 +46,7 @@ export const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
 
 /** `on`: where the metadata are. */
-export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres') => {
+export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres', channels: readonly Channel[] = []) => {
   const own = on === 'postgres' ? await createOwnDatabase() : null;
   const mailbox = await openMailbox();
   const { mail } = defaultSettings();
@@ -54,7 +55,12 @@ export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres') => {
     dashboardUrl: 'https://app.example/reports/{dashboardId}',
   };
   const from = 'reports@analytics.example';
-  const setup: MailSetup = { mail: { ...mail, ...chosen, from }, from, smtpUrl: mailbox.url, origin };
+  const setup: MailSetup = {
+    mail: { ...mail, ...chosen, from },
+    sender: { from, smtpUrl: mailbox.url },
+    channels,
+    origin,
+  };
   const connected = createReports(setup);
   const service = await createOwnService(own === null ? null : own.url, { reports: connected.reports });
   const folder = await createFolder();

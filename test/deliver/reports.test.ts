@@ -182,10 +182,11 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
       const started = await reporting.start();
       await reporting.login(started, 'a', { sub: 'namesake' });
       const owner = { clientId: 'a', userIdentifier: 'guestlist-demo|namesake' };
+      const way = { openedId: 'delays--a', channel: null };
       const own = { dataAppId: reporting.service.api().dataAppId, ...owner };
-      expect(await reporting.connected.reports.check(own)).toBe('ready');
+      expect(await reporting.connected.reports.check(own, way)).toBe('ready');
       expect(
-        await reporting.connected.reports.check({ ...own, dataAppId: reporting.service.api('other').dataAppId }),
+        await reporting.connected.reports.check({ ...own, dataAppId: reporting.service.api('other').dataAppId }, way),
       ).toBe('no-address');
     });
 

@@ -31,7 +31,7 @@ const found: AlertState = {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const grantedSample = (fields: Partial<Granted> = {}): Granted => ({
-  address: 'ann@customer.example',
+  to: { address: 'ann@customer.example' },
   read: async () => ({
     dashboardName: 'Delays',
     dashboardUrl: null,
@@ -88,6 +88,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
         timeoutMs: 5_000,
         isTlsRequired: false,
       }),
+      post: () => Promise.reject(new Error('these schedules have no channel')),
       unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
       domain: 'analytics.example',
       log: { info: write, warn: write },

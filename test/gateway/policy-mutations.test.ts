@@ -25,6 +25,7 @@ const full = {
           isAllowEndUserDashboardFilter: true,
           dashboardFilterColumns: [{ tableName: 'main.flights', columns: ['origin'] }],
         },
+        channels: ['ops'],
         expiryMinutes: 5,
         timezone: 'request',
       },

@@ -231,7 +231,7 @@ const schedule: ListedSchedule = {
   owner: { dataAppId: 'a', clientId: 'LAX', userIdentifier: 'ann' },
   recurrence: { every: 'week', on: ['mon'], at: '08:00', timezone: 'UTC' },
   ...{ isPaused: false, nextAt: when, createdAt: when },
-  ...{ mutedUntil: when, alert: null, alertState: null, status: null },
+  ...{ mutedUntil: when, alert: null, channel: null, alertState: null, status: null },
 };
 
 const exported = {
@@ -366,6 +366,7 @@ export const sampleHandlers: Handlers = {
   saveGuestLayout: async (_, { layout }) => layout,
   createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),
   listGuestSchedules: async () => [schedule],
+  listGuestChannels: async () => [{ name: 'operations', kind: 'slack' }],
   updateGuestSchedule: async () => schedule,
   deleteGuestSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
   sendGuestSchedule: async () => ({ id: 'd' }),

@@ -29,6 +29,7 @@ export const scheduleSample = (
   createdAt: moment,
   mutedUntil: null,
   alert: null,
+  channel: null,
   alertState: null,
   ...fields,
 });

@@ -6,6 +6,7 @@ import type { Code } from '../../src/domain/refusal.js';
 import {
   createGuestSchedule,
   deleteGuestSchedule,
+  listGuestChannels,
   listGuestDeliveries,
   listGuestSchedules,
   openReport,
@@ -32,7 +33,7 @@ afterAll(() => world.close());
 
 const deps = (more: Partial<Reports> = {}) => ({
   ...world.deps,
-  reports: { calendar, hasLinks: true, check: async () => found, ...more },
+  reports: { calendar, hasLinks: true, check: async () => found, listChannels: async () => [], ...more },
 });
 const guest = (userIdentifier: string | undefined, clientId = 'a', isEnableDownloadMetrics = true) =>
   world.mint({ userIdentifier }, { clientId, permissions: { isEnableDownloadMetrics } });
@@ -105,6 +106,7 @@ test('nobody schedules where the embed does not allow it, or without a user', as
   const closed = { dashboardId: closedId, scheduleId: 'any' };
   await refusedWith('createGuestSchedule UNAUTHORIZED', create(ann, { dashboardId: closedId }));
   await refusedWith('listGuestSchedules UNAUTHORIZED', listGuestSchedules(deps())(ann, closed));
+  await refusedWith('listGuestChannels UNAUTHORIZED', listGuestChannels(deps())(ann, closed));
   await refusedWith('updateGuestSchedule UNAUTHORIZED', updateGuestSchedule(deps())(ann, closed));
   await refusedWith('deleteGuestSchedule UNAUTHORIZED', deleteGuestSchedule(deps())(ann, closed));
   await refusedWith('sendGuestSchedule UNAUTHORIZED', sendGuestSchedule(deps())(ann, closed));

@@ -2,12 +2,22 @@
 import type { Calendar } from './recurrence.js';
 import type { ScheduleOwner } from './schedule.js';
 
+/** Where a message of a dashboard goes: to a channel; null: to the owner by e-mail. */
+export type Way = { readonly openedId: string; readonly channel: string | null };
+
+export type ListedChannel = { readonly name: string; readonly kind: 'webhook' | 'slack' };
+
 export type Reports = {
   readonly calendar: Calendar;
   /** Whether messages can link to a page of the host application. */
   readonly hasLinks: boolean;
-  /** `off`: this installation sends no reports. `no-address`: this user has no address that reports may go to. */
-  readonly check: (owner: ScheduleOwner) => Promise<'ready' | 'off' | 'no-address'>;
+  /**
+   * `off`: this installation sends no reports. `no-address`: this user has no address that
+   * reports may go to. `no-channel`: the policy does not grant the channel, or there is none.
+   */
+  readonly check: (owner: ScheduleOwner, way: Way) => Promise<'ready' | 'off' | 'no-address' | 'no-channel'>;
+  /** The channels that this user may send this dashboard to now. */
+  readonly listChannels: (owner: ScheduleOwner, openedId: string) => Promise<readonly ListedChannel[]>;
 };
 
 /** The most schedules of one user on one dashboard. */

@@ -28,6 +28,8 @@ export type SchedulePlan = {
   readonly mutedUntil: Date | null;
   /** What is told; null exactly if the format is another one than `alert`. */
   readonly alert: Alert | null;
+  /** The name of the operator's channel that gets it; null: the owner gets it by e-mail. */
+  readonly channel: string | null;
 };
 
 export type Schedule = SchedulePlan & {
@@ -57,6 +59,10 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** Why a delivery was not sent, or not yet. */
 export const deliveryReasons = [
   'attempts-used-up',
+  'channel-address',
+  'channel-refused',
+  'channel-unanswered',
+  'channel-unreachable',
   'content-failed',
   'content-too-large',
   'mail-refused',
@@ -67,6 +73,7 @@ export const deliveryReasons = [
   'missed',
   'muted',
   'no-address',
+  'no-channel',
   'no-right',
   'not-decided',
   'nothing-to-tell',

@@ -7,6 +7,7 @@
  * | `permissions` | union: granted if one rule grants it; all ten are sent, false if no rule grants it |
  * | `accessPermissions` switches | union |
  * | `accessPermissions` columns | union, table by table |
+ * | `channels` | union, for each template and embed of the rules that name them |
  * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
  * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
@@ -134,6 +135,8 @@ export type CombinedRules = {
   readonly embeds: Union<Rule>;
   readonly permissions: Union<Rule>;
   readonly access: CombinedAccess;
+  /** The names of channels by template or embed. */
+  readonly channels: ReadonlyMap<string, Union<Rule>>;
   /** One statement for each rule. Those with the shortest expiry count. */
   readonly expiryMinutes: readonly Statement<number>[];
   /** The statements of the rules with a timezone. Only the first counts. */
@@ -163,6 +166,9 @@ export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number):
   embeds: unite(rules, ({ grant }) => grant.embeds),
   permissions: unite(rules, ({ grant }) => grant.permissions),
   access: combineAccess(rules),
+  channels: uniteByKey(rules, ({ grant }) =>
+    grant.channels.length === 0 ? [] : [...grant.templates, ...grant.embeds].map((source) => [source, grant.channels]),
+  ),
   expiryMinutes: combineExpiry(rules, fileExpiryMinutes),
   timezone: rules
     .flatMap((rule) => (rule.grant.timezone === null ? [] : [{ rule, value: rule.grant.timezone }]))

@@ -40,6 +40,11 @@ export type Grant = {
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: AccessPermissions | null;
   /**
+   * Names of channels by the id of the dashboard or embed that may go there. No part of the token: it is asked for when a
+   * message leaves.
+   */
+  readonly channels: ReadonlyMap<string, readonly string[]>;
+  /**
    * Life of the token in milliseconds. It ends before the next time at which the decision would change without any
    * other input.
    */
@@ -209,6 +214,14 @@ const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonl
   );
 };
 
+const channelsOf = ({ channels, templates }: CombinedRules, clientId: string): Grant['channels'] =>
+  new Map(
+    [...channels].map(([source, names]) => [
+      templates.has(source) ? dashboardIdOf(source, clientId) : source,
+      [...names.keys()],
+    ]),
+  );
+
 const decideBy = (
   policy: Policy,
   matching: readonly Rule[],
@@ -230,6 +243,7 @@ const decideBy = (
     ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
     permissions: permissionsOf(rules, restriction.isDisableMetricCreation),
     accessPermissions: accessPermissionsOf(rules),
+    channels: channelsOf(rules, variables.tenant.id),
     expiryMs: expiryMinutes * 60_000,
     timezone: timezoneOf(rules.timezone, variables, asked.timezone),
     restriction,

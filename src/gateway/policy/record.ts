@@ -144,6 +144,7 @@ export const recordOf = ({ grant, rules, restrictions }: PolicyDecision): readon
     ...recordUnion('embeds', within(rules.embeds, grant.embeds), ruleItself),
     ...recordUnion('permissions', within(rules.permissions, permissions), ruleItself),
     ...recordAccess(rules.access),
+    ...[...rules.channels].flatMap(([source, union]) => recordUnion(`channels.${source}`, union, ruleItself)),
     recordExpiry(rules, grant.expiryMs),
     recordTimezone(rules, grant.timezone),
     ...recordRestrictions(restrictions),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
 import { filterColumns, identifier } from '../../contract/fields.js';
 import { guestPermissionNames } from '../../domain/guest/grant.js';
+import { channelName } from '../../platform/channels.js';
 import { claimTypes } from './expression.js';
 
 /**
@@ -115,6 +116,12 @@ const grant = z
       .default([])
       .describe('Permissions of the token. Permissions that no rule grants are sent as false.'),
     accessPermissions: grantedAccess.optional().describe('Which filters the end user may add or rename.'),
+    channels: z
+      .array(channelName)
+      .default([])
+      .describe(
+        'Channels of the configuration to which alerts and links of the templates and embeds of this rule may go.',
+      ),
     expiryMinutes: minutes
       .optional()
       .describe('Minutes for which the token is valid. Default: the expiryMinutes of the policy.'),

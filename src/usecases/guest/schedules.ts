@@ -2,7 +2,7 @@
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
-import { mostListed, mostSchedules, type Reports } from '../../domain/deliver/reports.js';
+import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
 import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -32,6 +32,8 @@ export type CreateSchedule = {
   readonly mutedUntil?: Date | null | undefined;
   /** Required for the format `alert`, and for no other. */
   readonly alert?: Alert | undefined;
+  /** Left out or null: by e-mail. */
+  readonly channel?: string | null | undefined;
 };
 export type NamedSchedule = { readonly dashboardId: string; readonly scheduleId: string };
 export type UpdateSchedule = NamedSchedule & {
@@ -61,9 +63,14 @@ const assertFormat = ({ reports }: Pick<Deps, 'reports'>, grant: GuestGrant, ope
   });
 };
 
-const assertReady = async ({ reports }: Pick<Deps, 'reports'>, owner: ScheduleOwner): Promise<void> => {
-  const found = await reports.check(owner);
+const assertReady = async ({ reports }: Pick<Deps, 'reports'>, owner: ScheduleOwner, way: Way): Promise<void> => {
+  const found = await reports.check(owner, way);
   if (found === 'ready') return;
+  if (found === 'no-channel') {
+    throw new Refusal('UNAUTHORIZED', 'You may not send this dashboard to that channel.', {
+      reason: 'report-without-channel',
+    });
+  }
   const message =
     found === 'off'
       ? 'Reports by e-mail are not set up here.'
@@ -84,12 +91,15 @@ const assertPlan = async (
   deps: Deps,
   grant: GuestGrant,
   opened: Opened,
-  { format, alert, recurrence }: Pick<Schedule, 'format' | 'alert' | 'recurrence'>,
+  { format, alert, recurrence, channel }: Pick<Schedule, 'format' | 'alert' | 'recurrence' | 'channel'>,
 ): Promise<void> => {
   assertFormat(deps, grant, opened, format);
   assertRecurrence(deps, recurrence);
   if (format === 'alert' && alert === null) throw invalid('alert: required for the format alert.');
   if (format !== 'alert' && alert !== null) throw invalid('alert: belongs to the format alert only.');
+  if (channel !== null && format !== 'alert' && format !== 'link') {
+    throw invalid('channel: files go by e-mail only. Choose alert or link as the format.');
+  }
   const when = { recurrence, calendar: deps.reports.calendar, now: deps.clock.now() };
   if (alert !== null) await assertAlert(deps, grant, opened, alert, when);
 };
@@ -120,12 +130,12 @@ export const createGuestSchedule =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: CreateSchedule): Promise<ListedSchedule> => {
     const { dashboardId: openedId, name, format, recurrence, catchUp = 'once', isPaused = false } = command;
-    const { mutedUntil = null, alert = null } = command;
+    const { mutedUntil = null, alert = null, channel = null } = command;
     const opened = await openFor(deps.store, grant, openedId);
     const owner = ownerOf(grant);
-    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert };
+    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert, channel };
     await assertPlan(deps, grant, opened, plan);
-    await assertReady(deps, owner);
+    await assertReady(deps, owner, { openedId, channel });
     const createdAt = deps.clock.now();
     const dashboardId = opened.dashboard.id;
     const nextAt = nextMoment(recurrence, deps.reports.calendar, createdAt);
@@ -150,7 +160,7 @@ export const listGuestSchedules =
   };
 
 /** The plan as the change leaves it. Throws if the change makes an alert of a report, or the reverse. */
-const changedPlan = (before: Schedule, { format, alert, recurrence }: UpdateSchedule) => {
+const changedPlan = (before: Schedule, { format, alert, recurrence, channel }: UpdateSchedule) => {
   if (format !== undefined && (format === 'alert') !== (before.format === 'alert')) {
     throw invalid('format: an alert stays an alert, and a report a report. Make a new schedule.');
   }
@@ -158,8 +168,20 @@ const changedPlan = (before: Schedule, { format, alert, recurrence }: UpdateSche
     format: format ?? before.format,
     alert: alert ?? before.alert,
     recurrence: recurrence ?? before.recurrence,
+    channel: channel === undefined ? before.channel : channel,
   };
 };
+
+/** Returns the channels that the user may choose for this dashboard. */
+export const listGuestChannels =
+  ({ store, reports }: Pick<Deps, 'store' | 'reports'>) =>
+  async (
+    { grant }: GuestCaller,
+    { dashboardId }: Pick<NamedSchedule, 'dashboardId'>,
+  ): Promise<readonly ListedChannel[]> => {
+    await openFor(store, grant, dashboardId);
+    return reports.listChannels(ownerOf(grant), dashboardId);
+  };
 
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateGuestSchedule =
@@ -167,9 +189,10 @@ export const updateGuestSchedule =
   async ({ grant }: GuestCaller, { dashboardId, scheduleId, ...change }: UpdateSchedule): Promise<ListedSchedule> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    const { format, alert, recurrence, isPaused } = change;
+    const { format, alert, recurrence, isPaused, channel } = change;
     const stored = await findSchedule(deps.store, opened, owner, scheduleId);
-    if (format !== undefined || alert !== undefined || recurrence !== undefined) {
+    if (channel !== undefined) await assertReady(deps, owner, { openedId: stored.openedId, channel });
+    if ([format, alert, recurrence, channel].some((part) => part !== undefined)) {
       await assertPlan(deps, grant, opened, changedPlan(stored, { dashboardId, scheduleId, ...change }));
     }
     const changed = await deps.store.transaction(async (store) => {
@@ -199,7 +222,8 @@ export const sendGuestSchedule =
   async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<{ readonly id: string }> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    await assertReady(deps, owner);
+    const { openedId, channel } = await findSchedule(deps.store, opened, owner, scheduleId);
+    await assertReady(deps, owner, { openedId, channel });
     const delivery = {
       id: deps.ids.uuid(),
       moment: deps.clock.now(),

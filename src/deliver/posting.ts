@@ -1,0 +1,70 @@
+/** Writes what a channel gets: JSON for a webhook, text for one that is compatible with Slack. */
+import type { ReportFormat } from '../domain/deliver/schedule.js';
+import type { Cell } from '../domain/query/engine.js';
+import type { Channel } from '../platform/channels.js';
+import { type AlertKind, type AlertText, kindOf, sentencesOf } from './alert-text.js';
+import { plainLine } from './plain-line.js';
+
+export type PostedText = {
+  readonly scheduleId: string;
+  readonly scheduleName: string;
+  readonly clientId: string;
+  readonly dashboardId: string;
+  readonly dashboardName: string;
+  readonly dashboardUrl: string | null;
+  readonly format: ReportFormat;
+  readonly moment: Date;
+  readonly alert: (AlertText & { readonly metricId: string }) | null;
+};
+
+const types: Readonly<Record<AlertKind, string>> = {
+  breach: 'alert.breached',
+  recovery: 'alert.recovered',
+  check: 'alert.checked',
+};
+
+/** Rows that appeared, of which more are only counted. */
+const mostRows = 100;
+
+const alertJson = ({ appeared, at, hasChanged: _, metricName, ...alert }: NonNullable<PostedText['alert']>) => ({
+  ...alert,
+  metric: metricName,
+  row: at,
+  appeared: appeared.slice(0, mostRows) as readonly (readonly Cell[])[],
+  appearedTotal: appeared.length,
+});
+
+const webhookBody = (text: PostedText): string => {
+  const { scheduleId, scheduleName, clientId, dashboardId, dashboardName, dashboardUrl, moment, alert } = text;
+  return JSON.stringify({
+    type: alert === null ? 'report.due' : types[kindOf(alert)],
+    timestamp: moment.toISOString(),
+    data: {
+      tenant: clientId,
+      schedule: { id: scheduleId, name: scheduleName },
+      dashboard: { id: dashboardId, name: dashboardName, url: dashboardUrl },
+      alert: alert === null ? null : alertJson(alert),
+    },
+  });
+};
+
+/** As code, in which neither Slack nor servers like it read mentions, links or emphasis. */
+const asCode = (text: string): string => `\`${plainLine(text).replaceAll('`', "'") || ' '}\``;
+
+/** Slack reads `<` as the beginning of a link or of a mention, wherever it is. */
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const titles: Readonly<Record<AlertKind, string>> = { breach: 'Alert', recovery: 'Recovered', check: 'Checked' };
+
+const slackBody = ({ scheduleName, clientId, dashboardName, dashboardUrl, alert }: PostedText): string => {
+  const title = alert === null ? 'Report' : titles[kindOf(alert)];
+  const lines = [
+    `${title}: ${asCode(scheduleName)} (${asCode(dashboardName)}, ${asCode(clientId)})`,
+    ...(alert === null ? [] : sentencesOf(alert, asCode)),
+    ...(dashboardUrl === null ? [] : [dashboardUrl]),
+  ];
+  return JSON.stringify({ text: escaped(lines.join('\n')) });
+};
+
+export const postingOf = ({ kind }: Channel, text: PostedText): string =>
+  kind === 'slack' ? slackBody(text) : webhookBody(text);

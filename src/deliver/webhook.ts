@@ -1,0 +1,119 @@
+/**
+ * Posts messages to channels, and says what the receiver answered. Connects only to addresses that were checked, and
+ * follows no redirect: whoever controls a name or a receiver cannot send a message elsewhere.
+ */
+import { lookup as systemLookup } from 'node:dns';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Clock } from '../domain/ports.js';
+import { isLoopbackAddress, isPublicAddress } from '../platform/addresses.js';
+import type { Channel } from '../platform/channels.js';
+import type { MailOutcome } from './mailer.js';
+
+/** `barred`: the name of the receiver leads to an address that may not be reached. Nothing was sent. */
+export type PostOutcome = MailOutcome | { readonly kind: 'barred' };
+
+/** `id` is the same for every attempt, so that a receiver can recognise a repeated message. */
+export type Posting = { readonly id: string; readonly body: string };
+
+export type Post = (channel: Channel, posting: Posting) => Promise<PostOutcome>;
+
+export type PostOptions = {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Resolves names. Left out: the system does. */
+  readonly lookup?: typeof systemLookup;
+  /** Certificates to trust, for tests. Left out: those of the system. */
+  readonly ca?: string;
+};
+
+class Barred extends Error {
+  override readonly name = 'Barred';
+}
+
+/** In development, a channel of this machine is named as such by an address without TLS. */
+const mayReach = ({ url, allowsPrivate }: Channel, address: string): boolean =>
+  allowsPrivate || isPublicAddress(address) || (url.startsWith('http://') && isLoopbackAddress(address));
+
+/**
+ * Resolves a name once, for the connection itself: no second answer of a name server can lead elsewhere. One address that
+ * may not be reached bars all.
+ */
+const checkedLookup =
+  (channel: Channel, lookup: typeof systemLookup): LookupFunction =>
+  (hostname, options, done) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return done(error, []);
+      const [first] = found;
+      if (first === undefined || !found.every(({ address }) => mayReach(channel, address))) {
+        return done(new Barred('the address may not be reached'), []);
+      }
+      return options.all === true ? done(null, found) : done(null, first.address, first.family);
+    });
+  };
+
+/** An address that is written as such is never resolved, so it is checked by itself. */
+const isBarredLiteral = (channel: Channel): boolean => {
+  const host = new URL(channel.url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && !mayReach(channel, host);
+};
+
+const signatureOf = async (secret: string, { id, body }: Posting, now: Date): Promise<Record<string, string>> => {
+  // Loaded at the first message: most installations have no channel.
+  const { Webhook } = await import('standardwebhooks');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, now, body),
+  };
+};
+
+/** Answers that say that a later attempt may succeed. */
+const isForNow = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
+
+const outcomeOf = (status: number): PostOutcome =>
+  status >= 200 && status < 300 ? { kind: 'taken' } : { kind: 'refused', isFinal: !isForNow(status), status };
+
+const send = (
+  { timeoutMs, lookup = systemLookup, ca }: PostOptions,
+  channel: Channel,
+  body: string,
+  headers: Record<string, string>,
+): Promise<PostOutcome> =>
+  new Promise((resolve) => {
+    const isTls = channel.url.startsWith('https:');
+    let hasBegun = false;
+    const request = (isTls ? httpsRequest : httpRequest)(channel.url, {
+      ...{ method: 'POST', headers, agent: false, ...(ca === undefined ? {} : { ca }) },
+      lookup: checkedLookup(channel, lookup),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    request.on('socket', (socket) => {
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        hasBegun = true;
+      });
+    });
+    request.on('response', (response) => {
+      // Its text is of no use, and may be endless.
+      response.destroy();
+      resolve(outcomeOf(response.statusCode ?? 0));
+    });
+    request.on('error', (error) => {
+      if (error instanceof Barred) resolve({ kind: 'barred' });
+      else resolve({ kind: hasBegun ? 'unanswered' : 'unreachable' });
+    });
+    request.end(body);
+  });
+
+/** Never rejects for what the receiver does. */
+export const createPost =
+  (options: PostOptions): Post =>
+  async (channel, posting) => {
+    if (isBarredLiteral(channel)) return { kind: 'barred' };
+    const { secret } = channel;
+    const signature = secret === null ? {} : await signatureOf(secret, posting, options.clock.now());
+    const length = String(Buffer.byteLength(posting.body));
+    const headers = { 'content-type': 'application/json', 'content-length': length, ...signature };
+    return send(options, channel, posting.body, headers);
+  };
