@@ -34,6 +34,7 @@ const bundleCharts = (dist) => {
           'own-theme',
           'print',
           'save',
+          'tile',
         ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),
         ...readdirSync(languages)

@@ -53,7 +53,7 @@ export const replaceDashboardContent = operation({
   resource: 'Dashboards',
   summary: 'Replace a dashboard’s content',
   description:
-    'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
+    'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `tiles`, `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
   roles: ['author'],

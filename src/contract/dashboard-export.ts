@@ -8,6 +8,7 @@ import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } fro
 import { translationsFault } from '../domain/dashboard/translations.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
+import { tiles } from './tiles.js';
 
 /** Version of the inner items. A reader upgrades older versions and refuses newer ones. */
 export const exportVersion = 3;
@@ -135,6 +136,7 @@ const data = z.strictObject({
     .describe('Version of the data. If missing, the oldest version that fits is assumed.'),
   ...board,
   metrics: list(placedMetric),
+  tiles,
   isAllowPrivateMetricsByDefault: z.boolean().optional(),
   metadata: dashboardMetadata.nullable().optional(),
 });

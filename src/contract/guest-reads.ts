@@ -22,6 +22,7 @@ import { encodeView, guestView } from './guest-view.js';
 import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
+import { tiles } from './tiles.js';
 
 export const language = z
   .string()
@@ -105,6 +106,7 @@ const dashboard = z
       .boolean()
       .optional()
       .describe('Whether the guest saved `layout`. Only with the permission `isEnableCustomizeLayout`.'),
+    tiles,
   })
   .meta({ id: 'GuestDashboard' });
 
@@ -150,6 +152,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   theme: encodeTheme(view.theme),
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
   ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
+  ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
 });
 
 export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;

@@ -81,6 +81,7 @@ const seedTemplate = async (
     layout: content.layout,
     gridMargin: content.gridMargin,
     filters: content.filters,
+    tiles: content.tiles,
     metadata: content.metadata ?? null,
     isAllowPrivateMetricsByDefault: content.isAllowPrivateMetricsByDefault ?? false,
   };

@@ -16,6 +16,7 @@ export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboar
   filters: row.filters,
   metadata: row.metadata,
   isAllowPrivateMetricsByDefault: row.is_allow_private_metrics_by_default,
+  ...(row.tiles.length === 0 ? {} : { tiles: row.tiles }),
 });
 
 export const encodeDashboard = (dashboard: Dashboard): Insertable<Tables['dashboards']> => ({
@@ -30,4 +31,5 @@ export const encodeDashboard = (dashboard: Dashboard): Insertable<Tables['dashbo
   filters: jsonb(dashboard.filters),
   metadata: nullableJsonb(dashboard.metadata),
   is_allow_private_metrics_by_default: dashboard.isAllowPrivateMetricsByDefault,
+  tiles: jsonb(dashboard.tiles ?? []),
 });

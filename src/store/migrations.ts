@@ -11,6 +11,7 @@ import { studioSessions } from './migrations/0003-studio-sessions.js';
 import { schedules } from './migrations/0004-schedules.js';
 import { alerts } from './migrations/0005-alerts.js';
 import { channels } from './migrations/0006-channels.js';
+import { tiles } from './migrations/0007-tiles.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -20,6 +21,7 @@ export const migrations: Migrations = {
   '0004-schedules': schedules,
   '0005-alerts': alerts,
   '0006-channels': channels,
+  '0007-tiles': tiles,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -4,6 +4,7 @@ import type { Brand, Epoch, HashedToken } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
 import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
+import type { Tile } from '../domain/dashboard/tile.js';
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart/datamart.js';
 import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
 import type { ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
@@ -99,6 +100,7 @@ export type Tables = {
     filters: Jsonb<readonly DashboardFilter[]>;
     metadata: NullableJsonb<Readonly<Record<string, unknown>>>;
     is_allow_private_metrics_by_default: boolean;
+    tiles: Jsonb<readonly Tile[]>;
   };
   readonly metrics: OwnerColumns & {
     metric_id: string;

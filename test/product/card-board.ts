@@ -1,5 +1,6 @@
 /** A dashboard of a few related cards over the real flights, and tokens for it, for tests of what a guest does with cards. */
 import { operations } from '../../src/compose/operations.js';
+import type { Tile } from '../../src/domain/dashboard/tile.js';
 import { post } from './guest.js';
 import type { Product } from './product.js';
 
@@ -43,11 +44,11 @@ const parts: Readonly<Record<string, Json>> = {
 
 const metricIdOf = (name: string): string => `card-${name.toLowerCase()}`;
 
-const board = (names: readonly string[]): Json => ({
+const board = (names: readonly string[], tiles?: readonly Tile[]): Json => ({
   layout: names.map((name, at) => ({
     metricId: metricIdOf(name),
     x: (at % 2) * 6,
-    y: Math.floor(at / 2) * 4,
+    y: Math.floor(at / 2) * 4 + Math.max(0, ...(tiles ?? []).map(({ y, h }) => y + h)),
     w: 6,
     h: 4,
   })),
@@ -75,7 +76,7 @@ const board = (names: readonly string[]): Json => ({
       ...parts[name],
     },
   })),
-  version: 2,
+  ...(tiles === undefined ? { version: 2 } : { version: 3, tiles }),
 });
 
 export type CardBoard = 'cards--LAX' | 'large--LAX';
@@ -86,7 +87,10 @@ const boards: Readonly<Record<CardBoard, readonly string[]>> = {
 };
 
 /** Makes the boards; each permission of a guest is open, so that tokens can leave them out. */
-export const makeBoards = async ({ url, credentials: { demoApiKey } }: Product): Promise<void> => {
+export const makeBoards = async (
+  { url, credentials: { demoApiKey } }: Product,
+  tiles?: readonly Tile[],
+): Promise<void> => {
   for (const [dashboardId, names] of Object.entries(boards)) {
     const made = await post(
       `${url}/api/v2/data-app/dashboard-embeds`,
@@ -105,7 +109,7 @@ export const makeBoards = async ({ url, credentials: { demoApiKey } }: Product):
           isAllowMetricUpdate: true,
           isAllowMetricDeletion: true,
         },
-        importDashboardData: board(names),
+        importDashboardData: board(names, tiles),
       },
       demoApiKey,
     );

@@ -301,3 +301,31 @@ test('a token whose rlsSettings name a template is refused on a copy that does n
   await replace('older', guard);
   expect(await revenueOf(house, token, question)).toBe(130);
 });
+
+describe('tiles', () => {
+  const heading = { tileId: 'h', kind: 'heading', text: 'Sales', x: 0, y: 100, w: 12, h: 1 };
+
+  test('a guest reads those of the dashboard that its token opens, and no other', async () => {
+    await cloneBoard(house, 'tiled', 'acme');
+    await cloneBoard(house, 'tiled-too', 'globex');
+    await replace('tiled', (data) => ({ ...data, tiles: [heading] }));
+    await replace('tiled-too', (data) => ({ ...data, tiles: [{ ...heading, text: 'Secret' }] }));
+    const bearer = await mint(house, 'acme', {});
+    const { data } = await ok(house, 'getGuestDashboard', { dashboardId: 'tiled' }, { bearer });
+    expect(data.tiles).toEqual([heading]);
+    const other = await call(house, 'getGuestDashboard', { dashboardId: 'tiled-too' }, { bearer });
+    expect(other.status).toBe(403);
+    expect(other.text).not.toContain('Secret');
+  });
+
+  test('a client that does not know them keeps them, and an empty list removes them', async () => {
+    await cloneBoard(house, 'tiles-kept', 'acme');
+    const before = await read('tiles-kept');
+    await replace('tiles-kept', (data) => ({ ...data, tiles: [heading] }));
+    expect(JSON.parse(await exported('tiles-kept')).data.tiles).toEqual([heading]);
+    await replace('tiles-kept', ({ tiles: _, ...data }) => data);
+    expect((await read('tiles-kept')).data.tiles).toEqual([heading]);
+    await replace('tiles-kept', (data) => ({ ...data, tiles: [] }));
+    expect(await read('tiles-kept')).toEqual(before);
+  });
+});

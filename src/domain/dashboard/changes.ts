@@ -1,7 +1,8 @@
 /** What changed between two contents of a dashboard, in words. */
 import { isSameJson } from '../canonical-json.js';
 import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
-import type { MetricDefinition } from './metric.js';
+import type { GridCard, MetricDefinition } from './metric.js';
+import { type Tile, tileFaults } from './tile.js';
 
 export const contentChangeKinds = [
   'metricAdded',
@@ -58,10 +59,10 @@ const redefined = (before: MetricDefinition, after: MetricDefinition): string =>
 const cardsOf = ({ layout }: DashboardContent, id: string): readonly LayoutCard[] =>
   layout.filter(({ metricId }) => metricId === id);
 
-const place = ({ x, y }: LayoutCard): string => `column ${x}, row ${y}`;
-const size = ({ w, h }: LayoutCard): string => `${w} by ${h}`;
+const place = ({ x, y }: GridCard): string => `column ${x}, row ${y}`;
+const size = ({ w, h }: GridCard): string => `${w} by ${h}`;
 
-const movedCard = (before: LayoutCard, after: LayoutCard): string =>
+const movedCard = (before: GridCard, after: GridCard): string =>
   [
     ...(place(before) === place(after) ? [] : [`moved from ${place(before)} to ${place(after)}`]),
     ...(size(before) === size(after) ? [] : [`changed its size from ${size(before)} to ${size(after)}`]),
@@ -124,11 +125,37 @@ const settings = ({ gridMargin, isAllowPrivateMetricsByDefault, metadata }: Dash
   metadata,
 });
 
+const kinds: Readonly<Record<Tile['kind'], string>> = { heading: 'Heading', text: 'Text', image: 'Picture' };
+
+const tileName = (tile: Tile): string => {
+  const text = tile.kind === 'image' ? tile.alt : tile.text;
+  return `${kinds[tile.kind]} ${quote(text.length > 60 ? `${text.slice(0, 59)}…` : text)}`;
+};
+
+const tileChanges = ({ before, after }: Sides<DashboardContent>): readonly ContentChange[] => {
+  const find = ({ tiles = [] }: DashboardContent, id: string) => tiles.find(({ tileId }) => tileId === id);
+  const texts = [
+    ...(after.tiles ?? []).flatMap((tile) => {
+      const old = find(before, tile.tileId);
+      if (old === undefined) return [`${tileName(tile)} was added.`];
+      const fields = differing(old, tile);
+      const isMoved = fields.every((name) => ['x', 'y', 'w', 'h'].includes(name));
+      if (fields.length === 0) return [];
+      return [`${tileName(tile)} ${isMoved ? movedCard(old, tile) : `changed: ${fields.join(', ')}`}.`];
+    }),
+    ...(before.tiles ?? [])
+      .filter(({ tileId }) => find(after, tileId) === undefined)
+      .map((tile) => `${tileName(tile)} was removed.`),
+  ];
+  return texts.map((text) => ({ kind: 'dashboardChanged', metricId: null, text }));
+};
+
 /** The order of everything that has one. Parts that only one side has are left out. */
-const orderOf = ({ metrics, filters, layout }: DashboardContent, other: DashboardContent) => ({
+const orderOf = ({ metrics, filters, layout, tiles = [] }: DashboardContent, other: DashboardContent) => ({
   metrics: metrics.map(({ metricId }) => metricId).filter((id) => other.metrics.some((one) => one.metricId === id)),
   filters: filters.map(({ name }) => name.toLowerCase()).filter((name) => findFilter(other.filters, name)),
   cards: layout.map(({ metricId }) => metricId).filter((id) => cardsOf(other, id).length > 0),
+  tiles: tiles.map(({ tileId }) => tileId).filter((id) => (other.tiles ?? []).some(({ tileId }) => tileId === id)),
 });
 
 const dashboardChanges = ({ before, after }: Sides<DashboardContent>): readonly ContentChange[] => {
@@ -164,15 +191,17 @@ export const contentChanges = (before: DashboardContent, after: DashboardContent
         }),
       ),
     ...filterChanges(contents),
+    ...tileChanges(contents),
     ...dashboardChanges(contents),
   ];
 };
 
 /** Returns what would make a comparison ambiguous, each with its place: names that occur twice, cards without a metric. */
-export const ambiguities = ({ metrics, filters, layout }: DashboardContent): readonly string[] => {
+export const ambiguities = ({ metrics, filters, layout, tiles = [] }: DashboardContent): readonly string[] => {
   const ids = metrics.map(({ metricId }) => metricId);
   const names = filters.map(({ name }) => name.toLowerCase());
   return [
+    ...tileFaults(tiles),
     ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: ${quote(id)} occurs twice`),
     ...filters
       .filter((_, index) => names.indexOf(names[index] ?? '') < index)

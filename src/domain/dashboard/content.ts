@@ -3,6 +3,7 @@ import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../dat
 import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
 import { definitionFaults, written } from './definition.js';
 import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } from './metric.js';
+import { tileFaults } from './tile.js';
 import { dashboardFilterTypeFaults, definitionTypeFaults } from './type-faults.js';
 
 const repeated = (names: readonly string[]): readonly string[] =>
@@ -49,6 +50,7 @@ export const contentFaults = (
     ...content.layout
       .filter(({ metricId }) => !ids.includes(metricId))
       .map(({ metricId }) => `layout: a card names "${metricId}", which is not among the metrics`),
+    ...tileFaults(content.tiles ?? []),
     ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" occurs twice`),
     ...content.filters.flatMap(({ name, applyOnTables }) =>
       applyOnTables

@@ -1,6 +1,7 @@
 import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
 import type { FilterDataType, FilterValue } from '../filter/filter.js';
 import type { GridCard, Metric, MetricDefinition, Owner } from './metric.js';
+import type { Tile } from './tile.js';
 
 export type Dashboard = {
   /** Internal id. Callers use `externalDashboardId`, which is unique within the data app. */
@@ -20,6 +21,7 @@ export type Dashboard = {
   readonly filters: readonly DashboardFilter[];
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly isAllowPrivateMetricsByDefault: boolean;
+  readonly tiles?: readonly Tile[] | undefined;
 };
 
 /** A card on a grid of 12 columns; `x`, `y`, `w` and `h` in grid units. */
@@ -61,6 +63,8 @@ export type DashboardContent = {
   }[];
   readonly gridMargin: readonly number[];
   readonly isAllowPrivateMetricsByDefault?: boolean | undefined;
+  /** Left out if there are none. A replacement without them keeps those of the dashboard. */
+  readonly tiles?: readonly Tile[] | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
 };
 

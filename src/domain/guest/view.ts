@@ -1,6 +1,7 @@
 import type { Chart } from '../dashboard/chart.js';
 import type { LayoutCard } from '../dashboard/dashboard.js';
 import type { Comparison, Sort, TimeGrain } from '../dashboard/metric.js';
+import type { Tile } from '../dashboard/tile.js';
 import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
 import type { GuestOperation } from './access.js';
@@ -23,6 +24,8 @@ export type GuestDashboard = {
   readonly defaultView: ListedView | null;
   /** Whether `layout` is the guest's own. Left out where the guest may not arrange cards. */
   readonly hasOwnLayout?: boolean | undefined;
+  /** Left out if there are none. */
+  readonly tiles?: readonly Tile[] | undefined;
 };
 
 /** What one guest opens, with the operations that its token may call there besides reading. */

@@ -10,13 +10,23 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 export type ExportedContent = DashboardExport['data'];
 
 /** The parts of a template that its copies contain. */
-export type TemplateContent = Pick<ExportedContent, 'layout' | 'filters' | 'metrics' | 'gridMargin'>;
+export type TemplateContent = Pick<ExportedContent, 'layout' | 'filters' | 'metrics' | 'gridMargin' | 'tiles'>;
+
+/** Nothing if there are none, so that versions of templates without tiles stay what they were. */
+export const tilesIn = (tiles: TemplateContent['tiles']): Pick<TemplateContent, 'tiles'> =>
+  tiles === undefined || tiles.length === 0 ? {} : { tiles };
 
 /**
  * Returns the content of the template that a copy was made from: each metric has the id of the one that it was copied
  * from. The result is correct only for a copy that nobody has edited.
  */
-export const templateContentOf = ({ layout, filters, metrics, gridMargin }: ExportedContent): TemplateContent => {
+export const templateContentOf = ({
+  layout,
+  filters,
+  metrics,
+  gridMargin,
+  tiles,
+}: ExportedContent): TemplateContent => {
   const origins = new Map(metrics.map(({ metricId, lineage }) => [metricId, lineage[0] ?? metricId]));
   const originOf = (metricId: string): string => origins.get(metricId) ?? metricId;
   return {
@@ -28,6 +38,7 @@ export const templateContentOf = ({ layout, filters, metrics, gridMargin }: Expo
       lineage: metric.lineage.slice(1),
     })),
     gridMargin,
+    ...tilesIn(tiles),
   };
 };
 
@@ -35,9 +46,9 @@ export const templateContentOf = ({ layout, filters, metrics, gridMargin }: Expo
  * Returns the version: a SHA-256 in hex. It is the same for a template and for the content computed from its copies.
  * The lineage of the template's own metrics is ignored.
  */
-export const templateVersionOf = ({ layout, filters, metrics, gridMargin }: TemplateContent): string => {
+export const templateVersionOf = ({ layout, filters, metrics, gridMargin, tiles }: TemplateContent): string => {
   const named = metrics
     .map(({ metricId, name, placement, definition }) => ({ metricId, name, placement, definition }))
     .toSorted((a, b) => (a.metricId < b.metricId ? -1 : 1));
-  return hash('sha256', canonicalJson({ layout, filters, metrics: named, gridMargin }), 'hex');
+  return hash('sha256', canonicalJson({ layout, filters, metrics: named, gridMargin, ...tilesIn(tiles) }), 'hex');
 };

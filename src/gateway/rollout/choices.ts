@@ -11,17 +11,22 @@ export type Choices = Readonly<Record<string, 'template' | 'tenant'>>;
 export type Named = {
   readonly pieces: ReadonlyMap<string, object>;
   readonly filters: ReadonlyMap<string, object>;
+  readonly tiles: ReadonlyMap<string, object>;
   readonly gridMargin: readonly number[];
 };
 
 /** The parts of `metrics["delays"].definition.measures`: where, which, and the fields below it. */
-type Place = { readonly part: 'pieces' | 'filters'; readonly key: string; readonly names: readonly string[] };
+type Place = { readonly part: 'pieces' | 'filters' | 'tiles'; readonly key: string; readonly names: readonly string[] };
 
 const placeOf = (path: string): Place | 'gridMargin' => {
   if (path === 'gridMargin') return path;
-  const [, part, key = '""', rest = ''] = /^(metrics|filters)\[("(?:[^"\\]|\\.)*")\](.*)$/.exec(path) ?? [];
+  const [, part, key = '""', rest = ''] = /^(metrics|filters|tiles)\[("(?:[^"\\]|\\.)*")\](.*)$/.exec(path) ?? [];
   if (part === undefined) throw new Error(`no merge names the path ${path}`);
-  return { part: part === 'metrics' ? 'pieces' : 'filters', key: JSON.parse(key), names: rest.split('.').slice(1) };
+  return {
+    part: part === 'metrics' ? 'pieces' : part === 'tiles' ? part : 'filters',
+    key: JSON.parse(key),
+    names: rest.split('.').slice(1),
+  };
 };
 
 const fieldOf = (value: unknown, name: string): unknown =>

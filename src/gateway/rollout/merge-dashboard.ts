@@ -6,6 +6,7 @@
 import { isSameJson } from '../../domain/canonical-json.js';
 import type { DashboardContent, DashboardFilter } from '../../domain/dashboard/dashboard.js';
 import { type GridCard, type MetricDefinition, outputNames } from '../../domain/dashboard/metric.js';
+import type { Tile } from '../../domain/dashboard/tile.js';
 import { type Choices, undecided, valueAt, withChoices } from './choices.js';
 import {
   type Conflict,
@@ -27,6 +28,7 @@ type Piece = Pick<ContentMetric, 'name' | 'placement' | 'definition'> & { readon
 type KeyedContent = {
   readonly pieces: Keyed<Piece>;
   readonly filters: Keyed<DashboardFilter>;
+  readonly tiles: Keyed<Tile>;
   readonly gridMargin: readonly number[];
   /** The order of the cards. Each entry has the metric's key and the card's number among that metric's cards. */
   readonly cardOrder: readonly string[];
@@ -89,6 +91,7 @@ const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): Key
   return {
     pieces: new Map(content.metrics.map((metric) => [keyOf(metric), pieceOf(metric)])),
     filters: new Map(content.filters.map((filter) => [filter.name.toLowerCase(), filter])),
+    tiles: new Map((content.tiles ?? []).map((tile) => [tile.tileId, tile])),
     gridMargin: content.gridMargin,
     cardOrder,
     sources: new Map(content.metrics.map((metric) => [keyOf(metric), metric])),
@@ -143,6 +146,14 @@ const mergeFilter = (
   return isOfOneType ? mergeFields(versions, path) : mergeWhole(versions, path);
 };
 
+/** Merges a tile field by field, or as a whole if it shows something of another kind now. */
+const mergeTile = (versions: Versions<Tile | undefined>, key: string): Merged<Tile | undefined> => {
+  const path = `tiles[${JSON.stringify(key)}]`;
+  const { base, template, tenant } = versions;
+  const kinds = [base, template, tenant].flatMap((tile) => tile?.kind ?? []);
+  return new Set(kinds).size > 1 ? mergeWhole(versions, path) : mergeFields(versions, path);
+};
+
 const overlaps = (a: GridCard, b: GridCard): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
@@ -170,7 +181,7 @@ const withoutOverlaps = (merged: Keyed<Piece>, { base, tenant }: Versions<KeyedC
   );
 };
 
-type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'gridMargin' | 'cardOrder'>;
+type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'tiles' | 'gridMargin' | 'cardOrder'>;
 
 /**
  * Converts the merged board to dashboard content. Metrics of the tenant's copy have its ids; new metrics have the
@@ -184,6 +195,7 @@ const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: Das
     ...tenant,
     gridMargin: board.gridMargin,
     filters: [...board.filters.values()],
+    ...(tenant.tiles === undefined && board.tiles.size === 0 ? {} : { tiles: [...board.tiles.values()] }),
     metrics: [...pieces].flatMap(([key, { cards: _, ...piece }]) => {
       const source = sourceOf(key);
       return source === undefined ? [] : [{ metricId: source.metricId, lineage: source.lineage, ...piece }];
@@ -197,9 +209,10 @@ const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: Das
   };
 };
 
-const boardOf = ({ pieces, filters, gridMargin, cardOrder }: Board): unknown => [
+const boardOf = ({ pieces, filters, tiles, gridMargin, cardOrder }: Board): unknown => [
   [...pieces],
   [...filters],
+  [...tiles],
   gridMargin,
   cardOrder,
 ];
@@ -227,14 +240,17 @@ const mergeParts = (versions: Versions<KeyedContent>): Parts => {
   });
   const pieces = mergeKeyed(pick('pieces'), mergePiece);
   const filters = mergeKeyed(pick('filters'), mergeFilter);
+  const tiles = mergeKeyed(pick('tiles'), mergeTile);
   const gridMargin = mergeWhole(pick('gridMargin'), 'gridMargin');
   const board: Board = {
     pieces: withoutOverlaps(pieces.value, versions),
     filters: filters.value,
+    tiles: tiles.value,
     gridMargin: gridMargin.value,
     cardOrder: mergeOrder(pick('cardOrder')),
   };
-  return { board, conflicts: [...pieces.conflicts, ...filters.conflicts, ...gridMargin.conflicts] };
+  const conflicts = [pieces, filters, tiles, gridMargin].flatMap((merged) => merged.conflicts);
+  return { board, conflicts };
 };
 
 const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): Versions<KeyedContent> => {

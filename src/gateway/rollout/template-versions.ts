@@ -9,7 +9,7 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
-import { type TemplateContent, templateVersionOf } from '../provision/template-version.js';
+import { type TemplateContent, templateVersionOf, tilesIn } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 export type TemplateVersion = {
@@ -59,8 +59,8 @@ export type TemplateVersionsOptions = {
 const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<TemplateContent> => {
   try {
     const { data } = await upstream(getDashboardContent, { dashboardId: template, workspaceName });
-    const { layout, filters, metrics, gridMargin } = data;
-    return { layout, filters, metrics, gridMargin };
+    const { layout, filters, metrics, gridMargin, tiles } = data;
+    return { layout, filters, metrics, gridMargin, ...tilesIn(tiles) };
   } catch (error) {
     if (!(error instanceof UpstreamRefusal) || error.code !== 'INVALID_DASHBOARD_ID') throw error;
     throw new Refusal(

@@ -48,6 +48,7 @@ export const contentOf = (
     gridMargin: dashboard.gridMargin,
     isAllowPrivateMetricsByDefault: dashboard.isAllowPrivateMetricsByDefault,
     metadata: dashboard.metadata,
+    ...(dashboard.tiles === undefined || dashboard.tiles.length === 0 ? {} : { tiles: dashboard.tiles }),
   };
 };
 

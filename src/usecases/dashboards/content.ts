@@ -192,6 +192,7 @@ export const replaceDashboardContent =
         ],
         gridMargin: content.gridMargin,
         filters: content.filters,
+        tiles: content.tiles ?? dashboard.tiles,
         metadata: content.metadata === undefined ? dashboard.metadata : content.metadata,
         isAllowPrivateMetricsByDefault:
           content.isAllowPrivateMetricsByDefault ?? dashboard.isAllowPrivateMetricsByDefault,

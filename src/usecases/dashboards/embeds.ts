@@ -83,14 +83,15 @@ const readBlueprint = async (
 };
 
 /**
- * Returns what a clone takes from its template: filters, grid margins, layout and metrics. spec-gap: other settings are
+ * Returns what a clone takes from its template: filters, grid margins, layout, tiles and metrics. spec-gap: other settings are
  * not copied.
  */
-const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
+const asCloned = ({ layout, filters, metrics, gridMargin, tiles }: DashboardContent): DashboardContent => ({
   layout,
   filters,
   metrics,
   gridMargin,
+  ...(tiles === undefined ? {} : { tiles }),
 });
 
 /**
@@ -100,7 +101,7 @@ const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): D
 const placedBy = (mode: MetricPlacement, content: DashboardContent): DashboardContent =>
   mode === 'METRIC'
     ? content
-    : { ...content, layout: [], metrics: content.metrics.map((metric) => ({ ...metric, placement: mode })) };
+    : { ...content, layout: [], tiles: [], metrics: content.metrics.map((metric) => ({ ...metric, placement: mode })) };
 
 const nameOf = ({ isRenameDashboard, name, dashboardId, clientId }: CreateDashboardEmbed): string =>
   isRenameDashboard && name !== undefined ? name : `${dashboardId}_${clientId}`;
@@ -126,6 +127,7 @@ const make = (
     layout: relabelLayout(content.layout, newIds),
     gridMargin: content.gridMargin,
     filters: content.filters,
+    tiles: content.tiles,
     metadata: command.metadata ?? content.metadata ?? null,
     isAllowPrivateMetricsByDefault:
       command.isAllowPrivateMetricsByDefault ?? content.isAllowPrivateMetricsByDefault ?? false,

@@ -132,6 +132,7 @@ export const importDashboard =
         layout: relabelLayout(content.layout, newIds),
         gridMargin: content.gridMargin,
         filters: content.filters,
+        tiles: content.tiles,
         metadata: content.metadata ?? null,
         isAllowPrivateMetricsByDefault: content.isAllowPrivateMetricsByDefault ?? false,
       };

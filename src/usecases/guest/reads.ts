@@ -2,7 +2,9 @@
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
+import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
 import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
+import { besideCards, translatedTile } from '../../domain/dashboard/tile.js';
 import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
@@ -164,6 +166,14 @@ const translated = (metric: GuestMetric, translation: Translation): GuestMetric 
   filters: metric.filters.map((filter) => labelled(filter, translation)),
 });
 
+/** Tiles are of the dashboard that the token opens, and hold no data. */
+const shownTiles = (
+  { tiles = [] }: Dashboard,
+  layout: readonly LayoutCard[],
+  { name }: Translation,
+): Pick<GuestDashboard, 'tiles'> =>
+  tiles.length === 0 ? {} : { tiles: besideCards(tiles, layout).map((tile) => translatedTile(tile, name)) };
+
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   (deps: Themed) =>
@@ -180,10 +190,12 @@ export const getGuestDashboard =
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
     const permissions = effectivePermissions(grant.permissions, embed.accessSettings);
+    const layout = await layoutFor(store, grant, dashboard, { all, open: metrics });
     return {
       dashboardId,
       name: translation.name(dashboard.name),
-      layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
+      layout,
+      ...shownTiles(dashboard, layout, translation),
       metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translation)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
         ...labelled(viewFilter(filter, filter.name), translation),

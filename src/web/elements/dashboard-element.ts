@@ -25,7 +25,7 @@ import type { CallViews } from '../filters/views-panel.js';
 import type { SaveCards } from './arrange-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
-import { cardsOf, type PlacedCard } from './layout.js';
+import { cardsOf, type PlacedCard, type PlacedTile, withTiles } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 
@@ -243,6 +243,8 @@ export class GuestlistDashboard extends EmbedElement {
     const id = this.embedId ?? '';
     const dashboard = await client.dashboard(id, signal);
     const given = await this.#givenMarks(dashboard);
+    // Earlier services have no tiles.
+    if (dashboard.tiles !== undefined) await loadPart(() => import('./tile.js'));
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
@@ -303,6 +305,7 @@ export class GuestlistDashboard extends EmbedElement {
     const { metricId } = this.options;
     const cards = cardsOf(dashboard).filter(({ metric }) => metricId === undefined || metric.metricId === metricId);
     const source = this.#source;
+    const tiles = dashboard.tiles ?? [];
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format, this.labels);
     return html`
       <slot name="logo"></slot>
@@ -330,15 +333,15 @@ export class GuestlistDashboard extends EmbedElement {
         ${markChips(this.marks, this.#removeMark, this.view.format.text)}
         ${this.#canArrange && cards.length > 0 && !this.arranging ? this.#arrangeButton() : null}
       </div>
-      ${cards.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
+      ${cards.length + tiles.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
       ${
         this.#canArrange && this.arranging
           ? this.#arrangePanel(cards)
           : html`<div class="grid">
         ${repeat(
-          cards,
-          (card) => card.metric.metricId,
-          (card) => this.#card(card, source, notes, dashboard.metrics),
+          withTiles(cards, metricId === undefined ? tiles : []),
+          (item) => ('tile' in item ? `tile ${item.tile.tileId}` : item.metric.metricId),
+          (item) => ('tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics)),
         )}
       </div>`
       }
@@ -402,6 +405,10 @@ export class GuestlistDashboard extends EmbedElement {
       timeStyle: 'long',
     });
     return html`<div class="printed quiet">${[...notes, moment.format(new Date())].map((note) => html`<div>${note}</div>`)}</div>`;
+  }
+
+  #tile({ tile, place }: PlacedTile): TemplateResult {
+    return html`<guestlist-tile exportparts=${exported} ?printing=${this.printing} .place=${place} .tile=${tile}></guestlist-tile>`;
   }
 
   #card(

@@ -1,23 +1,36 @@
 /** The positions of a dashboard's cards on its grid of 12 columns. */
 import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
+import type { Tile } from '../../domain/dashboard/tile.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 
 export type Place = Omit<LayoutCard, 'metricId'>;
 export type PlacedCard = { readonly metric: GuestMetric; readonly place: Place };
+export type PlacedTile = { readonly tile: Tile; readonly place: Place };
 
 const columns = 12;
 
 /** Cards in reading order, for narrow screens and screen readers. A metric without a position goes to the end. */
-export const cardsOf = ({ metrics, layout }: Pick<GuestDashboard, 'metrics' | 'layout'>): readonly PlacedCard[] => {
+export const cardsOf = ({
+  metrics,
+  layout,
+  tiles = [],
+}: Pick<GuestDashboard, 'metrics' | 'layout' | 'tiles'>): readonly PlacedCard[] => {
   const places = new Map(layout.map((card) => [card.metricId, card]));
-  const bottom = Math.max(0, ...layout.map((card) => card.y + card.h));
+  const bottom = Math.max(0, ...[...layout, ...tiles].map((card) => card.y + card.h));
   const unplaced = metrics.filter((metric) => !places.has(metric.metricId));
   const cards = metrics.map((metric) => ({
     metric,
     place: within(places.get(metric.metricId) ?? atEnd(bottom, unplaced.indexOf(metric))),
   }));
-  return cards.sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
+  return cards.sort(inOrder);
 };
+
+const inOrder = (a: { readonly place: Place }, b: { readonly place: Place }): number =>
+  a.place.y - b.place.y || a.place.x - b.place.x;
+
+/** The cards with the tiles between them, in reading order. */
+export const withTiles = (cards: readonly PlacedCard[], tiles: readonly Tile[]): readonly (PlacedCard | PlacedTile)[] =>
+  [...cards, ...tiles.map((tile) => ({ tile, place: within(tile) }))].sort(inOrder);
 
 const atEnd = (bottom: number, index: number): Place => ({
   x: (index % 2) * 6,

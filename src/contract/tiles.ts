@@ -1,0 +1,39 @@
+/** Tiles of a dashboard, as exports and guests' reads have them. */
+import { z } from 'zod';
+import { pictureFault, type Tile } from '../domain/dashboard/tile.js';
+import { identifier, limits, list, text } from './fields.js';
+
+const place = {
+  tileId: identifier,
+  x: z.number().int().min(0).max(11),
+  y: z.number().int().min(0).max(10_000),
+  w: z.number().int().min(1).max(12),
+  h: z.number().int().min(1).max(1000),
+};
+
+const source = z
+  .string()
+  .max(280_000)
+  .superRefine((text, context) => {
+    const message = pictureFault(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  })
+  .describe('A png, jpeg or webp picture of at most 200 kB as a `data:` address in base64.');
+
+const tile = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('heading'), ...place, text: text.trim().min(1).max(200) }),
+  z.strictObject({
+    kind: z.literal('text'),
+    ...place,
+    text: text
+      .trim()
+      .min(1)
+      .max(limits.textLength)
+      .describe('Paragraphs, lists (`- `), `**bold**`, `*italics*` and `[links](https://…)`. All else is plain text.'),
+  }),
+  z.strictObject({ kind: z.literal('image'), ...place, source, alt: text.trim().min(1).max(300) }),
+]) satisfies z.ZodType<Tile, unknown>;
+
+export const tiles = list(tile, 50)
+  .optional()
+  .describe('Headings, texts and pictures between the cards. They are shown to every guest of the dashboard.');
