@@ -10,6 +10,8 @@ export const limits = {
   textLength: 4000,
   /** Characters in an SQL text. */
   sqlLength: 20_000,
+  /** Characters of a picture as a `data:` address. */
+  pictureLength: 280_000,
   /** Items in a list that has no limit of its own. */
   items: 1000,
   /** Values in one multi-select filter. */

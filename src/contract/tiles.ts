@@ -13,7 +13,7 @@ const place = {
 
 const source = z
   .string()
-  .max(280_000)
+  .max(limits.pictureLength)
   .superRefine((text, context) => {
     const message = pictureFault(text);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
