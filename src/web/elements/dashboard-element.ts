@@ -340,7 +340,7 @@ export class GuestlistDashboard extends EmbedElement {
           : html`<div class="grid">
         ${repeat(
           withTiles(cards, metricId === undefined ? tiles : []),
-          (item) => ('tile' in item ? `tile ${item.tile.tileId}` : item.metric.metricId),
+          (item) => ('tile' in item ? `tile-${item.tile.tileId}` : item.metric.metricId),
           (item) => ('tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics)),
         )}
       </div>`
