@@ -8,7 +8,7 @@ import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../web/chromium.js';
 import { makeBoards, mintFor } from './card-board.js';
-import { ask, openDashboard } from './guest.js';
+import { ask, login, manager, openDashboard } from './guest.js';
 import { type Product, startProduct } from './product.js';
 
 const run = promisify(execFile);
@@ -135,5 +135,17 @@ describe.skipIf(!hasChromium())('files of the product', { timeout: 120_000 }, ()
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await answer.json()).toMatchObject({ error: { code: 'RATE_LIMITED' } });
     }
+  });
+
+  test('a dashboard whose charts are taller than their cards is one picture', async () => {
+    const { token: own } = await login(product, manager('LAX'));
+    const answer = await fetch(`${product.url}/api/v2/guest/dashboards/delays--LAX/png`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect([answer.status, bytes.subarray(1, 4).toString()]).toEqual([200, 'PNG']);
+    if (screenshots !== undefined) await writeFile(join(screenshots, 'dashboard.png'), bytes);
   });
 });

@@ -72,6 +72,8 @@ export class ChartView extends LitElement {
   readonly #loads = createLatest();
   /** Width and height of the last drawing. */
   #size = '';
+  /** What the card has grown by, on paper. */
+  #beyond = 0;
   readonly #resizes = new ResizeObserver(() => {
     if (this.#size !== sizeOf(this.renderRoot.querySelector('.scroll'))) this.#draw();
   });
@@ -176,7 +178,10 @@ export class ChartView extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     this.#observe();
-    if (changed.has('isPrinted') && changed.get('isPrinted') !== undefined) this.#dispose();
+    if (changed.has('isPrinted') && changed.get('isPrinted') !== undefined) {
+      this.#dispose();
+      this.#growBy(0);
+    }
     if ([...changed.keys()].some((name) => !silent.has(String(name)))) this.#draw();
     const isSettled = this.family !== undefined || this.problem !== undefined;
     if (isSettled && (changed.has('family') || changed.has('problem'))) this.dispatchEvent(new Event('settled'));
@@ -276,23 +281,29 @@ export class ChartView extends LitElement {
     if (!this.isConnected || this.family === undefined) return;
     if (scroll === null || canvas === null || scroll.clientWidth === 0 || scroll.clientHeight === 0) return;
     this.#size = sizeOf(scroll);
-    const drawn = this.family.draw(this.#drawing(scroll.clientWidth, scroll.clientHeight));
+    // What the card grew by for this chart is not the chart's to fill, or it would shrink again.
+    const room = scroll.clientHeight - this.#beyond;
+    const drawn = this.family.draw(this.#drawing(scroll.clientWidth, room));
     if (typeof drawn === 'string') {
       this.#dispose();
       this.problem = { text: drawn, isRetriable: false };
       return;
     }
     this.picture = drawn;
-    const isTaller = drawn.height !== null && drawn.height > scroll.clientHeight;
+    const isTaller = drawn.height !== null && drawn.height > room;
     // Paper cannot be scrolled: the card becomes as high as its chart.
-    const beyond = isTaller && drawn.height !== null ? drawn.height - scroll.clientHeight : 0;
-    if (this.isPrinted) this.dispatchEvent(new CustomEvent('beyond', { detail: beyond }));
+    if (this.isPrinted) this.#growBy(isTaller && drawn.height !== null ? drawn.height - room : 0);
     canvas.style.height = isTaller ? `${drawn.height}px` : '100%';
     const chart = this.#chart ?? this.#start(canvas, this.family);
     chart.resize();
     this.#leave();
     this.#hintAtMore();
     chart.setOption(drawn.option, { notMerge: true });
+  }
+
+  #growBy(beyond: number): void {
+    this.#beyond = beyond;
+    this.dispatchEvent(new CustomEvent('beyond', { detail: beyond }));
   }
 
   /** Marks a chart that is taller than its card: it fades out at the bottom. */
