@@ -1,6 +1,6 @@
 /**
  * Posts messages to channels, and says what the receiver answered. Connects only to addresses that were checked, and
- * follows no redirect: whoever controls a name or a receiver cannot send a message elsewhere.
+ * follows no redirect, so neither a changed name nor the receiver can send a message elsewhere.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
