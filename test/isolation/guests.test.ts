@@ -1,11 +1,13 @@
 /**
- * What a guest receives, in every form: answers, rows, CSV, XLSX, drawings, previews and fields to build on, with marks
- * of other cards and choices of its own. Each must be the same over a database without the rows of other tenants and without the rows that the token hides.
+ * What a guest receives, in every form: answers, rows, CSV, XLSX, drawings, previews, fields to build on, alerts and the
+ * tools of assistants, with marks of other cards and choices of its own. Each must be the same over a database without the rows of other tenants and without the rows that the token hides.
  * A file must hold the rows of its card. `npm run isolation -- --only guests` runs many more cases.
  */
 import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkAlert } from '../../src/compose/alert-content.js';
+import { createHandlers, operations } from '../../src/compose/operations.js';
 import { toCsv } from '../../src/contract/csv.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
@@ -13,15 +15,21 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Workbook } from '../../src/domain/guest/download.js';
 import type { RenderRequest } from '../../src/domain/guest/render.js';
 import type { CrossFilter, GuestQuery } from '../../src/domain/guest/view.js';
-import type { Engine, MetricQuestion, ReadEngine } from '../../src/domain/query/engine.js';
+import type { Engine, MetricQuestion, Reads } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { createDispatch, type Dispatch } from '../../src/http/bind.js';
+import { callTool } from '../../src/mcp/call-tool.js';
+import { allTools } from '../../src/mcp/tools.js';
+import { openAlert } from '../../src/usecases/guest/alerts.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { listGuestFields } from '../../src/usecases/guest/fields.js';
 import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
 import { listGuestUnderlying, queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { renderGuestDashboardPdf, renderGuestMetricPng } from '../../src/usecases/guest/renders.js';
+import { openDashboard } from '../../src/usecases/guest/scope.js';
 import { columnRef, createFolder, createLoggedEngine, datasourceAt, metric, stays } from '../engine/world.js';
+import { scheduleSample } from '../suites/store-deliveries.js';
 import { createWorld, settings, stateFilter, statements, type World } from '../usecases/world.js';
 
 const asked = Number(process.env.ISOLATION_CASES ?? 2000);
@@ -126,18 +134,18 @@ const depsAt = (path: string) => {
     ...question,
     datasource,
   });
-  const reads: ReadEngine & Pick<Engine, 'introspect' | 'listClientDatabases'> = {
+  const readsOf = ({ query, underlying, options, stream }: Reads): Reads => ({
+    query: (question) => query(there(question)),
+    underlying: (question) => underlying(there(question)),
+    options: (question) => options(there(question)),
+    stream: (question) => stream(there(question)),
+  });
+  const reads: Engine = {
+    ...engine,
+    ...readsOf(engine),
     introspect: () => engine.introspect(datasource),
     listClientDatabases: () => engine.listClientDatabases(datasource),
-    until: (signal) => {
-      const { query, underlying, options, stream } = engine.until(signal);
-      return {
-        query: (question) => query(there(question)),
-        underlying: (question) => underlying(there(question)),
-        options: (question) => options(there(question)),
-        stream: (question) => stream(there(question)),
-      };
-    },
+    until: (signal) => readsOf(engine.until(signal)),
   };
   return { ...world.deps, engine: reads };
 };
@@ -194,6 +202,45 @@ const answersOf = async (
   return answers;
 };
 
+/** The operations over these use cases, called by this guest. */
+const dispatchFor = (deps: Deps, guest: GuestCaller): Dispatch =>
+  createDispatch({
+    ...{ operations, handlers: createHandlers(deps), authenticate: async () => guest, newRequestId: () => 'r' },
+    log: {
+      info: () => undefined,
+      error: (_, message) => {
+        throw new Error(message);
+      },
+    },
+  });
+
+/** What differs between two answers to the same question. */
+const still = (text: string): string => text.replace(/"timeTaken":\d+/, '');
+
+/** A tool by its name, called as an assistant calls it. A refusal is one of its answers. */
+const tool =
+  (name: string, argumentsOf: (query: Parameters<Way>[2]) => object): Way =>
+  async (deps, guest, query) => {
+    const [found] = allTools().filter((one) => one.name === name);
+    if (found === undefined) throw new Error(`no tool ${name}`);
+    const asker = { authorization: 'Bearer guest', signal: stays };
+    const { result } = await callTool(dispatchFor(deps, guest), asker, found, argumentsOf(query));
+    const texts = result.content.map((part) => ('text' in part ? still(part.text) : part.resource.blob));
+    return result.isError === true ? { refused: texts } : texts;
+  };
+
+/** What the check of an alert tells, and what it leaves for the next check. */
+const checked: Way = async (deps, guest, { dashboardId, metricId }) => {
+  const condition = metricId === 'total' ? ({ is: 'above', value: 0 } as const) : ({ is: 'newKey' } as const);
+  const alert = { metricId, measure: 'Count', condition, quietHours: null };
+  const opened = await openDashboard(deps.store, guest.grant, dashboardId);
+  const openedAlert = await openAlert(deps, guest.grant, opened, alert);
+  const owner = { dataAppId: guest.grant.dataAppId, clientId: guest.grant.clientId, userIdentifier: 'ann' };
+  const schedule = scheduleSample(opened.dashboard.id, owner, { id: 'alert', openedId: dashboardId, alert });
+  const reading = { dispatch: dispatchFor(deps, guest), token: 'guest', schedule, alert, opened: openedAlert };
+  return checkAlert({ ...reading, tag: deps.tag, now: deps.clock.now(), isRequested: true }, stays);
+};
+
 const ways: Readonly<Record<string, Way>> = {
   query: async (deps, guest, query) => (await queryGuestMetric(deps)(guest, query, stays)).answer,
   preview: async (deps, guest, { metricId, dashboardId, dashboardFilter }) => {
@@ -210,6 +257,16 @@ const ways: Readonly<Record<string, Way>> = {
     partsOf(await downloadGuestDashboardXlsx(deps)(guest, dashboardOf(query), stays)),
   'dashboard pdf': (deps, guest, query) =>
     drawn(deps, guest, (on) => renderGuestDashboardPdf(on)(guest, { ...query, metricId: undefined } as never, stays)),
+  alert: checked,
+  'tool query_metric': tool('query_metric', ({ metricId, dashboardId, dashboardFilter, crossFilter }) => ({
+    ...{ metricId, dashboardId, dashboardFilter, crossFilter },
+  })),
+  'tool list_underlying_rows': tool('list_underlying_rows', ({ sort: _, ...query }) => query),
+  'tool export_csv': tool('export_csv', (query) => query),
+  'tool export_xlsx': tool('export_xlsx', (query) => query),
+  'tool describe_dashboard': tool('describe_dashboard', ({ dashboardId }) => ({ dashboardId })),
+  'tool list_fields': tool('list_fields', ({ dashboardId }) => ({ dashboardId })),
+  'tool list_filter_values': tool('list_filter_values', ({ dashboardId }) => ({ dashboardId, filter: 'State' })),
   'metric png': (deps, guest, query) => drawn(deps, guest, (on) => renderGuestMetricPng(on)(guest, query, stays)),
 };
 
