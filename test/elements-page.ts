@@ -221,6 +221,8 @@ of the token (\`userIdentifier\`).
   applies to users who save no views, too. Neither applies where the URL, \`options.filters\` or
   \`setFilters\` sets filters.
 - A view only narrows what the token allows, and shows nothing of filters that the token hides.
+- Values in a shared view are shown to users whose token restricts nothing, or restricts the same
+  rows as the token that chose them. To other users only its dates are shown.
 
 ## Filters in the URL
 

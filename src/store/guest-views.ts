@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Viewer } from '../domain/dashboard/metric.js';
-import type { SavedView } from '../domain/guest/saved-view.js';
+import type { SavedUnder, SavedView } from '../domain/guest/saved-view.js';
 import type { GuestViewStore, ViewChange } from '../domain/store/dashboards.js';
 import { jsonb } from './document.js';
 import { inTransaction, viewerColumns, viewerIs, wasInserted } from './query.js';
@@ -67,7 +67,7 @@ const insert = async (
   db: Kysely<Tables>,
   dashboardId: string,
   viewer: Viewer,
-  { id, name, isShared, isDefault, ...choices }: SavedView,
+  { id, name, isShared, isDefault, ...choices }: SavedView & SavedUnder,
   createdAt: Date,
 ): Promise<boolean> => {
   const columns = viewerColumns(dashboardId, viewer);

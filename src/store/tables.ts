@@ -14,7 +14,7 @@ import type { Recurrence } from '../domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
 import type { GuestGrant } from '../domain/guest/grant.js';
 import type { GuestLayout } from '../domain/guest/layout.js';
-import type { ViewChoices } from '../domain/guest/saved-view.js';
+import type { SavedUnder, ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
 import type { Person } from '../domain/studio/person.js';
 
@@ -128,7 +128,7 @@ export type Tables = {
   readonly guest_views: ViewerColumns & {
     id: string;
     name: string;
-    choices: Jsonb<ViewChoices>;
+    choices: Jsonb<ViewChoices & SavedUnder>;
     created_at: Date;
     is_shared: boolean;
     is_default: boolean;

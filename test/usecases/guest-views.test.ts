@@ -60,3 +60,25 @@ test('the view that the dashboard opens with has no filter that the token hides'
   expect(await openedBy({})).toMatchObject({ name: 'First', dashboardFilter });
   expect((await openedBy({ hideDashboardFilters: ['State'] }))?.dashboardFilter).toEqual({});
 });
+
+test('values chosen by a token that sees other rows stay with their user, also once another token changed a part', async () => {
+  const seeing = (state: string) => ({
+    dashboardAppFilters: [{ dashboardId: 'board', values: { State: [state] }, isShowOnUrl: true }],
+  });
+  const dashboardFilter = { State: ['NV'] };
+  const view = { dashboardId, name: 'Nevada', dashboardFilter, metricFilter: {}, isShared: true };
+  const { id } = await createGuestView(world.deps)(await guest('zoe', 'a', seeing('NV')), view);
+  const readBy = async (user: string, params: object) =>
+    (await listGuestViews(world.deps)(await guest(user, 'a', params), { dashboardId })).find((one) => one.id === id)
+      ?.dashboardFilter;
+  const isRead = async () => [
+    await readBy('zoe', seeing('CA')),
+    await readBy('yan', {}),
+    await readBy('yan', seeing('NV')),
+    await readBy('yan', seeing('CA')),
+  ];
+  expect(await isRead()).toEqual([dashboardFilter, dashboardFilter, dashboardFilter, {}]);
+  const moved = await guest('zoe', 'a', seeing('CA'));
+  await updateGuestView(world.deps)(moved, { dashboardId, viewId: id, filterNames: {}, metricFilter: {} });
+  expect(await isRead()).toEqual([dashboardFilter, dashboardFilter, {}, {}]);
+});

@@ -28,11 +28,17 @@ export type SavedView = ViewChoices & {
   readonly isDefault: boolean;
 };
 
+/** The digest of `rowRestrictions` of the token that chose the values. Left out: it is not known. */
+export type SavedUnder = { readonly savedUnder?: string | undefined };
+
+/** A view as it is stored for one guest. */
+export type StoredView = ListedView & SavedUnder;
+
 /** A view as one guest sees it. `isOwn`: whether this guest saved it. */
 export type ListedView = SavedView & { readonly isOwn: boolean };
 
 /** The view that a dashboard opens with: the guest's own default, else the shared one. */
-export const defaultAmong = (views: readonly ListedView[]): ListedView | undefined => {
+export const defaultAmong = <View extends ListedView>(views: readonly View[]): View | undefined => {
   const defaults = views.filter(({ isDefault }) => isDefault);
   return defaults.find(({ isShared }) => !isShared) ?? defaults[0];
 };
@@ -119,6 +125,49 @@ const kept = <Value>(
       return name === undefined ? [] : [[name, value]];
     }),
   );
+
+const datesOf = (values: FilterValues, filters: readonly Visible[]): FilterValues =>
+  Object.fromEntries(
+    Object.entries(values).filter(([key]) => {
+      return findVisible(filters, key)?.dataType === 'date';
+    }),
+  );
+
+/** Whether the token may see all rows of its client. */
+const isUnrestricted = ({ rlsSettings, appFilters, dashboardAppFilters }: GuestGrant): boolean =>
+  [rlsSettings, appFilters, dashboardAppFilters].every(({ length }) => length === 0);
+
+/** What restricts the rows of a token: tokens of one client with equal parts see the same rows. */
+export const rowRestrictions = (grant: GuestGrant) => {
+  const { datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters } = grant;
+  return { datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters };
+};
+
+/**
+ * Returns what the guest may see of a view. Another user, whose token saw other rows, may have chosen values that only those
+ * rows have. Of such a view only the dates are left. `under`: the digest of the guest's own row restrictions.
+ */
+export const readableChoices = (
+  grant: GuestGrant,
+  dashboard: Dashboard,
+  metrics: readonly Metric[],
+  view: StoredView,
+  under: string,
+): ViewChoices => {
+  const visible = visibleChoices(grant, dashboard, metrics, view);
+  if (view.isOwn || isUnrestricted(grant) || view.savedUnder === under) return visible;
+  const { dashboardFilter, metricFilter, filterNames } = visible;
+  return {
+    filterNames,
+    dashboardFilter: datesOf(dashboardFilter, onDashboard(grant, dashboard)),
+    metricFilter: Object.fromEntries(
+      Object.entries(metricFilter).map(([metricId, values]) => {
+        const metric = metrics.find((candidate) => candidate.metricId === metricId);
+        return [metricId, metric === undefined ? {} : datesOf(values, onMetric(grant, metric))];
+      }),
+    ),
+  };
+};
 
 /** Returns the choices without hidden or deleted filters and metrics. */
 export const visibleChoices = (

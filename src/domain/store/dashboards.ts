@@ -3,7 +3,7 @@ import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from '../da
 import type { Embed } from '../dashboard/embed.js';
 import type { GridCard, GuestMadeMetric, Metric, MetricDefinition, Owner, Viewer } from '../dashboard/metric.js';
 import type { GuestLayout } from '../guest/layout.js';
-import type { ListedView, SavedView, ViewChoices } from '../guest/saved-view.js';
+import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../guest/saved-view.js';
 import type { Page } from './page.js';
 
 /** External ids of the copies of a dashboard, and ids of its embeds. */
@@ -176,7 +176,7 @@ export type GuestLayoutStore = {
 
 export type ViewChange = {
   readonly name?: string | undefined;
-  readonly choices?: ViewChoices | undefined;
+  readonly choices?: (ViewChoices & SavedUnder) | undefined;
   readonly isShared?: boolean | undefined;
   readonly isDefault?: boolean | undefined;
 };
@@ -186,9 +186,14 @@ export type GuestViewStore = {
    * Returns false if the viewer already has a view of that name on this dashboard. A default view replaces the
    * viewer's default, a shared one that of the client.
    */
-  readonly insert: (dashboardId: string, viewer: Viewer, view: SavedView, createdAt: Date) => Promise<boolean>;
+  readonly insert: (
+    dashboardId: string,
+    viewer: Viewer,
+    view: SavedView & SavedUnder,
+    createdAt: Date,
+  ) => Promise<boolean>;
   /** Returns the viewer's views and those that are shared with the client's users, oldest first. */
-  readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly ListedView[]>;
+  readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly StoredView[]>;
   /**
    * Changes a view of the list, a default as `insert` does. A view that becomes shared or unshared is no longer a
    * default, unless the change says so. The caller has locked the dashboard, and checks the name and whether the viewer

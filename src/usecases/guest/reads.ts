@@ -24,7 +24,7 @@ import type {
   GuestTheme,
   MetricReply,
 } from '../../domain/guest/view.js';
-import type { Clock, Tag } from '../../domain/ports.js';
+import type { Clock, Digest, Tag } from '../../domain/ports.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
@@ -106,6 +106,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 };
 
 type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };
+type Opening = Themed & { readonly digest: Digest };
 
 const themeFor = async (
   { findTheme }: Themed,
@@ -176,7 +177,7 @@ const shownTiles = (
 
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
-  (deps: Themed) =>
+  (deps: Opening) =>
   async (
     caller: GuestCaller,
     { dashboardId, language }: { readonly dashboardId: string; readonly language?: string | undefined },
@@ -204,7 +205,7 @@ export const getGuestDashboard =
       permissions,
       accessPermissions: await accessOf(content, grant, opened),
       theme: await themeFor(deps, content, grant, opened),
-      defaultView: await openingView(store, grant, opened, metrics),
+      defaultView: await openingView(deps, grant, opened, metrics),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),

@@ -1,4 +1,5 @@
 /** Views: filter choices that a guest saves under a name. Users of the same client see those that are shared. */
+import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertWrites, isPermitted } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -7,19 +8,24 @@ import { guestLimits } from '../../domain/guest/metric.js';
 import {
   defaultAmong,
   type ListedView,
+  readableChoices,
+  rowRestrictions,
+  type SavedUnder,
   type SavedView,
+  type StoredView,
   type ViewChoices,
   viewFaults,
   visibleChoices,
 } from '../../domain/guest/saved-view.js';
-import type { Clock, Ids } from '../../domain/ports.js';
+import type { Clock, Digest, Ids } from '../../domain/ports.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+type ReadDeps = { readonly store: Store; readonly digest: Digest };
+type Deps = ReadDeps & { readonly clock: Clock; readonly ids: Ids };
 
 type Choices = { readonly [Kind in keyof ViewChoices]?: ViewChoices[Kind] | undefined };
 type Flags = { readonly isShared?: boolean | undefined; readonly isDefault?: boolean | undefined };
@@ -43,6 +49,21 @@ const assertRenames = ({ accessPermissions }: GuestGrant, { filterNames }: ViewC
     'This token does not carry isAllowDashboardFilterNameChange: leave filterNames out.',
     { reason: 'permission-missing' },
   );
+};
+
+const underOf = ({ digest }: Pick<Deps, 'digest'>, grant: GuestGrant): string =>
+  digest(canonicalJson(rowRestrictions(grant)));
+
+/** Returns the view without anything that this token may not see. */
+const shownTo = (
+  deps: Pick<Deps, 'digest'>,
+  grant: GuestGrant,
+  { dashboard }: Opened,
+  metrics: readonly Metric[],
+  view: StoredView,
+): ListedView => {
+  const { savedUnder: _, ...listed } = view;
+  return { ...listed, ...readableChoices(grant, dashboard, metrics, view, underOf(deps, grant)) };
 };
 
 /** Returns the choices under the filters' own names. Throws INVALID_REQUEST_BODY with the faults. */
@@ -69,7 +90,7 @@ const insert = async (
   store: Store,
   grant: GuestGrant,
   dashboardId: string,
-  view: SavedView,
+  view: SavedView & SavedUnder,
 ): Promise<void> => {
   await lockDashboard(store, grant, dashboardId);
   const { length } = (await store.guestViews.list(dashboardId, grant)).filter(({ isOwn }) => isOwn);
@@ -99,14 +120,15 @@ export const createGuestView =
     if (isShared) assertShares(grant, opened);
     const choices = await readChoices(deps, grant, opened, command);
     const view = { id: deps.ids.uuid(), name, isShared, isDefault, ...choices };
-    await deps.store.transaction((store) => insert(deps, store, grant, opened.dashboard.id, view));
+    const stored = { ...view, savedUnder: underOf(deps, grant) };
+    await deps.store.transaction((store) => insert(deps, store, grant, opened.dashboard.id, stored));
     return { ...view, isOwn: true };
   };
 
 const viewMissing = (viewId: string): Refusal =>
   new Refusal('VIEW_NOT_FOUND', `This dashboard has no view ${JSON.stringify(viewId)} of this user.`);
 
-const findView = (views: readonly ListedView[], viewId: string): ListedView => {
+const findView = (views: readonly StoredView[], viewId: string): StoredView => {
   const view = views.find(({ id }) => id === viewId);
   if (view === undefined) throw viewMissing(viewId);
   return view;
@@ -132,7 +154,7 @@ const assertChanges = (
   }
 };
 
-const change = async (deps: Deps, grant: GuestGrant, opened: Opened, command: UpdateGuestView): Promise<ListedView> => {
+const change = async (deps: Deps, grant: GuestGrant, opened: Opened, command: UpdateGuestView): Promise<StoredView> => {
   const { store } = deps;
   const { id } = opened.dashboard;
   await lockDashboard(store, grant, id);
@@ -146,19 +168,25 @@ const change = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Up
   const given = { dashboardFilter, metricFilter, filterNames };
   const isChosen = Object.values(given).some((choice) => choice !== undefined);
   const read = isChosen ? await readChoices(deps, grant, opened, given) : undefined;
-  const choices = read && mergedChoices(view, given, read);
+  const choices = read && mergedChoices(view, given, { ...read, savedUnder: underOf(deps, grant) });
   if (!(await store.guestViews.change(id, grant, view.id, { name, choices, isShared, isDefault }))) {
     throw viewMissing(view.id);
   }
   return findView(await store.guestViews.list(id, grant), view.id);
 };
 
-/** The stored choices with those that the caller gave. Choices that this token does not see are kept. */
-const mergedChoices = (stored: ViewChoices, given: Choices, read: ViewChoices): ViewChoices => ({
-  dashboardFilter: given.dashboardFilter === undefined ? stored.dashboardFilter : read.dashboardFilter,
-  metricFilter: given.metricFilter === undefined ? stored.metricFilter : read.metricFilter,
-  filterNames: given.filterNames === undefined ? stored.filterNames : read.filterNames,
-});
+type Stored = ViewChoices & SavedUnder;
+
+/** The stored choices with those that the caller gave. Values of two tokens that saw other rows are of neither. */
+const mergedChoices = (stored: Stored, given: Choices, read: Stored): Stored => {
+  const isWhole = given.dashboardFilter !== undefined && given.metricFilter !== undefined;
+  return {
+    dashboardFilter: given.dashboardFilter === undefined ? stored.dashboardFilter : read.dashboardFilter,
+    metricFilter: given.metricFilter === undefined ? stored.metricFilter : read.metricFilter,
+    filterNames: given.filterNames === undefined ? stored.filterNames : read.filterNames,
+    savedUnder: isWhole || stored.savedUnder === read.savedUnder ? read.savedUnder : undefined,
+  };
+};
 
 /**
  * Changes what the caller names. Throws UNAUTHORIZED, INVALID_REQUEST_BODY, VIEW_ALREADY_EXISTS or VIEW_NOT_FOUND, also
@@ -171,7 +199,7 @@ export const updateGuestView =
     assertWrites(grant, opened.embed, 'updateGuestView');
     const changed = await deps.store.transaction((store) => change({ ...deps, store }, grant, opened, command));
     const metrics = await openMetrics(deps.store, grant, opened);
-    return { ...changed, ...visibleChoices(grant, opened.dashboard, metrics, changed) };
+    return shownTo(deps, grant, opened, metrics, changed);
   };
 
 /**
@@ -179,24 +207,25 @@ export const updateGuestView =
  * Another token may have saved it.
  */
 export const listGuestViews =
-  ({ store }: Pick<Deps, 'store'>) =>
+  (deps: ReadDeps) =>
   async ({ grant }: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<readonly ListedView[]> => {
+    const { store } = deps;
     const opened = await openDashboard(store, grant, dashboardId);
     assertWrites(grant, opened.embed, 'listGuestViews');
     const metrics = await openMetrics(store, grant, opened);
     const views = await store.guestViews.list(opened.dashboard.id, grant);
-    return views.map((view) => ({ ...view, ...visibleChoices(grant, opened.dashboard, metrics, view) }));
+    return views.map((view) => shownTo(deps, grant, opened, metrics, view));
   };
 
 /** Returns the view that the dashboard opens with, without anything that this token does not see. */
 export const openingView = async (
-  store: Store,
+  deps: ReadDeps,
   grant: GuestGrant,
-  { dashboard }: Opened,
+  opened: Opened,
   metrics: readonly Metric[],
 ): Promise<ListedView | null> => {
-  const view = defaultAmong(await store.guestViews.list(dashboard.id, grant));
-  return view === undefined ? null : { ...view, ...visibleChoices(grant, dashboard, metrics, view) };
+  const view = defaultAmong(await deps.store.guestViews.list(opened.dashboard.id, grant));
+  return view === undefined ? null : shownTo(deps, grant, opened, metrics, view);
 };
 
 type DeleteView = { readonly dashboardId: string; readonly viewId: string };
