@@ -10,6 +10,7 @@ const benches = {
   'first-hour': './first-hour.mjs',
   page: './page.mjs',
   studio: './studio.mjs',
+  deliver: './deliver.mjs',
 };
 
 const [name = ''] = process.argv.slice(2);

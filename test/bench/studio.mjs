@@ -51,14 +51,16 @@ const makeBoard = async (url, credentials) => {
 const firstLoad = async (page, link) => {
   const sizes = [];
   const noted = page.waitForLoadState('networkidle');
-  page.on('response', async (response) => {
-    if (/\.(js|css)$|\/studio$/.test(new URL(response.url()).pathname))
+  const count = async (response) => {
+    if (response.status() === 200 && /\.(js|css)$|\/studio$/.test(new URL(response.url()).pathname))
       sizes.push(gzipSync(await response.body()).length);
-  });
+  };
+  page.on('response', count);
   await page.goto(link);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await noted;
   await page.waitForTimeout(500);
+  page.off('response', count);
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 

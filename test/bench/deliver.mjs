@@ -1,0 +1,216 @@
+// Reports by e-mail: messages and PDFs a minute, the memory of the product with its browser, and how much slower the queries of
+// interactive users become meanwhile. `npm run bench -- deliver`; needs Chromium. BENCH_MESSAGES and BENCH_PDFS set how many.
+import { createSecretKey } from 'node:crypto';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import jwt from 'jsonwebtoken';
+import { SMTPServer } from 'smtp-server';
+import { memoryOf } from './process-memory.mjs';
+import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
+
+const messages = Number(process.env.BENCH_MESSAGES ?? 200);
+const pdfs = Number(process.env.BENCH_PDFS ?? 12);
+const askers = 2;
+const users = 40;
+const calmSeconds = 8;
+const rounds = 3;
+const tenants = ['LAX', 'SFO', 'JFK', 'ORD'];
+
+/** Takes every message, and counts them. */
+const openMailServer = async () => {
+  let taken = 0;
+  let bytes = 0;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onData: (stream, _session, done) => {
+      stream.on('data', (piece) => {
+        bytes += piece.length;
+      });
+      stream.on('end', () => {
+        taken += 1;
+        done();
+      });
+    },
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `smtp://127.0.0.1:${server.server.address().port}`,
+    taken: () => taken,
+    bytes: () => bytes,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+};
+
+const replaceIn = async (file, changes) => {
+  let text = await readFile(file, 'utf8');
+  for (const [from, to] of changes) {
+    if (!text.includes(from)) throw new Error(`${file} must hold ${JSON.stringify(from)}`);
+    text = text.replace(from, to);
+  }
+  await writeFile(file, text);
+};
+
+/** The shipped configuration, with reports, and without limits that would be measured instead of the product. */
+const configure = async (folder) => {
+  await cp(join(root, 'config'), join(folder, 'config'), { recursive: true });
+  const file = join(folder, 'config/guestlist.yaml');
+  await replaceIn(file, [
+    ['allowedDomains: []', 'allowedDomains: [customer.example]'],
+    ['isTlsRequired: true', 'isTlsRequired: false'],
+    ['  from: null', '  from: reports@numbers.example.com'],
+    ['perTenantPerMinute: 30', 'perTenantPerMinute: 100000'],
+    ...(process.env.CHROMIUM_PATH ? [['chromiumPath: null', `chromiumPath: ${process.env.CHROMIUM_PATH}`]] : []),
+  ]);
+  const allows = 'isAllowEmailReports: true\n      isAllowUnderlyingData: true';
+  await replaceIn(join(folder, 'config/policies/flights.yaml'), [['isAllowUnderlyingData: true', allows]]);
+  return file;
+};
+
+const ask = async (url, token, path, body) => {
+  const answer = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+};
+
+const login = async (url, secret, user, tenant) => {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: 'guestlist-demo', sub: user, org_id: tenant, roles: ['manager'] };
+  const session = { ...claims, email: 'max@customer.example', iat: now, exp: now + 3600 };
+  const signed = jwt.sign(session, createSecretKey(Buffer.from(secret)));
+  const { token, embeds } = await ask(url, signed, '/embed-token', {});
+  const { id } = embeds[0];
+  const board = await fetch(`${url}/api/v2/guest/dashboards/${id}`, { headers: { authorization: `Bearer ${token}` } });
+  return { token, id, metrics: (await board.json()).data.metrics };
+};
+
+/** Sends `count` reports, each of a schedule of its own. Returns the seconds from the first request to the last message. */
+const sendAll = async (url, guests, mailServer, format, count) => {
+  const recurrence = { every: 'month', day: 1, at: '04:00', timezone: 'Europe/Berlin' };
+  const plans = [];
+  for (let at = 0; at < count; at += 1) {
+    const { token, id } = guests[at % guests.length];
+    const path = `/api/v2/guest/dashboards/${id}/schedules`;
+    const plan = await ask(url, token, path, { name: `By ${format}`, format, recurrence });
+    plans.push({ token, path: `${path}/send`, scheduleId: plan.data.id });
+  }
+  const before = mailServer.taken();
+  const since = performance.now();
+  for (const { token, path, scheduleId } of plans) await ask(url, token, path, { scheduleId });
+  while (mailServer.taken() - before < count) await pause(20);
+  return (performance.now() - since) / 1000;
+};
+
+/**
+ * Interactive users: each asks a metric, waits for the answer and 50 ms, and asks the next. Each question has a filter of
+ * its own, so that no answer comes from the cache. Returns what stops them and gives the milliseconds of each answer.
+ */
+const startAskers = (url, { token, id, metrics }) => {
+  const times = [];
+  let isOver = false;
+  let question = 0;
+  const work = async () => {
+    while (!isOver) {
+      question += 1;
+      const { metricId } = metrics[question % metrics.length];
+      const day = (offset) =>
+        new Date(Date.UTC(2001, 0, 1 + ((question * 7 + offset) % 80))).toISOString().slice(0, 10);
+      const period = { startDate: day(0), endDate: day(0) };
+      const started = performance.now();
+      await ask(url, token, `/api/v2/guest/metrics/${metricId}/query`, {
+        dashboardId: id,
+        dashboardFilter: { Date: period },
+      });
+      times.push(performance.now() - started);
+      await pause(50);
+    }
+  };
+  const done = Promise.all(Array.from({ length: askers }, work));
+  return async () => {
+    isOver = true;
+    await done;
+    return times;
+  };
+};
+
+/** Runs the work, and samples the memory of the product and of all processes that it started. */
+const measured = async (pid, work) => {
+  let most = 0;
+  const timer = setInterval(async () => {
+    most = Math.max(most, await memoryOf(pid));
+  }, 250);
+  try {
+    return { value: await work(), most };
+  } finally {
+    clearInterval(timer);
+  }
+};
+
+const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
+
+await inTemporaryFolder(async (folder) => {
+  const mailServer = await openMailServer();
+  const file = await configure(folder);
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir);
+  const env = {
+    ...{ GUESTLIST_SMTP_URL: mailServer.url },
+    ...{ GUESTLIST_PUBLIC_ORIGIN: 'https://numbers.example.com', GUESTLIST_LOG_LEVEL: 'silent' },
+  };
+  const product = await launch([process.execPath, join(root, 'test/bench/demo.mjs'), file], { dataDir, env });
+  try {
+    const { demoJwtSecret } = await credentialsIn(dataDir);
+    const guests = [];
+    for (let at = 0; at < users; at += 1)
+      guests.push(await login(product.url, demoJwtSecret, `max-${at}`, tenants[at % tenants.length]));
+    const [asker] = guests;
+    const { pid } = product.child;
+    await sendAll(product.url, guests, mailServer, 'pdf', 1);
+    const idle = await memoryOf(pid);
+    const csv = await measured(pid, () => sendAll(product.url, guests, mailServer, 'csv', messages));
+    const pdf = await measured(pid, () => sendAll(product.url, guests, mailServer, 'pdf', pdfs));
+    const calm = [];
+    const busy = [];
+    let seconds = 0;
+    let most = 0;
+    // By turns, so that a machine that changes its speed changes both.
+    for (let round = 0; round < rounds; round += 1) {
+      const stopCalm = startAskers(product.url, asker);
+      await pause(calmSeconds * 1000);
+      calm.push(...(await stopCalm()));
+      const stopBusy = startAskers(product.url, asker);
+      const both = await measured(pid, () => sendAll(product.url, guests, mailServer, 'pdf', pdfs));
+      busy.push(...(await stopBusy()));
+      seconds += both.value;
+      most = Math.max(most, both.most);
+    }
+    const perMinute = (count, seconds) => ((count / seconds) * 60).toFixed(0);
+    const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+    console.log(
+      `Node ${process.version}, ${cpus().length} cores, ${messages} messages, ${pdfs} PDFs of ${asker.metrics.length} cards\n`,
+    );
+    console.log('| reports | value | mark |\n|---|---|---|');
+    console.log(`| messages with CSV files, a minute | ${perMinute(messages, csv.value)} | |`);
+    console.log(`| messages with a PDF, a minute | ${perMinute(pdfs, pdf.value)} | |`);
+    console.log(`| the same while ${askers} users ask | ${perMinute(pdfs * rounds, seconds)} | |`);
+    console.log(`| memory before | ${mib(idle)} | |`);
+    console.log(`| most memory, CSV | ${mib(csv.most)} | |`);
+    console.log(`| most memory, PDF, with the browser | ${mib(Math.max(pdf.most, most))} | |`);
+    console.log(`| a user's query, median, calm | ${median(calm).toFixed(1)} ms | |`);
+    console.log(`| a user's query, median, while PDFs are made | ${median(busy).toFixed(1)} ms | |`);
+    console.log(`| slower, median | ${(median(busy) / median(calm)).toFixed(2)} times | under 1.20 |`);
+    console.log(
+      `| slower, 95th percentile | ${(percentile(busy, 0.95) / percentile(calm, 0.95)).toFixed(2)} times | |`,
+    );
+  } finally {
+    await product.stop();
+    await mailServer.close();
+  }
+});

@@ -1,0 +1,11 @@
+// The demo by another configuration file: `node demo.mjs FILE`. The command line takes a file of one's own for a product without demo.
+
+import { start } from '../../dist/main.js';
+import { loadConfig } from '../../dist/platform/config.js';
+
+const [file] = process.argv.slice(2);
+const product = await start(loadConfig(process.env, file, { runsGateway: true, runsService: true }), {
+  gateway: true,
+  service: true,
+});
+process.once('SIGTERM', () => void product.close());
