@@ -266,12 +266,21 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await write('SELECT destination, max(distance) AS far FROM flights GROUP BY destination');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText(/answers the columns destination, far, but its dimensions and measures are/).waitFor();
+    await write('SELECT destination, max(distance) AS miles FROM flights GROUP GROUP BY destination');
+    await form.getByRole('button', { name: 'Try' }).click();
+    const mark = form.locator('.cm-lintRange-error');
+    await form
+      .getByRole('alert')
+      .getByText(/it fails at line 1, column 63/)
+      .waitFor();
+    expect(await mark.allTextContents()).toEqual(['GROUP BY destination']);
     await write('SELECT destination, max(distance) AS miles FROM fligths GROUP BY destination');
     await form.getByRole('button', { name: 'Try' }).click();
     await form
       .getByRole('alert')
       .getByText(/fligths/)
       .waitFor();
+    expect((await mark.allTextContents()).join('')).toBe('fligths GROUP BY destination');
     await shoot('sql-metric');
     expect((await contentOf()).data.metrics.map(({ name }) => name)).not.toContain('Longest');
     await write('SELECT destination, max(distance) AS miles FROM flights GROUP BY destination');
@@ -513,8 +522,8 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
   });
 
   test('no script failed, no style was refused, and no other origin was asked', () => {
-    // SQL with a table that is none, and the one conflict that another author provoked.
-    expect(faults.map((fault) => /(\d{3}) \(/.exec(fault)?.[1] ?? fault).toSorted()).toEqual(['400', '409']);
+    // SQL that does not parse, SQL with a table that is none, and the one conflict that another author provoked.
+    expect(faults.map((fault) => /(\d{3}) \(/.exec(fault)?.[1] ?? fault).toSorted()).toEqual(['400', '400', '409']);
   });
 
   test('a session that ended says so, and the next login goes on', async () => {

@@ -180,6 +180,7 @@ describe('when it is saved', () => {
 
   test.each([
     ['select count(*) as "Sales" from', 'metrics[0].definition.sql: expected one SELECT'],
+    ['select 1 as "é",\n count(*) frm sales', 'it fails at line 2, column 15'],
     ['select 1 as "Sales"; select 2', 'metrics[0].definition.sql: expected one SELECT'],
     ["select * from read_csv('of-a-tenant.csv')", 'a function that is not allowed: read_csv'],
     ['select count(*) as "Sales" from secrets', 'secrets is no table of the datamart'],

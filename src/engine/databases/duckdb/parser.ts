@@ -3,12 +3,13 @@
  * tree again.
  */
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
+import { expectedAt, offsetIn } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes } from './grammar.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
-import { type DuckDbTrees, openTrees } from './tree.js';
+import { type DuckDbTrees, failureIn, openTrees } from './tree.js';
 
 const oneSelect = 'one SELECT in the SQL of DuckDB';
 const oneExpression = 'one expression in the SQL of DuckDB';
@@ -26,13 +27,15 @@ const trees = (): Promise<DuckDbTrees> => {
 
 type Statement = { readonly tree: TreeNode; readonly query: TreeNode; readonly node: TreeNode };
 
-const parseOne = async (text: string, expected: string): Promise<Statement> => {
+/** `lead` stands before the author's text. */
+const parseOne = async (author: string, expected: string, lead = ''): Promise<Statement> => {
+  const text = `${lead}${author}`;
   const { parse } = await trees();
   const tree = await parse(text).catch(() => undefined);
   const statements = tree?.error === false && Array.isArray(tree.statements) ? tree.statements : [];
   const [query] = statements;
   if (tree === undefined || statements.length !== 1 || !isNode(query) || !isNode(query.node))
-    return refuseSyntax(expected);
+    return refuseSyntax(expectedAt(expected, author, offsetIn(failureIn(tree), lead)));
   return { tree, query, node: query.node };
 };
 
@@ -95,7 +98,7 @@ const isPlain = (node: TreeNode): boolean => {
 
 const expression: SqlParser['expression'] = async (text) => {
   assertPlainExpression(text);
-  const { tree, node } = await parseOne(`SELECT ${text}`, oneExpression);
+  const { tree, node } = await parseOne(text, oneExpression, 'SELECT ');
   const list = Array.isArray(node.select_list) ? node.select_list : [];
   const [target] = list;
   if (list.length !== 1 || !isPlain(node) || !isNode(target) || target.alias !== '') return refuseSyntax(oneExpression);

@@ -1,5 +1,6 @@
+import { expectedAt } from '../../parsing/place.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
-import { openTrees } from './tree.js';
+import { failureIn, openTrees } from './tree.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };
@@ -60,13 +61,15 @@ const holdsOtherThanSelect = (tree: TreeNode): boolean => {
   return false;
 };
 
-const oneSelect = { expected: 'one SELECT in the SQL of DuckDB' } as const;
+const expected = 'one SELECT in the SQL of DuckDB';
+const oneSelect = { expected } as const;
 
 /** Renames the schemas of one SELECT, with DuckDB's own parser and printer. */
 export const renameDuckDbSchemas = async (text: string, rename: Rename): Promise<Rewritten> => {
   const parser = await openTrees();
   try {
     const tree = await parser.parse(text);
+    if (tree.error === true) return { expected: expectedAt(expected, text, failureIn(tree)) };
     if (tree.error !== false || statementsIn(tree).length !== 1 || holdsOtherThanSelect(tree)) return oneSelect;
     // Columns are renamed first, because they are found by the tables' old names.
     const ambiguous = renameColumns(tree, rename);

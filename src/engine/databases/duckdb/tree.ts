@@ -1,6 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { readExact, type TreeNode, writeExact } from '../../parsing/sql-tree.js';
 
+/** Where the text fails, by the tree of a text that does not parse. */
+export const failureIn = (tree: TreeNode | undefined): unknown => (tree?.error === true ? tree.position : undefined);
+
 export type DuckDbTrees = {
   /** The tree. `error` is true where the text does not parse. */
   readonly parse: (text: string) => Promise<TreeNode>;

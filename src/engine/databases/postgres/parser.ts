@@ -3,10 +3,12 @@
  * the same tree again.
  */
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
+import { expectedAt, offsetIn } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes, namesOf } from './grammar.js';
+import { failureIn } from './parse-failure.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
 
 /** Imported at first use, because few questions hold SQL. */
@@ -20,20 +22,24 @@ const oneExpression = 'one expression in the SQL of PostgreSQL';
 
 type Statement = { readonly tree: TreeNode; readonly select: TreeNode };
 
-const parseOne = async (text: string, expected: string): Promise<Statement> => {
+/** `lead` stands before the author's text. */
+const parseOne = async (author: string, expected: string, lead = ''): Promise<Statement> => {
   const { parse } = await openParser();
-  const tree = (await parsed(() => parse(text), expected)) as TreeNode;
+  const tree = (await parsed(
+    () => parse(`${lead}${author}`),
+    (at) => expectedAt(expected, author, offsetIn(at, lead)),
+  )) as TreeNode;
   const statements = Array.isArray(tree.stmts) ? tree.stmts : [];
   const select = statements.length === 1 ? statements[0]?.stmt?.SelectStmt : undefined;
   return select === undefined ? refuseSyntax(expected) : { tree, select };
 };
 
-const parsed = async <Tree>(parse: () => Promise<Tree>, expected: string): Promise<Tree> => {
+const parsed = async <Tree>(parse: () => Promise<Tree>, expected: (at: unknown) => string): Promise<Tree> => {
   try {
     return await parse();
-  } catch {
+  } catch (error) {
     // The parser's message would repeat the text.
-    return refuseSyntax(expected);
+    return refuseSyntax(expected(failureIn(error)));
   }
 };
 
@@ -42,10 +48,13 @@ const parsed = async <Tree>(parse: () => Promise<Tree>, expected: string): Promi
  */
 const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
   const { parse, deparse } = await openParser();
-  const printed = await parsed(async () => {
-    const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
-    return sameTree(tree, await parse(text)) ? text : undefined;
-  }, oneSelect);
+  const printed = await parsed(
+    async () => {
+      const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
+      return sameTree(tree, await parse(text)) ? text : undefined;
+    },
+    () => oneSelect,
+  );
   return markers.split(printed ?? refuseSql('a construct that cannot be rewritten exactly'));
 };
 
@@ -84,7 +93,7 @@ const isPlain = (statement: TreeNode): boolean =>
 
 const expression: SqlParser['expression'] = async (text) => {
   assertPlainExpression(text);
-  const { tree, select: statement } = await parseOne(`SELECT ${text}`, oneExpression);
+  const { tree, select: statement } = await parseOne(text, oneExpression, 'SELECT ');
   const targets = Array.isArray(statement.targetList) ? statement.targetList : [];
   const target: TreeNode = targets[0]?.ResTarget ?? {};
   const isOne = targets.length === 1 && isPlain(statement) && target.name === undefined && target.val !== undefined;

@@ -1,4 +1,6 @@
+import { expectedAt } from '../../parsing/place.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
+import { failureIn } from './parse-failure.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };
@@ -43,7 +45,8 @@ const isOneSelect = (tree: { readonly stmts?: readonly unknown[] }): boolean => 
   return typeof statement === 'object' && statement !== null && 'SelectStmt' in statement;
 };
 
-const oneSelect = { expected: 'one SELECT in the SQL of PostgreSQL' } as const;
+const expected = 'one SELECT in the SQL of PostgreSQL';
+const oneSelect = { expected } as const;
 
 /**
  * Renames the schemas of one SELECT with PostgreSQL's own parser. The printed SQL must parse to the same tree again.
@@ -56,8 +59,8 @@ export const renamePostgresSchemas = async (text: string, rename: Rename): Promi
     renameIn(tree, rename);
     const sql = await deparse(tree);
     return sameTree(tree, await parse(sql)) ? { sql } : oneSelect;
-  } catch {
+  } catch (error) {
     // The parser's message would repeat the text. Nesting beyond its stack also fails here.
-    return oneSelect;
+    return { expected: expectedAt(expected, text, failureIn(error)) };
   }
 };

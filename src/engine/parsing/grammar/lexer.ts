@@ -1,5 +1,6 @@
 import type { Reason } from '../../../domain/reasons.js';
 import { refuseQuery } from '../../databases/refuse.js';
+import { placeIn } from '../place.js';
 
 /** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
 export type Token = {
@@ -175,10 +176,6 @@ const readText = (text: string, at: number, lexis: Lexis): Read => {
 
 /** Refuses the SQL and names the position. The message repeats nothing else of the text. */
 export const refuseAt = (what: string, text: string, location: number, reason: Reason): never => {
-  const before = text.slice(0, location).split('\n');
-  const column = (before.at(-1) ?? '').length + 1;
-  return refuseQuery(
-    `The SQL has ${what} at line ${before.length}, column ${column}; that cannot be run here.`,
-    reason,
-  );
+  const place = placeIn(text, [...text.slice(0, location)].length);
+  return refuseQuery(`The SQL has ${what} at ${place}; that cannot be run here.`, reason);
 };

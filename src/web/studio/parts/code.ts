@@ -11,8 +11,8 @@ import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import type { CodeFault } from '../base/sql-faults.js';
 
-export type CodeFault = { readonly line: number; readonly column: number; readonly message: string };
 /** A word of the language or of this installation, and what it is. */
 export type CodeWord = { readonly label: string; readonly detail: string };
 

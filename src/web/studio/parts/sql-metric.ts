@@ -6,6 +6,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { chartNames } from '../../editor/charts.js';
 import type { ModelColumn } from '../base/model-columns.js';
 import { textOf } from '../base/screen.js';
+import { sqlFaults } from '../base/sql-faults.js';
 import './code.js';
 import type { Code } from './code.js';
 
@@ -79,7 +80,8 @@ class SqlMetricPart extends LitElement {
   #read(): SqlMetric {
     const text = (id: string): string => this.querySelector<HTMLInputElement>(`#${id}`)?.value.trim() ?? '';
     const named = (id: string) => namesIn(text(id)).map((name) => ({ name }));
-    const sql = this.querySelector<Code>('studio-code')?.text.trim() ?? '';
+    // Not trimmed: the places of faults are counted in the text as it stands.
+    const sql = this.querySelector<Code>('studio-code')?.text ?? '';
     const [dimensions, measures] = [named('sql-dimensions'), named('sql-measures')];
     return {
       name: text('sql-name'),
@@ -93,16 +95,23 @@ class SqlMetricPart extends LitElement {
     void this.#run(isSave);
   };
 
+  /** Says the fault below, and marks it in the text where it tells a place. Null: there is none. */
+  #tell(fault: string | null): void {
+    this.tried = fault === null ? { text: 'It can be answered.', isBad: false } : { text: fault, isBad: true };
+    const code = this.querySelector<Code>('studio-code');
+    if (code !== null) code.faults = fault === null ? [] : sqlFaults(fault, code.text);
+  }
+
   async #run(isSave: boolean): Promise<void> {
     const metric = this.#read();
     this.isBusy = true;
     try {
       const fault = await this.tryIt(metric);
-      this.tried = fault === null ? { text: 'It can be answered.', isBad: false } : { text: fault, isBad: true };
+      this.#tell(fault);
       if (isSave && fault === null) await this.saveIt(metric);
     } catch (error) {
       // The metric is the only one of the content that was tried.
-      this.tried = { text: textOf(error).replace('metrics[0].definition.', ''), isBad: true };
+      this.#tell(textOf(error).replace('metrics[0].definition.', ''));
     } finally {
       this.isBusy = false;
     }

@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { badge, download } from '../base/kit.js';
 import { Screen, textOf } from '../base/screen.js';
+import type { CodeFault } from '../base/sql-faults.js';
 import { nameOf, type PolicyFacts, readPolicy, readViewer, watchViewer } from '../base/viewer.js';
-import type { Code, CodeFault, CodeWord } from '../parts/code.js';
+import type { Code, CodeWord } from '../parts/code.js';
 
 type Effect = 'gain' | 'loss' | 'both' | 'other';
 type Checked = {
