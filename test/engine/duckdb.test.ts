@@ -46,6 +46,25 @@ it.each([
   expect(await refusalOf(() => run({ sql, parameters: [] }))).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason });
 });
 
+it.each([
+  ['text', "read_text('/etc/passwd')"],
+  ['csv', "read_csv('/etc/passwd', header = false, sep = ':')"],
+  ['name', "glob('/etc/*')"],
+])('a view of the file over other files (%s) answers nothing, and its tables still do', async (name, source) => {
+  const own = await folder.build(`view-${name}`, [
+    'CREATE TABLE t (id BIGINT)',
+    'INSERT INTO t VALUES (7)',
+    `CREATE VIEW reaching AS SELECT * FROM ${source}`,
+  ]);
+  const ask = (sql: string) =>
+    databases.use(datasourceAt(own), null, (database) => database.run({ sql, parameters: [] }, { kind: 'untenanted' }));
+  expect(await refusalOf(() => ask('SELECT * FROM reaching'))).toMatchObject({
+    code: 'METRIC_QUERY_ERROR',
+    reason: 'datasource-failed',
+  });
+  expect((await ask('SELECT id FROM t')).rows).toEqual([[7]]);
+});
+
 it.each(['"+"(a, b) AS', 'COUNT_STAR() AS', 'upper(a) AS', 'unnest(a) AS TABLE'])(
   'refuses a file whose macro %s would replace a function that the engine uses',
   async (macro) => {
