@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
@@ -119,10 +119,18 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
       async (page) => {
         await page.getByRole('button', { name: /^Filters/ }).click();
         await page.getByRole('button', { name: 'Clear filters' }).click();
+        // A user may write a name before the list has come.
+        let list: Route | undefined;
+        await page.route('**/views', async (route) => {
+          if (route.request().method() === 'GET' && list === undefined) list = route;
+          else await route.continue();
+        });
         const dialog = await open(page, 'Views');
         await dialog.getByLabel('Save the current filters').fill('Nothing');
+        await until(() => list !== undefined).toBe(true);
         await page.keyboard.press('Enter');
         await dialog.getByRole('button', { name: /^Nothing/ }).waitFor();
+        await page.unroute('**/views');
         await dialog.getByRole('button', { name: /^One airport/ }).click();
         await until(async () => Object.keys((await filtersOf(page)) as object)).toEqual(['Airport']);
         await page.route('**/views', (route) => route.abort());

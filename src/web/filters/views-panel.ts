@@ -261,6 +261,7 @@ export class ViewsPanel extends LitElement {
 
   /** Writes, and reads the list again. */
   #write(request: ViewRequest, done?: () => void): void {
+    this.isBusy = true;
     this.#run(async (signal) => {
       await this.call(request, signal);
       done?.();
@@ -269,7 +270,6 @@ export class ViewsPanel extends LitElement {
   }
 
   #run(work: (signal: AbortSignal) => Promise<unknown>): void {
-    this.isBusy = true;
     void this.#latest.run(
       work,
       (data) => {
