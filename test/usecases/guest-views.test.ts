@@ -61,6 +61,17 @@ test('the view that the dashboard opens with has no filter that the token hides'
   expect((await openedBy({ hideDashboardFilters: ['State'] }))?.dashboardFilter).toEqual({});
 });
 
+test('a token with a hidden filter, whose default restricts its rows, sees no value that another token chose', async () => {
+  const values = { 'board-count': { Shop: 's2' } };
+  const view = { dashboardId, name: 'One shop', metricFilter: values, isShared: true };
+  const { id } = await createGuestView(world.deps)(await guest('xia'), view);
+  const readBy = async (params: object) =>
+    (await listGuestViews(world.deps)(await guest('will', 'a', params), { dashboardId })).find((one) => one.id === id)
+      ?.metricFilter;
+  expect(await readBy({})).toEqual(values);
+  expect(await readBy({ hideDashboardFilters: ['State'] })).toEqual({ 'board-count': {} });
+});
+
 test('values chosen by a token that sees other rows stay with their user, also once another token changed a part', async () => {
   const seeing = (state: string) => ({
     dashboardAppFilters: [{ dashboardId: 'board', values: { State: [state] }, isShowOnUrl: true }],
