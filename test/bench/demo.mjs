@@ -1,4 +1,4 @@
-// The demo by another configuration file: `node demo.mjs FILE`. The command line takes a file of one's own for a product without demo.
+// Starts the demo by another configuration file: `node demo.mjs FILE`. The command line starts no demo by a file that it is given.
 
 import { start } from '../../dist/main.js';
 import { loadConfig } from '../../dist/platform/config.js';

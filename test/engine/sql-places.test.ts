@@ -12,7 +12,7 @@ const faultOf = async (kind: (typeof kinds)[number], text: string, as: 'select' 
   return checked.fault;
 };
 
-test.each(kinds)('%s', async (kind) => {
+test.each(kinds)('SQL of %s is refused with the place at which it fails', async (kind) => {
   const select = (text: string) => faultOf(kind, text, 'select');
   expect(await select("select 'secret' frm x where")).toContain('(it fails at line 1, column 21)');
   expect(await select("select 'é🙂',\n  b from from y")).toContain('(it fails at line 2, column 10)');

@@ -1,7 +1,7 @@
-// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden|guests]`: runs the
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden|guests|views]`: runs the
 // random oracles with many cases, from a random seed unless one is given. `tenants`: rows of other tenants; `hidden`:
-// rows that a token hides; `guests`: all that a guest
-// receives, marks, files and drawings included.
+// rows that a token hides; `guests`: all that a guest receives, with marks, files, drawings, alerts and tools; `views`:
+// saved views.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ const files = {
   tenants: 'test/isolation/isolation.test.ts',
   hidden: 'test/isolation/hidden.test.ts',
   guests: 'test/isolation/guests.test.ts',
+  views: 'test/isolation/views.test.ts',
 };
 if (values.only !== undefined && !(values.only in files)) {
   console.error(`--only takes one of: ${Object.keys(files).join(', ')}`);

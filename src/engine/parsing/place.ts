@@ -6,14 +6,10 @@ export const placeIn = (text: string, offset: number): string => {
 
 /**
  * What a parser expected, with the place at which it failed. `at`: the number of characters before that place, as the
- * parser gives it; the place is left out if it gives none.
+ * parser tells it. `lead` stood before the author's text. The place is left out if it is not in that text.
  */
-export const expectedAt = (expected: string, text: string, at: unknown): string => {
-  const offset = at === undefined || at === null ? Number.NaN : Number(at);
+export const expectedAt = (expected: string, text: string, at: unknown, lead = ''): string => {
+  const offset = at === undefined ? Number.NaN : Number(at) - lead.length;
   const isIn = Number.isInteger(offset) && offset >= 0 && offset <= text.length;
   return isIn ? `${expected} (it fails at ${placeIn(text, offset)})` : expected;
 };
-
-/** The place in a text that stood after `lead` when the parser read it. */
-export const offsetIn = (at: unknown, lead: string): unknown =>
-  at === undefined || at === null ? undefined : Number(at) - lead.length;

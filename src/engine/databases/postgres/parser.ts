@@ -3,7 +3,7 @@
  * the same tree again.
  */
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
-import { expectedAt, offsetIn } from '../../parsing/place.js';
+import { expectedAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
@@ -27,7 +27,7 @@ const parseOne = async (author: string, expected: string, lead = ''): Promise<St
   const { parse } = await openParser();
   const tree = (await parsed(
     () => parse(`${lead}${author}`),
-    (at) => expectedAt(expected, author, offsetIn(at, lead)),
+    (at) => expectedAt(expected, author, at, lead),
   )) as TreeNode;
   const statements = Array.isArray(tree.stmts) ? tree.stmts : [];
   const select = statements.length === 1 ? statements[0]?.stmt?.SelectStmt : undefined;
