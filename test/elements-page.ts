@@ -222,7 +222,8 @@ of the token (\`userIdentifier\`).
   \`setFilters\` sets filters.
 - A view only narrows what the token allows, and shows nothing of filters that the token hides.
 - Values in a shared view are shown to users whose token restricts nothing, or restricts the same
-  rows as the token that chose them. To other users only its dates are shown.
+  rows as the token that chose them. To other users only its dates are shown. Tokens that name
+  no user have their views in common, under the same rule.
 
 ## Filters in the URL
 

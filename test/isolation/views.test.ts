@@ -8,43 +8,46 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
-import { createWorld, settings, type World } from '../usecases/world.js';
+import { columnRef } from '../engine/world.js';
+import { createWorld, salesCount, settings, type World } from '../usecases/world.js';
 
 const numRuns = Math.ceil(Number(process.env.ISOLATION_CASES ?? 2000) / 40);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_124);
 
 const clients = ['a', 'b'] as const;
-const users = ['ann', 'ben', 'cat'] as const;
+const users = ['ann', 'ben', null] as const;
 /** The states that the tokens of a user see; null: all. */
 const restrictions = [null, ['CA'], ['NV', 'NY']] as const;
 type Restriction = (typeof restrictions)[number];
 
 let world: World;
-let metricId: string;
+const metricId = 'board-count';
 const guests = new Map<string, GuestCaller>();
-const keyOf = (client: string, user: string, states: Restriction) => JSON.stringify([client, user, states]);
-const guestOf = (client: string, user: string, states: Restriction): GuestCaller => {
+const keyOf = (client: string, user: string | null, states: Restriction) => JSON.stringify([client, user, states]);
+const guestOf = (client: string, user: string | null, states: Restriction): GuestCaller => {
   const guest = guests.get(keyOf(client, user, states));
   if (guest === undefined) throw new Error('no such guest');
   return guest;
 };
-/** Each way in which a token restricts the rows of the same states. */
-const waysToRestrict = (states: readonly string[], isShown: boolean) => ({
-  dashboardAppFilters: [{ dashboardId: 'board', values: { State: [...states] }, isShowOnUrl: isShown }],
-});
+/** Conditions on rows restrict one user, values of a filter the others. */
+const restrictedTo = (states: readonly string[], user: string | null) =>
+  user === 'ben'
+    ? { rlsSettings: [{ metricId, values: { state: [...states] } }] }
+    : { dashboardAppFilters: [{ dashboardId: 'board', values: { State: [...states] }, isShowOnUrl: user === null }] };
 
 beforeAll(async () => {
   world = await createWorld();
-  await world.template('board');
-  metricId = 'board-count';
+  const rlsVariables = [{ name: 'state', column: columnRef('shops.state'), isOptional: true }];
+  await world.template('board', {}, { ...salesCount, rlsVariables });
   const open = { ...settings, isAllowManageMetrics: true, isAllowCreateDashboardView: true };
   const embed = await world.embed('board', undefined, open);
   const permissions = { isEnableManageMetrics: true, isEnableCreateDashboardView: true };
   for (const clientId of clients)
     for (const userIdentifier of users)
       for (const states of restrictions) {
-        const restricted = states === null ? {} : waysToRestrict(states, userIdentifier !== 'cat');
-        const params = { userIdentifier, allowedEmbeds: [embed], ...restricted };
+        const restricted = states === null ? {} : restrictedTo(states, userIdentifier);
+        const named = userIdentifier === null ? {} : { userIdentifier };
+        const params = { ...named, allowedEmbeds: [embed], ...restricted };
         guests.set(keyOf(clientId, userIdentifier, states), await world.mint(params, { clientId, permissions }));
       }
 });
@@ -130,9 +133,9 @@ test('a guest reads no value that only rows hold which its token does not see', 
       const guest = guestOf(reader.client, reader.user, reader.states);
       const views = await listGuestViews(world.deps)(guest, { dashboardId: 'board' });
       const opened = await getGuestDashboard(world.deps)(guest, { dashboardId: 'board' });
-      // A user's own view holds what this user chose, by whichever token.
+      // A user's own view holds what this user chose, by whichever token. Tokens without a user have views in common.
       const ofOthers = [...views, ...(opened.defaultView === null ? [] : [opened.defaultView])].filter(
-        (view) => !view.isOwn,
+        (view) => !view.isOwn || reader.user === null,
       );
       read += ofOthers.length;
       for (const state of toldBy(JSON.stringify(ofOthers))) {

@@ -2,13 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
-import { createWorld, settings, type World } from './world.js';
+import { columnRef } from '../engine/world.js';
+import { createWorld, salesCount, settings, type World } from './world.js';
 
 let world: World;
 let dashboardId: string;
 beforeAll(async () => {
   world = await createWorld();
-  await world.template('board');
+  const rlsVariables = [{ name: 'state', column: columnRef('shops.state'), isOptional: true }];
+  await world.template('board', {}, { ...salesCount, rlsVariables });
   const open = { ...settings, isAllowManageMetrics: true, isAllowCreateDashboardView: true };
   dashboardId = await world.embed('board', undefined, open);
 });
@@ -92,4 +94,20 @@ test('values chosen by a token that sees other rows stay with their user, also o
   const moved = await guest('zoe', 'a', seeing('CA'));
   await updateGuestView(world.deps)(moved, { dashboardId, viewId: id, filterNames: {}, metricFilter: {} });
   expect(await isRead()).toEqual([dashboardFilter, dashboardFilter, {}, {}]);
+});
+
+const metricId = 'board-count';
+test.each([
+  ['conditions on rows', (value: string) => ({ rlsSettings: [{ metricId, values: { state: [value] } }] })],
+  ['filters of a metric', (value: string) => ({ appFilters: [{ metricId, values: { Shop: [value] } }] })],
+])('tokens that differ by %s get no values of each other', async (kind, restricting) => {
+  const metricFilter = { [metricId]: { Shop: 's2' } };
+  const view = { dashboardId, name: kind, metricFilter, isShared: true };
+  const { id } = await createGuestView(world.deps)(await guest('vera', 'a', restricting('NV')), view);
+  const readBy = async (value: string) =>
+    (await listGuestViews(world.deps)(await guest('uma', 'a', restricting(value)), { dashboardId })).find(
+      (one) => one.id === id,
+    )?.metricFilter;
+  expect(await readBy('NV')).toEqual(metricFilter);
+  expect(await readBy('CA')).toEqual({ [metricId]: {} });
 });

@@ -139,9 +139,13 @@ export const rowRestrictions = (grant: GuestGrant) => {
   return { datamartId, datasourceId, rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters };
 };
 
+/** Whether this very user chose the values. Tokens that name no user have views in common. */
+const isOfUser = ({ userIdentifier }: GuestGrant, { isOwn }: StoredView): boolean => isOwn && userIdentifier !== null;
+
 /**
- * Returns what the guest may see of a view. Another user, whose token saw other rows, may have chosen values that only those
- * rows have. Of such a view only the dates are left. `under`: the digest of the guest's own row restrictions.
+ * Returns what the guest may see of a view. If a token that sees other rows chose its values, they may be values that only
+ * those rows have: unless this user chose them, only the dates are returned. `under`: the digest of the guest's own row
+ * restrictions.
  */
 export const readableChoices = (
   grant: GuestGrant,
@@ -151,7 +155,7 @@ export const readableChoices = (
   under: string,
 ): ViewChoices => {
   const visible = visibleChoices(grant, dashboard, metrics, view);
-  if (view.isOwn || isUnrestricted(grant) || view.savedUnder === under) return visible;
+  if (isOfUser(grant, view) || isUnrestricted(grant) || view.savedUnder === under) return visible;
   const { dashboardFilter, metricFilter, filterNames } = visible;
   return {
     filterNames,

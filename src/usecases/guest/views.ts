@@ -177,7 +177,7 @@ const change = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Up
 
 type Stored = ViewChoices & SavedUnder;
 
-/** The stored choices with those that the caller gave. Values of two tokens that saw other rows are of neither. */
+/** The stored choices with those that the caller gave. `savedUnder` is left out if two tokens that see other rows chose them. */
 const mergedChoices = (stored: Stored, given: Choices, read: Stored): Stored => {
   const isWhole = given.dashboardFilter !== undefined && given.metricFilter !== undefined;
   return {
