@@ -79,9 +79,10 @@ export const createReports = (setup: MailSetup | null) => {
   let sending: Pick<Parts, 'findReportRight' | 'service'> | null = null;
   const reports: Reports = {
     calendar,
+    isOn: () => setup !== null && sending !== null,
     hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
     check: async (owner, way) => {
-      if (setup === null || sending === null) return 'off';
+      if (setup === null || sending === null) return noWay(way);
       const right = await sending.findReportRight(owner, randomUUID());
       if (right === null || wayOf(setup, right, way) === undefined) return noWay(way);
       // The gateway knows users of one data app. A guest of another one can bear the same names.

@@ -3,6 +3,7 @@
  * so they cannot contain SQL.
  */
 import { z } from 'zod';
+import { reportFormats } from '../domain/deliver/schedule.js';
 import type { FilterValue } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
 import {
@@ -106,6 +107,10 @@ const dashboard = z
       .boolean()
       .optional()
       .describe('Whether the guest saved `layout`. Only with the permission `isEnableCustomizeLayout`.'),
+    scheduleFormats: z
+      .array(z.enum(reportFormats))
+      .optional()
+      .describe('What the guest may schedule here: see `POST …/schedules`. Left out: nothing.'),
     tiles,
   })
   .meta({ id: 'GuestDashboard' });
@@ -152,6 +157,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   theme: encodeTheme(view.theme),
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
   ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
+  ...(view.scheduleFormats === undefined ? {} : { scheduleFormats: [...view.scheduleFormats] }),
   ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
 });
 

@@ -96,19 +96,35 @@ const writeRule = (issue: Issue): string => {
   }
 };
 
-const isWrongType = (issues: readonly Issue[]): boolean =>
-  issues.length === 1 && issues[0]?.code === 'invalid_type' && issues[0].path.length === 0;
+/** Whether the value is of another type, or is another value than the only ones of this form. */
+const isOtherValue = (issues: readonly Issue[]): boolean =>
+  issues.length === 1 &&
+  (issues[0]?.code === 'invalid_type' || issues[0]?.code === 'invalid_value') &&
+  issues[0].path.length === 0;
+
+const wrongChoices = (issues: readonly Issue[]): number => issues.filter(({ code }) => code === 'invalid_value').length;
+
+/** A value that no alternative takes: with the values that each of them takes at this place. */
+const withChoices = (issue: Issue, forms: readonly (readonly Issue[])[]): Issue => {
+  if (issue.code !== 'invalid_value') return issue;
+  const values = forms.flat().flatMap((other) => {
+    const isSame = other.code === 'invalid_value' && writePath(other.path, '') === writePath(issue.path, '');
+    return isSame ? other.values : [];
+  });
+  return { ...issue, values: [...new Set(values)] };
+};
 
 /**
- * Returns the faults of a union: those of the alternative that fits the value's type, or if none fits, the expected
- * types.
+ * Returns the faults of a union: those of the alternative that fits the value's type, or if none fits, what was
+ * expected. Of alternatives with as many faults, the one whose name (such as `every: "month"`) was given is meant.
  */
 const expandUnion = (issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] | string => {
-  const forms = issue.errors.filter((errors) => !isWrongType(errors));
-  const meant = forms.toSorted((a, b) => a.length - b.length)[0];
-  if (meant !== undefined) return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
-  const types = issue.errors.flatMap((errors) => (errors[0]?.code === 'invalid_type' ? [errors[0].expected] : []));
-  return [...new Set(types)].map(typeName).join(' or ');
+  const forms = issue.errors.filter((errors) => !isOtherValue(errors));
+  const meant = forms.toSorted((a, b) => a.length - b.length || wrongChoices(a) - wrongChoices(b))[0];
+  if (meant !== undefined) {
+    return meant.map((inner) => ({ ...withChoices(inner, issue.errors), path: [...issue.path, ...inner.path] }));
+  }
+  return [...new Set(issue.errors.flatMap((errors) => errors.slice(0, 1)).map(writeRule))].join(' or ');
 };
 
 const writeIssue = (issue: Issue, input: unknown, root: string): readonly string[] => {

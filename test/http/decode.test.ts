@@ -1,5 +1,7 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
+import { createGuestSchedule } from '../../src/contract/guest-schedules.js';
+import { findFaults } from '../../src/http/faults.js';
 import { apiKey, createSample } from './sample.js';
 
 const { app } = await createSample();
@@ -114,6 +116,20 @@ describe('decode', () => {
     expect(await values(['CA', 5])).toContain('values.State[1]: got a number, expected a string');
     const embed = await post('/api/v2/data-app/embeds', { embedType: 'chart' });
     expect(embed.body.error.message).toBe('embedType: got string "chart", expected one of "dashboard", "metric".');
+  });
+
+  test.each([
+    [{ every: 'month', at: '08:00' }, 'recurrence.day: missing, expected a number or "last"'],
+    [{ every: 'month', day: 40, at: '08:00' }, 'recurrence.day: got number 40, expected 31 or less'],
+    [{ every: 'week', at: '08:00' }, 'recurrence.on: missing, expected an array'],
+    [{ every: 'day' }, 'recurrence.at: missing, expected a string'],
+    [
+      { every: 'year', at: '08:00' },
+      'recurrence.every: got string "year", expected one of "day", "workday", "week", "month"',
+    ],
+  ])('of alternatives that are named, the one that the caller named is meant: %o', (given, fault) => {
+    const asked = { dashboardId: 'd', name: 'n', format: 'pdf', recurrence: { timezone: 'UTC', ...given } };
+    expect(findFaults(createGuestSchedule.input, asked, { root: 'body', values: 0 })).toEqual({ faults: [fault] });
   });
 
   test('a query with a repeated or unknown parameter is refused', async () => {

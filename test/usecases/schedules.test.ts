@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { mostSchedules, type Reports } from '../../src/domain/deliver/reports.js';
+import { reportFormats } from '../../src/domain/deliver/schedule.js';
 import type { Code } from '../../src/domain/refusal.js';
+import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import {
   createGuestSchedule,
   deleteGuestSchedule,
@@ -18,6 +20,7 @@ import { createWorld, settings, type World } from './world.js';
 let world: World;
 let dashboardId: string;
 let closedId: string;
+let isOn: boolean;
 let found: Awaited<ReturnType<Reports['check']>>;
 beforeAll(async () => {
   world = await createWorld();
@@ -27,13 +30,19 @@ beforeAll(async () => {
   closedId = await world.embed('closed');
 });
 beforeEach(() => {
+  isOn = true;
   found = 'ready';
 });
 afterAll(() => world.close());
 
 const deps = (more: Partial<Reports> = {}) => ({
   ...world.deps,
-  reports: { calendar, hasLinks: true, check: async () => found, listChannels: async () => [], ...more },
+  reports: {
+    ...{ calendar, isOn: () => isOn, hasLinks: true },
+    check: async () => found,
+    listChannels: async () => [],
+    ...more,
+  },
 });
 const guest = (userIdentifier: string | undefined, clientId = 'a', isEnableDownloadMetrics = true) =>
   world.mint({ userIdentifier }, { clientId, permissions: { isEnableDownloadMetrics } });
@@ -206,15 +215,48 @@ test('files need the permission to download, and links a page to link to', async
   await deleteGuestSchedule(deps())(reader, { dashboardId, scheduleId });
 });
 
-test.each(['off', 'no-address'] as const)('nothing is scheduled or sent where reports are %s', async (state) => {
+test.each([
+  ['are off', () => (isOn = false)],
+  ['have no address', () => (found = 'no-address')],
+])('nothing is scheduled or sent where reports %s', async (_, end) => {
   const ann = await guest('ann');
   const { id: scheduleId } = await create(ann);
-  found = state;
+  end();
   await refusedWith('createGuestSchedule UNAUTHORIZED', create(ann));
   await refusedWith('sendGuestSchedule UNAUTHORIZED', sendGuestSchedule(deps())(ann, { dashboardId, scheduleId }));
   expect(await world.store.deliveries.list(scheduleId, 10)).toEqual([]);
   await deleteGuestSchedule(deps())(ann, { dashboardId, scheduleId });
 });
+
+const each = (...names: readonly string[]) =>
+  names.reduce<readonly Record<string, boolean>[]>(
+    (all, name) => all.flatMap((one) => [true, false].map((is) => ({ ...one, [name]: is }))),
+    [{}],
+  );
+
+test.each(each('isOpen', 'hasUser', 'isOn', 'mayDownload', 'hasLinks'))(
+  'a dashboard names the formats that can be scheduled, and no other: %o',
+  async (given) => {
+    isOn = given.isOn === true;
+    const may = deps({ hasLinks: given.hasLinks === true });
+    const who = await guest(given.hasUser === true ? 'offered' : undefined, 'a', given.mayDownload);
+    const id = given.isOpen === true ? dashboardId : closedId;
+    const { scheduleFormats = [] } = await getGuestDashboard(may)(who, { dashboardId: id });
+    const made: string[] = [];
+    for (const format of reportFormats) {
+      const asked = { dashboardId: id, ...plan, format, ...(format === 'alert' ? { alert } : {}) };
+      await createGuestSchedule(may)(who, asked).then(
+        async (schedule) => {
+          made.push(format);
+          await deleteGuestSchedule(may)(who, { dashboardId: id, scheduleId: schedule.id });
+        },
+        (error) => expect(error).toMatchObject({ name: 'Refusal' }),
+      );
+    }
+    expect(scheduleFormats).toEqual(made);
+    expect(made.length > 0).toBe(given.isOpen && given.hasUser && given.isOn);
+  },
+);
 
 test('a recurrence without a meaning is refused with its place', async () => {
   const ann = await guest('ann');

@@ -131,7 +131,11 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
     sqlRewriter: createSqlRewriter(),
     findTheme: () => null,
-    reports: { calendar, hasLinks: false, check: async () => 'off' as const, listChannels: async () => [] },
+    reports: {
+      ...{ calendar, isOn: () => false, hasLinks: false },
+      check: async () => 'no-address' as const,
+      listChannels: async () => [],
+    },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),

@@ -9,13 +9,15 @@ export type ListedChannel = { readonly name: string; readonly kind: 'webhook' | 
 
 export type Reports = {
   readonly calendar: Calendar;
+  /** Whether this installation sends reports. */
+  readonly isOn: () => boolean;
   /** Whether messages can link to a page of the host application. */
   readonly hasLinks: boolean;
   /**
-   * `off`: this installation sends no reports. `no-address`: this user has no address that
-   * reports may go to. `no-channel`: the policy does not grant the channel, or there is none.
+   * `no-address`: this user has no address that reports may go to. `no-channel`: the policy does not grant the channel,
+   * or there is none.
    */
-  readonly check: (owner: ScheduleOwner, way: Way) => Promise<'ready' | 'off' | 'no-address' | 'no-channel'>;
+  readonly check: (owner: ScheduleOwner, way: Way) => Promise<'ready' | 'no-address' | 'no-channel'>;
   /** The channels that this user may send this dashboard to now. */
   readonly listChannels: (owner: ScheduleOwner, openedId: string) => Promise<readonly ListedChannel[]>;
 };

@@ -2,6 +2,7 @@ import type { Chart } from '../dashboard/chart.js';
 import type { LayoutCard } from '../dashboard/dashboard.js';
 import type { Comparison, Sort, TimeGrain } from '../dashboard/metric.js';
 import type { Tile } from '../dashboard/tile.js';
+import type { ReportFormat } from '../deliver/schedule.js';
 import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
 import type { MetricAnswer } from '../query/engine.js';
 import type { GuestOperation } from './access.js';
@@ -24,6 +25,8 @@ export type GuestDashboard = {
   readonly defaultView: ListedView | null;
   /** Whether `layout` is the guest's own. Left out where the guest may not arrange cards. */
   readonly hasOwnLayout?: boolean | undefined;
+  /** What the guest may schedule: formats of reports, and alerts. Undefined: nothing. */
+  readonly scheduleFormats?: readonly ReportFormat[] | undefined;
   /** Left out if there are none. */
   readonly tiles?: readonly Tile[] | undefined;
 };

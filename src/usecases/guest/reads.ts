@@ -33,6 +33,7 @@ import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
 import { labelAnswer, translationOf } from './labels.js';
 import { layoutFor } from './layouts.js';
+import { type SchedulingDeps, scheduleFormats } from './may-schedule.js';
 import {
   accessOf,
   assertPermitted,
@@ -106,7 +107,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 };
 
 type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };
-type Opening = Themed & { readonly digest: Digest };
+type Opening = Themed & SchedulingDeps & { readonly digest: Digest };
 
 const themeFor = async (
   { findTheme }: Themed,
@@ -206,6 +207,7 @@ export const getGuestDashboard =
       accessPermissions: await accessOf(content, grant, opened),
       theme: await themeFor(deps, content, grant, opened),
       defaultView: await openingView(deps, grant, opened, metrics),
+      scheduleFormats: scheduleFormats(deps, grant, opened),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),

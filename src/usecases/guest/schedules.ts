@@ -12,7 +12,8 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { alertStatus, assertAlert, type OpenAlert, openAlert } from './alerts.js';
-import { assertPermitted, lockDashboard, openDashboard } from './scope.js';
+import { assertFormat, assertOn, ownerOf } from './may-schedule.js';
+import { lockDashboard, openDashboard } from './scope.js';
 
 type Deps = {
   readonly store: Store;
@@ -40,30 +41,14 @@ export type UpdateSchedule = NamedSchedule & {
   readonly [Field in keyof Omit<CreateSchedule, 'dashboardId'>]?: CreateSchedule[Field] | undefined;
 };
 
-const ownerOf = ({ dataAppId, clientId, userIdentifier }: GuestGrant): ScheduleOwner => {
-  if (userIdentifier !== null) return { dataAppId, clientId, userIdentifier };
-  throw new Refusal('UNAUTHORIZED', 'This token names no user, so no report could be sent to one.', {
-    reason: 'report-without-user',
-  });
-};
-
 const openFor = async (store: Store, grant: GuestGrant, dashboardId: string): Promise<Opened> => {
   const opened = await openDashboard(store, grant, dashboardId);
   assertReports(opened.embed);
   return opened;
 };
 
-/** Throws UNAUTHORIZED if the token may not have such a file. */
-const assertFormat = ({ reports }: Pick<Deps, 'reports'>, grant: GuestGrant, opened: Opened, format: ReportFormat) => {
-  if (format === 'alert') return;
-  if (format !== 'link') return assertPermitted(grant, opened, 'isEnableDownloadMetrics');
-  if (reports.hasLinks) return;
-  throw new Refusal('INVALID_REQUEST_BODY', 'format: messages here have no link. Choose pdf, xlsx or csv.', {
-    reason: 'report-format',
-  });
-};
-
 const assertReady = async ({ reports }: Pick<Deps, 'reports'>, owner: ScheduleOwner, way: Way): Promise<void> => {
+  assertOn({ reports });
   const found = await reports.check(owner, way);
   if (found === 'ready') return;
   if (found === 'no-channel') {
@@ -71,11 +56,8 @@ const assertReady = async ({ reports }: Pick<Deps, 'reports'>, owner: ScheduleOw
       reason: 'report-without-channel',
     });
   }
-  const message =
-    found === 'off'
-      ? 'Reports by e-mail are not set up here.'
-      : 'No report can be sent to you: your login names no e-mail address that reports may go to.';
-  throw new Refusal('UNAUTHORIZED', message, { reason: found === 'off' ? 'reports-off' : 'report-without-address' });
+  const message = 'No report can be sent to you: your login names no e-mail address that reports may go to.';
+  throw new Refusal('UNAUTHORIZED', message, { reason: 'report-without-address' });
 };
 
 const assertRecurrence = ({ reports, clock }: Deps, recurrence: Recurrence): void => {
