@@ -262,6 +262,8 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Serv
  * limits of the interface. A new reason is neutral to guests until it is listed here.
  */
 const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
+  // Names measures and dimensions of a metric that the guest reads.
+  'alert-invalid',
   'body-ended-early',
   'body-not-json',
   'body-read-before',

@@ -23,6 +23,7 @@ export const closeIcon = icon('M4 4l8 8M12 4l-8 8');
 export const downIcon = icon('M4.5 6.5L8 10l3.5-3.5');
 export const checkIcon = icon('M3.5 8.5l3 3 6-7');
 export const arrangeIcon = icon('M2.5 2.5h4.5v7H2.5zM9 2.5h4.5V6H9zM9 8h4.5v5.5H9zM2.5 11.5h4.5v2H2.5z');
+export const bellIcon = icon('M3.5 11.5h9l-1.2-2V6.8a3.3 3.3 0 0 0-6.6 0v2.7zM6.7 13.5h2.6');
 export const lockIcon = icon('M4 7.5h8v5.5H4zM5.5 7.5V5.5a2.5 2.5 0 0 1 5 0v2');
 export const bookmarkIcon = icon('M4.5 2.5h7v11L8 11l-3.5 2.5z');
 export const homeIcon = icon('M2.5 7.5L8 3l5.5 4.5M4 6.5v6.5h8V6.5');

@@ -5,7 +5,7 @@ import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
-import { arrangeIcon } from '../base/icons.js';
+import { arrangeIcon, bellIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
@@ -28,6 +28,7 @@ import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard, type PlacedTile, withTiles } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
+import type { CallSchedules, SchedulesPanel } from './schedules-panel.js';
 
 const dashboardStyles = css`
   ::slotted([slot='logo']) {
@@ -331,6 +332,7 @@ export class GuestlistDashboard extends EmbedElement {
               : null
         }
         ${markChips(this.marks, this.#removeMark, this.view.format.text)}
+        ${dashboard.scheduleFormats === undefined || this.printing || metricId !== undefined ? null : this.#schedules(dashboard)}
         ${this.#canArrange && cards.length > 0 && !this.arranging ? this.#arrangeButton() : null}
       </div>
       ${cards.length + tiles.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
@@ -347,6 +349,27 @@ export class GuestlistDashboard extends EmbedElement {
       }
     `;
   }
+
+  #schedules(dashboard: GuestDashboard): TemplateResult {
+    const label = this.view.format.text('Reports and alerts');
+    return html`<button class="icon" part="icon-button" type="button" aria-haspopup="dialog" aria-label=${label} title=${label}
+      @click=${this.#openSchedules}>${bellIcon}</button>
+      <guestlist-schedules exportparts=${exported} .format=${this.view.format} .dashboard=${dashboard}
+        .call=${this.#callSchedules}></guestlist-schedules>`;
+  }
+
+  readonly #openSchedules = (): void =>
+    this.#withPart(
+      () => import('./schedules.js'),
+      () => this.renderRoot.querySelector<SchedulesPanel>('guestlist-schedules')?.open(),
+    );
+
+  readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) => {
+    const { client, embedId } = this;
+    if (client === undefined || embedId === null) return Promise.resolve([]);
+    const query = scheduleId === undefined ? '' : `?scheduleId=${encodeURIComponent(scheduleId)}`;
+    return client.call(`dashboards/${encodeURIComponent(embedId)}/schedules${path}${query}`, { method, body }, signal);
+  };
 
   get #canArrange(): boolean {
     const isAllowed = this.dashboard?.permissions.isEnableCustomizeLayout === true;
@@ -371,17 +394,20 @@ export class GuestlistDashboard extends EmbedElement {
     ></guestlist-arrange>`;
   }
 
-  readonly #arrange = (): void => {
+  #withPart(load: () => Promise<unknown>, run: () => void): void {
     const { client } = this;
-    loadPart(() => import('./arrange.js')).then(
+    loadPart(load).then(run, (error) => {
+      if (client !== undefined && error instanceof GuestError) this.onFailure(error, client);
+    });
+  }
+
+  readonly #arrange = (): void =>
+    this.#withPart(
+      () => import('./arrange.js'),
       () => {
         this.arranging = true;
       },
-      (error) => {
-        if (client !== undefined && error instanceof GuestError) this.onFailure(error, client);
-      },
     );
-  };
 
   readonly #saveLayout: SaveCards = async (cards, signal) => {
     const { client, embedId } = this;

@@ -1,0 +1,197 @@
+/** What the form of a schedule holds, from a schedule and back to a request. Pure. */
+import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
+import type { ListedChannel } from '../../domain/deliver/reports.js';
+import type { AlertStatus, Delivery, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
+
+/** A schedule as the service sends it. */
+export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
+  readonly id: string;
+  readonly nextAt: string | null;
+  readonly mutedUntil: string | null;
+  readonly status: AlertStatus | null;
+};
+/** A delivery as the service sends it. */
+export type SentDelivery = Pick<Delivery, 'id' | 'isRequested' | 'state' | 'reason'> & { readonly moment: string };
+export type Channel = Pick<ListedChannel, 'name'>;
+
+export type Every = 'workday' | 'day' | 'week' | 'month' | 'hour' | 'cron';
+
+/** Values of the form's fields, as its fields hold them. */
+export type Draft = {
+  readonly name: string;
+  readonly format: ReportFormat;
+  readonly every: Every;
+  readonly at: string;
+  readonly on: readonly Weekday[];
+  /** 1 to 31, or `last`. */
+  readonly day: string;
+  readonly cron: string;
+  readonly timezone: string;
+  /** Empty: by e-mail. */
+  readonly channel: string;
+  /** A time of the reader's clock; empty: none. */
+  readonly mutedUntil: string;
+  readonly metricId: string;
+  readonly measure: string;
+  readonly is: AlertCondition['is'];
+  /** A limit; or by how many percent the value rises or falls. */
+  readonly value: string;
+  readonly to: 'lastCheck' | 'previousPeriod';
+  readonly hasQuietHours: boolean;
+  readonly quietFrom: string;
+  readonly quietTo: string;
+};
+
+const hourly = '0 * * * *';
+
+const draftOfRecurrence = (recurrence: Recurrence): Partial<Draft> => {
+  const { timezone } = recurrence;
+  if ('cron' in recurrence) {
+    const { cron } = recurrence;
+    return { timezone, cron, every: cron === hourly ? 'hour' : 'cron' };
+  }
+  const { every, at } = recurrence;
+  if (recurrence.every === 'week') return { timezone, every, at, on: recurrence.on };
+  return recurrence.every === 'month' ? { timezone, every, at, day: String(recurrence.day) } : { timezone, every, at };
+};
+
+/** A fall has a negative percentage on the wire, and a positive one for the reader. */
+const draftOfCondition = (condition: AlertCondition): Partial<Draft> => {
+  const { is } = condition;
+  if ('value' in condition) return { is, value: String(condition.value) };
+  if (!('percent' in condition)) return { is };
+  return { is, to: condition.to, value: String(is === 'changeBelow' ? -condition.percent : condition.percent) };
+};
+
+const draftOfAlert = ({ metricId, measure, condition, quietHours }: Alert): Partial<Draft> => ({
+  ...{ metricId, measure, ...draftOfCondition(condition), hasQuietHours: quietHours !== null },
+  ...(quietHours === null ? {} : { quietFrom: quietHours.from, quietTo: quietHours.to }),
+});
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** A moment as the value of a field for date and time, by the reader's clock. */
+const localTime = (moment: string): string => {
+  const at = new Date(moment);
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
+};
+
+const firstCard = ([metric]: readonly GuestMetric[]) => ({
+  metricId: metric?.metricId ?? '',
+  measure: metric?.chart.measures[0] ?? '',
+});
+
+/** The draft of a new schedule in this time zone. */
+export const newDraft = (format: ReportFormat, metrics: readonly GuestMetric[], timezone: string): Draft => ({
+  ...{ name: '', format, timezone, channel: '', mutedUntil: '' },
+  ...{ every: format === 'alert' ? 'hour' : 'workday', at: '08:00', on: ['mon'], day: '1', cron: '0 8 * * 1-5' },
+  ...firstCard(metrics),
+  ...{ is: 'below', value: '', to: 'lastCheck', hasQuietHours: false, quietFrom: '22:00', quietTo: '07:00' },
+});
+
+export const draftOf = (schedule: SentSchedule, metrics: readonly GuestMetric[]): Draft => {
+  const { name, format, recurrence, channel, mutedUntil, alert } = schedule;
+  return {
+    ...newDraft(format, metrics, recurrence.timezone),
+    ...{ name, channel: channel ?? '', mutedUntil: mutedUntil === null ? '' : localTime(mutedUntil) },
+    ...draftOfRecurrence(recurrence),
+    ...(alert === null ? {} : draftOfAlert(alert)),
+    ...(metrics.some(({ metricId }) => metricId === alert?.metricId) ? {} : firstCard(metrics)),
+  };
+};
+
+const recurrenceOf = ({ every, timezone, at, on, day, cron }: Draft): object => {
+  switch (every) {
+    case 'hour':
+      return { timezone, cron: hourly };
+    case 'cron':
+      return { timezone, cron: cron.trim() };
+    case 'week':
+      return { timezone, every, on, at };
+    case 'month':
+      return { timezone, every, day: day === 'last' ? day : Number(day), at };
+    default:
+      return { timezone, every, at };
+  }
+};
+
+const conditionOf = ({ is, value, to }: Draft): AlertCondition => {
+  switch (is) {
+    case 'above':
+    case 'below':
+      return { is, value: Number(value) };
+    case 'changeAbove':
+      return { is, percent: Number(value), to };
+    case 'changeBelow':
+      return { is, percent: -Number(value), to };
+    default:
+      return { is };
+  }
+};
+
+/** The body of the request that saves a draft. */
+export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
+  const { name, format, channel, mutedUntil, metricId, measure, hasQuietHours, quietFrom, quietTo } = draft;
+  const quietHours = hasQuietHours ? { from: quietFrom, to: quietTo } : null;
+  return {
+    ...{
+      name: name.trim(),
+      format,
+      recurrence: recurrenceOf(draft),
+      channel: (takesChannel(draft) && channel) || null,
+    },
+    mutedUntil: mutedUntil === '' ? null : new Date(mutedUntil).toISOString(),
+    ...(format === 'alert' ? { alert: { metricId, measure, condition: conditionOf(draft), quietHours } } : {}),
+  };
+};
+
+/** Files go by e-mail only. */
+export const takesChannel = ({ format }: Pick<Draft, 'format'>): boolean => format === 'alert' || format === 'link';
+
+const periodGrains = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
+
+/** The conditions that an alert on this metric can have. The service decides; this only leaves out what it would refuse. */
+export const conditionsFor = (metric: GuestMetric | undefined): readonly AlertCondition['is'][] => {
+  const { dimensions = [], grains = {} } = metric?.chart ?? {};
+  const isOneValue = dimensions.every((name) => periodGrains.includes(grains[name] ?? ''));
+  const hasChanges = isOneValue && dimensions.length <= 1;
+  return [
+    ...(['above', 'below'] as const),
+    ...(hasChanges ? (['changeAbove', 'changeBelow'] as const) : []),
+    'missing',
+    ...(dimensions.length > 0 ? (['newKey'] as const) : []),
+  ];
+};
+
+export type Field = keyof Draft | 'quietHours';
+/** The service's messages by the field of the form that they are about; `form`: about none. */
+export type Faults = Readonly<Partial<Record<Field | 'form', string>>>;
+
+const fieldAt = (path: string): Field | undefined => {
+  const known: Readonly<Record<string, Field>> = {
+    ...{ name: 'name', format: 'format', channel: 'channel', mutedUntil: 'mutedUntil' },
+    ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
+    ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
+    ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },
+    ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
+    ...{ 'alert.quietHours': 'quietHours' },
+  };
+  for (let place = path; place !== ''; place = place.slice(0, Math.max(0, place.search(/[.[][^.[]*$/)))) {
+    if (Object.hasOwn(known, place)) return known[place];
+  }
+  return undefined;
+};
+
+/** Sorts the service's message, such as `recurrence.at: expected …; name: missing`, to the fields that it names. */
+export const faultsOf = (message: string): Faults => {
+  const faults: Partial<Record<Field | 'form', string>> = {};
+  for (const fault of message.split(/; (?=[a-z]\w*[.:[])/)) {
+    const [, path = '', said = ''] = /^([a-z][\w.[\]]*): (.*)$/s.exec(fault) ?? [];
+    const field = fieldAt(path);
+    faults[field ?? 'form'] ??= field === undefined ? fault : said;
+  }
+  return faults;
+};

@@ -1,0 +1,147 @@
+/** Schedules and deliveries in the reader's words. */
+import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
+import type { DeliveryReason, DeliveryState, ReportFormat } from '../../domain/deliver/schedule.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Format } from '../base/format.js';
+import type { Text } from '../languages/text.js';
+import type { Every, SentSchedule } from './schedule-draft.js';
+
+const days: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+/** The days of the week with their names, from Monday on. */
+export const namedDays = ({ language }: Format): readonly (readonly [Weekday, string])[] => {
+  const names = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' });
+  // 1 January 2024 was a Monday.
+  return days.map((day, index) => [day, names.format(Date.UTC(2024, 0, 1 + index))]);
+};
+
+export const formatName = (format: ReportFormat, text: Text): string =>
+  ({ pdf: 'PDF', xlsx: 'Excel (XLSX)', csv: 'CSV', link: text('Link'), alert: text('Alert') })[format];
+
+export const everyName = (every: Every, text: Text): string =>
+  ({
+    workday: text('Each workday'),
+    day: text('Each day'),
+    week: text('Each week'),
+    month: text('Each month'),
+    hour: text('Each hour'),
+    cron: text('Cron expression'),
+  })[every];
+
+export const conditionName = (is: AlertCondition['is'], text: Text): string =>
+  ({
+    above: text('Is above'),
+    below: text('Is below'),
+    changeAbove: text('Rises by more than'),
+    changeBelow: text('Falls by more than'),
+    missing: text('Has no value'),
+    newKey: text('Has a new row'),
+  })[is];
+
+export const stateName = (state: DeliveryState, text: Text): string =>
+  ({
+    due: text('Waiting'),
+    sending: text('Being sent'),
+    sent: text('Sent'),
+    failed: text('Not sent'),
+    skipped: text('Left out'),
+  })[state];
+
+export const reasonName = (reason: DeliveryReason, text: Text): string => {
+  switch (reason) {
+    case 'no-right':
+      return text('You could not open it at that time');
+    case 'no-address':
+      return text('Your login has no address that may be written to');
+    case 'no-channel':
+      return text('The channel may not be used');
+    case 'missed':
+    case 'not-decided':
+      return text('Nothing was sent at that time');
+    case 'paused':
+      return text('Paused');
+    case 'muted':
+      return text('Muted');
+    case 'quiet-hours':
+      return text('Quiet hours');
+    case 'nothing-to-tell':
+      return text('Nothing to tell');
+    case 'content-too-large':
+    case 'too-many-rows':
+      return text('Too much data');
+    case 'measure-not-numeric':
+    case 'metric-changed':
+      return text('The card has changed');
+    case 'content-failed':
+      return text('The data could not be read');
+    default:
+      return text('The receiver did not take it');
+  }
+};
+
+export const momentName = (moment: string, { language }: Format): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(moment));
+
+const timeName = (at: string, { language }: Format): string => {
+  const [hour = 0, minute = 0] = at.split(':').map(Number);
+  const options = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' } as const;
+  return new Intl.DateTimeFormat(language, options).format(Date.UTC(2024, 0, 1, hour, minute));
+};
+
+export const ownTimezone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const dayPart = (recurrence: Recurrence, format: Format): string | undefined => {
+  if (!('every' in recurrence)) return undefined;
+  if (recurrence.every === 'week') {
+    const named = namedDays(format).filter(([day]) => recurrence.on.includes(day));
+    return new Intl.ListFormat(format.language, { type: 'conjunction', style: 'short' }).format(
+      named.map(([, name]) => name),
+    );
+  }
+  if (recurrence.every !== 'month') return undefined;
+  const { text } = format;
+  return recurrence.day === 'last' ? text('Last day') : text('Day {day}', { day: String(recurrence.day) });
+};
+
+/** When a schedule sends; with its time zone where that is not the reader's. */
+export const recurrenceName = (recurrence: Recurrence, format: Format): string => {
+  const { text } = format;
+  const zone = recurrence.timezone === ownTimezone() ? undefined : recurrence.timezone;
+  const parts =
+    'cron' in recurrence
+      ? recurrence.cron === '0 * * * *'
+        ? [text('Each hour')]
+        : [text('{name}: {value}', { name: text('Cron expression'), value: recurrence.cron })]
+      : [everyName(recurrence.every, text), dayPart(recurrence, format), timeName(recurrence.at, format)];
+  return [...parts, zone].filter((part) => part !== undefined).join(', ');
+};
+
+const limitName = (condition: AlertCondition, { text, language }: Format): string => {
+  const name = conditionName(condition.is, text);
+  const number = new Intl.NumberFormat(language, { maximumFractionDigits: 20 });
+  if ('value' in condition) return `${name} ${number.format(condition.value)}`;
+  if (!('percent' in condition)) return name;
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 20 });
+  return `${name} ${percent.format((condition.is === 'changeBelow' ? -1 : 1) * (condition.percent / 100))}`;
+};
+
+export const alertName = (
+  { metricId, measure, condition }: Alert,
+  metrics: readonly GuestMetric[],
+  format: Format,
+): string => {
+  const card = metrics.find((metric) => metric.metricId === metricId)?.name ?? format.text('A card that is gone');
+  return [card, measure, limitName(condition, format)].join(' · ');
+};
+
+/** What comes next of a schedule. */
+export const outlookName = (schedule: SentSchedule, now: Date, format: Format): string => {
+  const { text } = format;
+  const { isPaused, mutedUntil, nextAt } = schedule;
+  if (isPaused) return text('Paused');
+  if (mutedUntil !== null && new Date(mutedUntil) > now)
+    return text('{name}: {value}', { name: text('Muted until'), value: momentName(mutedUntil, format) });
+  if (nextAt === null) return text('Never again');
+  return text('{name}: {value}', { name: text('Next time'), value: momentName(nextAt, format) });
+};

@@ -1,0 +1,399 @@
+/** A dialog with a guest's own reports and alerts of a dashboard: the list, the form and the history. */
+import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import type { GuestDashboard } from '../../domain/guest/view.js';
+import { isRecord } from '../base/client.js';
+import { failureText } from '../base/failure.js';
+import type { Format } from '../base/format.js';
+import { closeIcon } from '../base/icons.js';
+import { createLatest } from '../base/latest.js';
+import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
+import { baseStyles } from '../base/theme.js';
+import type { Channel, SentDelivery, SentSchedule } from './schedule-draft.js';
+import type { SaveSchedule } from './schedule-form.js';
+import {
+  alertName,
+  formatName,
+  momentName,
+  outlookName,
+  reasonName,
+  recurrenceName,
+  stateName,
+} from './schedule-words.js';
+
+export type ScheduleRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the path of the dashboard's schedules. */
+  readonly path?: '/send' | '/deliveries' | '/channels';
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly scheduleId?: string;
+};
+/** Calls the service for the schedules of the dashboard. Returns the answer's `data`. */
+export type CallSchedules = (request: ScheduleRequest, signal: AbortSignal) => Promise<unknown>;
+
+type Place =
+  | { readonly at: 'list' }
+  | { readonly at: 'form'; readonly isAlert: boolean; readonly schedule?: SentSchedule }
+  | { readonly at: 'history'; readonly schedule: SentSchedule };
+
+const recordsIn = <T>(data: unknown, field: string): readonly T[] =>
+  Array.isArray(data) ? data.filter((each): each is T => isRecord(each) && field in each) : [];
+
+export class SchedulesPanel extends LitElement {
+  static override properties = {
+    format: { attribute: false },
+    dashboard: { attribute: false },
+    call: { attribute: false },
+    isOpen: { state: true },
+    place: { state: true },
+    schedules: { state: true },
+    channels: { state: true },
+    deliveries: { state: true },
+    asked: { state: true },
+    problem: { state: true },
+    note: { state: true },
+  };
+  declare format: Format;
+  declare dashboard: Pick<GuestDashboard, 'metrics' | 'scheduleFormats'>;
+  declare call: CallSchedules;
+  declare isOpen: boolean;
+  declare place: Place;
+  declare schedules: readonly SentSchedule[] | undefined;
+  declare channels: readonly Channel[];
+  declare deliveries: readonly SentDelivery[] | undefined;
+  /** The schedule whose deletion is to be confirmed. */
+  declare asked: string | undefined;
+  declare problem: string | undefined;
+  declare note: string;
+
+  readonly #latest = createLatest();
+  #isBusy = false;
+
+  constructor() {
+    super();
+    this.isOpen = false;
+    this.place = { at: 'list' };
+    this.channels = [];
+    this.note = '';
+  }
+
+  static override styles = [
+    baseStyles,
+    stateStyles,
+    css`
+      :host {
+        position: absolute;
+      }
+      dialog {
+        width: min(620px, calc(100vw - 24px));
+        max-width: none;
+        max-height: min(720px, 92vh);
+        padding: 16px 18px;
+        border: 1px solid var(--gl-border);
+        border-radius: 14px;
+        background: var(--gl-surface);
+        color: var(--gl-text);
+        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
+      }
+      dialog::backdrop {
+        background: rgb(10 16 28 / 48%);
+      }
+      header,
+      .actions {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 6px;
+      }
+      header {
+        flex-wrap: nowrap;
+        margin-bottom: 12px;
+      }
+      h2 {
+        flex: 1;
+        min-width: 0;
+        margin: 0;
+        font-size: 16px;
+        overflow-wrap: anywhere;
+      }
+      h3 {
+        margin: 0;
+        font-size: 14px;
+        font-weight: 600;
+      }
+      ul {
+        margin: 12px 0;
+        padding: 0;
+        list-style: none;
+      }
+      li {
+        display: grid;
+        gap: 4px;
+        padding: 12px 0;
+        border-top: 1px solid var(--gl-border);
+        overflow-wrap: anywhere;
+      }
+      p {
+        margin: 0;
+        font-size: 13px;
+      }
+      .actions {
+        margin-top: 4px;
+      }
+      .breached,
+      .problem {
+        color: var(--gl-danger);
+        font-weight: 600;
+      }
+      .body {
+        min-height: 140px;
+      }
+      .skeleton {
+        height: 140px;
+      }
+    `,
+  ];
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#latest.cancel();
+  }
+
+  /** Opens the dialog with the list. */
+  open(): void {
+    this.isOpen = true;
+    this.schedules = undefined;
+    this.#show({ at: 'list' });
+    void this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
+    this.#read();
+  }
+
+  override render(): TemplateResult | typeof nothing {
+    if (!this.isOpen) return nothing;
+    const { text } = this.format;
+    return html`<dialog part="dialog" aria-labelledby="title" @close=${this.#closed}>
+      <header>
+        <h2 id="title" tabindex="-1">${this.#title()}</h2>
+        ${this.place.at === 'history' ? this.#button(text('Back'), '', this.#toList) : nothing}
+        <button class="icon" part="icon-button" type="button" aria-label=${text('Close')} title=${text('Close')}
+          @click=${() => this.renderRoot.querySelector('dialog')?.close()}>${closeIcon}</button>
+      </header>
+      <p class="problem" role="alert" ?hidden=${this.problem === undefined || this.#isFailed}>${this.problem}</p>
+      <p class="quiet" role="status">${this.note}</p>
+      ${this.#body()}
+    </dialog>`;
+  }
+
+  /** Whether there is nothing to show but the problem. */
+  get #isFailed(): boolean {
+    const { at } = this.place;
+    return this.problem !== undefined && (at === 'list' ? this.schedules : this.deliveries) === undefined;
+  }
+
+  #title(): string {
+    const { text } = this.format;
+    const { place } = this;
+    if (place.at === 'history') return text('History of {name}', { name: place.schedule.name });
+    if (place.at === 'list') return text('Reports and alerts');
+    if (place.schedule !== undefined) return text('Change {name}', { name: place.schedule.name });
+    return place.isAlert ? text('New alert') : text('New report');
+  }
+
+  #body(): TemplateResult {
+    const { place } = this;
+    const { text } = this.format;
+    if (place.at === 'form') return this.#form(place);
+    if (this.#isFailed) {
+      const retry = () => (place.at === 'list' ? this.#read() : this.#readHistory(place.schedule));
+      return errorState(text, text('The list can’t be shown'), this.problem ?? '', retry);
+    }
+    const content = place.at === 'list' ? this.#list() : this.#history();
+    return html`<div class="body">${content}</div>`;
+  }
+
+  #list(): TemplateResult {
+    const { text } = this.format;
+    const { schedules } = this;
+    if (schedules === undefined) return loadingState(text('Loading'));
+    const formats = this.dashboard.scheduleFormats ?? [];
+    const hasReports = formats.some((format) => format !== 'alert');
+    const hasAlerts = formats.includes('alert') && this.dashboard.metrics.length > 0;
+    const anew = (isAlert: boolean) => () => this.#show({ at: 'form', isAlert });
+    return html`<div class="actions">
+        ${hasReports ? this.#button(text('New report'), '', anew(false)) : nothing}
+        ${hasAlerts ? this.#button(text('New alert'), '', anew(true)) : nothing}
+      </div>
+      ${
+        schedules.length === 0
+          ? emptyState(text('There are no reports or alerts yet'))
+          : html`<ul>${repeat(
+              schedules,
+              ({ id }) => id,
+              (each) => this.#item(each),
+            )}</ul>`
+      }`;
+  }
+
+  #item(schedule: SentSchedule): TemplateResult {
+    const { format } = this;
+    const { text } = format;
+    const { name, recurrence, alert, channel, status } = schedule;
+    const what = alert === null ? formatName(schedule.format, text) : alertName(alert, this.dashboard.metrics, format);
+    const parts = [what, recurrenceName(recurrence, format), ...(channel === null ? [] : [channel])];
+    return html`<li>
+      <h3>${name}</h3>
+      <p class="quiet">${parts.join(' · ')}</p>
+      <p>${outlookName(schedule, new Date(), format)}</p>
+      ${status?.isBreached === true ? html`<p class="breached">${text('The alert holds since {moment}', { moment: momentName(status.since, format) })}</p>` : nothing}
+      ${this.asked === schedule.id ? this.#confirmation(schedule) : this.#actions(schedule)}
+    </li>`;
+  }
+
+  #actions(schedule: SentSchedule): TemplateResult {
+    const { text } = this.format;
+    const { id, name, isPaused, alert } = schedule;
+    const pause = () => this.#write({ method: 'PUT', body: { scheduleId: id, isPaused: !isPaused } });
+    const sent = text('It is on its way. The history tells what became of it.');
+    const send = () => this.#write({ method: 'POST', path: '/send', body: { scheduleId: id } }, sent);
+    return html`<div class="actions">
+      ${this.#button(text('Change'), name, () => this.#show({ at: 'form', isAlert: alert !== null, schedule }))}
+      ${this.#button(isPaused ? text('Resume') : text('Pause'), name, pause)}
+      ${this.#button(alert === null ? text('Send now') : text('Check now'), name, send)}
+      ${this.#button(text('History'), name, () => this.#readHistory(schedule))}
+      ${this.#button(text('Delete'), name, () => this.#ask(id))}
+    </div>`;
+  }
+
+  #confirmation({ id, name }: SentSchedule): TemplateResult {
+    const { text } = this.format;
+    return html`<p id="question">${text('Delete it with its history?')}</p>
+      <div class="actions" role="group" aria-labelledby="question">
+        ${this.#button(text('Cancel'), name, () => this.#ask(undefined), 'refuse')}
+        ${this.#button(text('Delete'), name, () => this.#write({ method: 'DELETE', scheduleId: id }))}
+      </div>`;
+  }
+
+  /** `name`: what the button is about, for readers who hear it without its place. */
+  #button(label: string, name: string, run: () => void, kind = ''): TemplateResult {
+    return html`<button class="button ${kind}" part="button" type="button" @click=${run}>${label}${
+      name === '' ? nothing : html`<span class="sr">${name}</span>`
+    }</button>`;
+  }
+
+  #form({ isAlert, schedule }: Place & { readonly at: 'form' }): TemplateResult {
+    return html`<guestlist-schedule-form
+      .format=${this.format}
+      .metrics=${this.dashboard.metrics}
+      .formats=${this.dashboard.scheduleFormats ?? []}
+      .channels=${this.channels}
+      .schedule=${schedule}
+      .isAlert=${isAlert}
+      .save=${this.#saver(schedule)}
+      @end=${this.#toList}
+    ></guestlist-schedule-form>`;
+  }
+
+  #history(): TemplateResult {
+    const { text } = this.format;
+    const { deliveries, place } = this;
+    if (deliveries === undefined || place.at !== 'history') return loadingState(text('Loading'));
+    return html`<div class="actions">${this.#button(text('Read again'), '', () => this.#readHistory(place.schedule))}</div>
+      ${deliveries.length === 0 ? emptyState(text('Nothing was sent yet')) : html`<ul>${deliveries.map((each) => this.#delivery(each))}</ul>`}`;
+  }
+
+  #delivery({ moment, state, reason, isRequested }: SentDelivery): TemplateResult {
+    const { format } = this;
+    const { text } = format;
+    const parts = [
+      stateName(state, text),
+      ...(reason === null ? [] : [reasonName(reason, text)]),
+      ...(isRequested ? [text('Asked for')] : []),
+    ];
+    return html`<li><h3>${momentName(moment, format)}</h3><p>${parts.join(' · ')}</p></li>`;
+  }
+
+  #show(place: Place): void {
+    const hasMoved = this.place.at !== place.at;
+    this.place = place;
+    this.problem = undefined;
+    this.note = '';
+    this.asked = undefined;
+    if (hasMoved && place.at !== 'form') this.#focus('#title');
+  }
+
+  #focus(selector: string): void {
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(selector)?.focus());
+  }
+
+  readonly #toList = (): void => {
+    this.#show({ at: 'list' });
+    this.#read();
+  };
+
+  #ask(id: string | undefined): void {
+    this.asked = id;
+    this.#focus(id === undefined ? '#title' : '.refuse');
+  }
+
+  readonly #closed = (): void => {
+    this.#latest.cancel();
+    this.#isBusy = false;
+    this.isOpen = false;
+  };
+
+  async #readAll(signal: AbortSignal): Promise<void> {
+    const [schedules, channels] = await Promise.all([
+      this.call({ method: 'GET' }, signal),
+      this.call({ method: 'GET', path: '/channels' }, signal),
+    ]);
+    this.schedules = recordsIn(schedules, 'recurrence');
+    this.channels = recordsIn(channels, 'name');
+  }
+
+  #read(): void {
+    this.#run((signal) => this.#readAll(signal));
+  }
+
+  #readHistory(schedule: SentSchedule): void {
+    if (this.place.at !== 'history') this.deliveries = undefined;
+    this.#show({ at: 'history', schedule });
+    this.#run(async (signal) => {
+      const found = await this.call({ method: 'GET', path: '/deliveries', scheduleId: schedule.id }, signal);
+      this.deliveries = recordsIn(found, 'moment');
+    });
+  }
+
+  readonly #saver =
+    (schedule: SentSchedule | undefined): SaveSchedule =>
+    async (body, signal) => {
+      if (schedule === undefined) await this.call({ method: 'POST', body }, signal);
+      else await this.call({ method: 'PUT', body: { ...body, scheduleId: schedule.id } }, signal);
+    };
+
+  /** Writes, and reads the list again. */
+  #write(request: ScheduleRequest, note = ''): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.note = '';
+    this.#run(async (signal) => {
+      await this.call(request, signal);
+      await this.#readAll(signal);
+      if (request.method === 'DELETE') this.#ask(undefined);
+      this.note = note;
+    });
+  }
+
+  #run(work: (signal: AbortSignal) => Promise<void>): void {
+    this.problem = undefined;
+    void this.#latest.run(
+      work,
+      () => {
+        this.#isBusy = false;
+      },
+      (error) => {
+        this.#isBusy = false;
+        this.problem = failureText(error, this.format.text);
+      },
+    );
+  }
+}

@@ -1,0 +1,6 @@
+/** Entry point of a chunk: a guest schedules reports and alerts. */
+import { defineAll } from './define.js';
+import { ScheduleForm } from './schedule-form.js';
+import { SchedulesPanel } from './schedules-panel.js';
+
+defineAll({ 'guestlist-schedules': SchedulesPanel, 'guestlist-schedule-form': ScheduleForm });

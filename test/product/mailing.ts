@@ -1,0 +1,72 @@
+/** The built product with a mail server, in this process: its demo allows reports to `customer.example`. */
+import { createSecretKey } from 'node:crypto';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import jwt from 'jsonwebtoken';
+import { ensureFlightsData } from '../../src/demo/flights-data.js';
+import { loadConfig } from '../../src/platform/config.js';
+import { openMailbox } from '../deliver/mailbox.js';
+import { type EmbedToken, post } from './guest.js';
+
+type Main = Pick<typeof import('../../src/main.js'), 'start'>;
+
+const configuration = fileURLToPath(new URL('../../config', import.meta.url));
+const built = new URL('../../dist/main.js', import.meta.url).href;
+const origin = 'https://numbers.example.com';
+const replaceIn = async (file: string, from: string, to: string): Promise<void> => {
+  const text = await readFile(file, 'utf8');
+  if (!text.includes(from)) throw new Error(`${file} must hold ${JSON.stringify(from)}`);
+  await writeFile(file, text.replace(from, to));
+};
+
+/** Writes the demo's configuration with reports, and returns its file. */
+const configure = async (folder: string): Promise<string> => {
+  await cp(configuration, join(folder, 'config'), { recursive: true });
+  const file = join(folder, 'config/guestlist.yaml');
+  await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example]');
+  await replaceIn(file, 'isTlsRequired: true', 'isTlsRequired: false');
+  await replaceIn(file, '  from: null', '  from: reports@numbers.example.com');
+  const allows = 'isAllowEmailReports: true\n      isAllowUnderlyingData: true';
+  await replaceIn(join(folder, 'config/policies/flights.yaml'), 'isAllowUnderlyingData: true', allows);
+  const flights = process.env.GUESTLIST_TEST_FLIGHTS;
+  if (flights === undefined) throw new Error('test/flights-cache.ts was not set up');
+  await ensureFlightsData(flights);
+  await mkdir(join(folder, 'data/demo'), { recursive: true });
+  await copyFile(flights, join(folder, 'data/demo/flights.duckdb'));
+  return file;
+};
+
+export type Mailing = Awaited<ReturnType<typeof startMailing>>;
+
+export const startMailing = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-reports-'));
+  const mailbox = await openMailbox();
+  const file = await configure(folder);
+  const env = {
+    ...{ GUESTLIST_DATA_DIR: join(folder, 'data'), GUESTLIST_LOG_LEVEL: 'silent', PORT: '0' },
+    ...{ GUESTLIST_SMTP_URL: mailbox.url, GUESTLIST_PUBLIC_ORIGIN: origin },
+  };
+  const { start }: Main = await import(built);
+  const product = await start(loadConfig(env, file, { runsGateway: true, runsService: true }), {
+    ...{ gateway: true, service: true },
+  });
+  const credentials: { readonly demoJwtSecret: string; readonly demoApiKey: string } = JSON.parse(
+    await readFile(join(folder, 'data/credentials.json'), 'utf8'),
+  );
+  /** Logs a manager of LAX in, who has an address. */
+  const logIn = async (user: string): Promise<EmbedToken> => {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { iss: 'guestlist-demo', sub: user, org_id: 'LAX', roles: ['manager'], iat: now, exp: now + 600 };
+    const session = { ...claims, email: `${user}@customer.example` };
+    const signed = jwt.sign(session, createSecretKey(Buffer.from(credentials.demoJwtSecret)));
+    return (await post<EmbedToken>(`${product.url}/embed-token`, {}, signed)).body;
+  };
+  const close = async (): Promise<void> => {
+    await product.close();
+    await mailbox.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { product, mailbox, credentials, logIn, close };
+};

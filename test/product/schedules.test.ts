@@ -1,0 +1,206 @@
+/** A user schedules a report and an alert in the dashboard of the built product. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { until } from '../web/browser.js';
+import { hasChromium, launchChromium } from '../web/chromium.js';
+import { type EmbedToken, post } from './guest.js';
+import { startHostPage } from './host-page.js';
+import { type Mailing, startMailing } from './mailing.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const screenshots = process.env.TEST_SCREENSHOTS;
+
+const violationsIn = async (page: Page): Promise<unknown> => {
+  await page.evaluate(axe);
+  return page.evaluate(
+    "axe.run({ include: [{ fromShadowDom: ['guestlist-dashboard', 'guestlist-schedules'] }] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+  );
+};
+const isTooWide = (dialog: Locator): Promise<boolean> =>
+  dialog.evaluate((element) => element.scrollWidth > element.clientWidth);
+
+describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_000 }, () => {
+  let mailing: Mailing;
+  let browser: Browser;
+  beforeAll(async () => {
+    [mailing, browser] = await Promise.all([startMailing(), launchChromium()]);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await mailing?.close();
+  });
+
+  type Shown = BrowserContextOptions & { readonly language?: string };
+  const show = async (
+    { token, embeds: [embed] }: Pick<EmbedToken, 'token' | 'embeds'>,
+    look: (page: Page) => Promise<void>,
+    { language = 'en', ...options }: Shown = {},
+  ): Promise<void> => {
+    const { url } = mailing.product;
+    const host = await startHostPage(
+      url,
+      () =>
+        `<guestlist-dashboard token="${token}" service-url="${url}" dashboard-id="${embed?.id}" language="${language}"></guestlist-dashboard>`,
+    );
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US', ...options });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(host.url);
+      await page.locator('guestlist-card section[aria-busy="false"]').nth(2).waitFor();
+      await look(page);
+      expect(await page.evaluate('violations')).toEqual([]);
+    } finally {
+      await context.close();
+      host.close();
+    }
+  };
+  const shoot = async (page: Page, name: string): Promise<void> => {
+    if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/schedules-${name}.png` });
+  };
+  const open = async (page: Page): Promise<Locator> => {
+    await page.getByRole('button', { name: 'Reports and alerts' }).click();
+    return page.locator('guestlist-schedules dialog');
+  };
+  const press = (dialog: Locator, name: string) => dialog.getByRole('button', { name, exact: true }).click();
+
+  test('a report is made, paused, sent, seen in the history, changed and deleted', async () => {
+    const login = await mailing.logIn('mia');
+    await show(login, async (page) => {
+      const dialog = await open(page);
+      await dialog.getByText('There are no reports or alerts yet').waitFor();
+      await shoot(page, 'empty');
+      await press(dialog, 'New report');
+      await dialog.getByLabel('Name').fill('Each morning');
+      await dialog.getByLabel('Format').selectOption('csv');
+      await dialog.getByLabel('Time zone').fill('Mars/Base');
+      await press(dialog, 'Save');
+      await dialog.getByText('Check this: expected a name of the IANA time zones').waitFor();
+      const zone = dialog.getByLabel('Time zone');
+      expect(await zone.getAttribute('aria-invalid')).toBe('true');
+      await until(() => zone.evaluate((element) => element.matches(':focus'))).toBe(true);
+      await shoot(page, 'refused');
+      expect(await violationsIn(page)).toEqual([]);
+      await zone.fill('Europe/Berlin');
+      await press(dialog, 'Save');
+      await dialog.getByText('CSV · Each workday, 8:00 AM').waitFor();
+      await dialog.getByText('Next time: ').waitFor();
+      await press(dialog, 'Pause Each morning');
+      await dialog.getByText('Paused', { exact: true }).waitFor();
+      await press(dialog, 'Send now Each morning');
+      await dialog.getByText('It is on its way.').waitFor();
+      await shoot(page, 'list');
+      expect(await violationsIn(page)).toEqual([]);
+      await vi.waitFor(() => expect(mailing.mailbox.received).toHaveLength(1), { timeout: 60_000, interval: 200 });
+      await press(dialog, 'History Each morning');
+      await until(async () => {
+        await press(dialog, 'Read again');
+        return dialog.getByText('Sent · Asked for').count();
+      }).toBe(1);
+      await shoot(page, 'history');
+      expect(await violationsIn(page)).toEqual([]);
+      await press(dialog, 'Back');
+      await press(dialog, 'Change Each morning');
+      await dialog.getByLabel('Send', { exact: true }).selectOption('week');
+      await dialog.getByLabel('Fri').check();
+      await press(dialog, 'Save');
+      await dialog.getByText('Each week, Mon & Fri, 8:00 AM').waitFor();
+      await press(dialog, 'Delete Each morning');
+      await dialog.getByText('Delete it with its history?').waitFor();
+      await press(dialog, 'Delete Each morning');
+      await dialog.getByText('There are no reports or alerts yet').waitFor();
+      await press(dialog, 'Close');
+      await until(() => dialog.count()).toBe(0);
+    });
+  });
+
+  test.each<[string, Shown]>([
+    ['dark', { colorScheme: 'dark' }],
+    ['phone', { viewport: { width: 390, height: 844 } }],
+    ['narrow-dark', { viewport: { width: 320, height: 700 }, colorScheme: 'dark' }],
+  ])('an alert is made, checked and deleted (%s)', async (name, options) => {
+    const login = await mailing.logIn(`nina-${name}`);
+    await show(
+      login,
+      async (page) => {
+        const before = mailing.mailbox.received.length;
+        const dialog = await open(page);
+        await press(dialog, 'New alert');
+        await dialog.getByLabel('Name').fill('Few flights');
+        await dialog.getByLabel('Value', { exact: true }).fill('100000000');
+        await dialog.getByLabel('Quiet hours').check();
+        await dialog.getByLabel('To', { exact: true }).fill('22:00');
+        await press(dialog, 'Save');
+        await dialog.getByText('Check this: expected two different times.').waitFor();
+        await shoot(page, `alert-${name}`);
+        expect(await violationsIn(page)).toEqual([]);
+        expect(await isTooWide(dialog)).toBe(false);
+        await dialog.getByLabel('To', { exact: true }).fill('07:00');
+        await press(dialog, 'Save');
+        await dialog.getByText('Is below 100,000,000').waitFor();
+        await press(dialog, 'Check now Few flights');
+        await vi.waitFor(() => expect(mailing.mailbox.received.length).toBe(before + 1), {
+          timeout: 60_000,
+          interval: 200,
+        });
+        await press(dialog, 'History Few flights');
+        await until(async () => {
+          await press(dialog, 'Read again');
+          return dialog.getByText('Sent · Asked for').count();
+        }).toBe(1);
+        await press(dialog, 'Back');
+        await dialog.getByText('The alert holds since').waitFor();
+        await shoot(page, `list-${name}`);
+        expect(await violationsIn(page)).toEqual([]);
+        expect(await isTooWide(dialog)).toBe(false);
+        await press(dialog, 'Delete Few flights');
+        await press(dialog, 'Delete Few flights');
+        await dialog.getByText('There are no reports or alerts yet').waitFor();
+      },
+      options,
+    );
+  });
+
+  test('from right to left, and while the service does not answer', async () => {
+    const login = await mailing.logIn('rana');
+    await show(
+      login,
+      async (page) => {
+        await page.route('**/schedules', (route) => route.abort());
+        await page.getByRole('button', { name: 'التقارير والتنبيهات' }).click();
+        const dialog = page.locator('guestlist-schedules dialog');
+        await dialog.getByRole('alert').getByText('تعذر عرض القائمة').waitFor();
+        await shoot(page, 'failing');
+        await page.unroute('**/schedules');
+        await dialog.getByRole('alert').getByRole('button').click();
+        await press(dialog, 'تنبيه جديد');
+        await dialog.getByLabel('المنطقة الزمنية').waitFor();
+        await shoot(page, 'arabic');
+        expect(await violationsIn(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+        await until(() => dialog.count()).toBe(0);
+      },
+      { language: 'ar', viewport: { width: 390, height: 844 } },
+    );
+  });
+
+  test('a token without a user is offered none', async () => {
+    const { embeds } = await mailing.logIn('mia');
+    const { body } = await post<{ token: string }>(
+      `${mailing.product.url}/api/v2/guest-token/create`,
+      {
+        clientId: 'LAX',
+        dataAppName: 'flights',
+        params: { allowedEmbeds: embeds.map(({ id }) => id) },
+        permissions: {},
+      },
+      mailing.credentials.demoApiKey,
+    );
+    await show({ token: body.token, embeds }, async (page) => {
+      expect(await page.getByRole('button', { name: 'Reports and alerts' }).count()).toBe(0);
+      expect(await page.locator('guestlist-schedules').count()).toBe(0);
+    });
+  });
+});

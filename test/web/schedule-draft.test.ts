@@ -1,0 +1,95 @@
+/** The form of a schedule: from a schedule to its fields, and back to a request. */
+import { describe, expect, test } from 'vitest';
+import type { GuestMetric } from '../../src/domain/guest/view.js';
+import {
+  bodyOf,
+  conditionsFor,
+  draftOf,
+  faultsOf,
+  newDraft,
+  type SentSchedule,
+} from '../../src/web/elements/schedule-draft.js';
+
+const metric = (metricId: string, dimensions: readonly string[], grains = {}): GuestMetric =>
+  ({
+    ...{ metricId, name: metricId, filters: [] },
+    chart: { type: 'table', dimensions, measures: ['Flights', 'Delay'], isDrillable: false, grains },
+  }) as GuestMetric;
+const metrics = [metric('days', ['Day'], { Day: 'day' }), metric('states', ['State']), metric('total', [])];
+
+const timezone = 'Europe/Berlin';
+const at = '08:00';
+const report: SentSchedule = {
+  ...{ id: 's', name: 'Report', format: 'pdf', catchUp: 'once', isPaused: false, nextAt: null, mutedUntil: null },
+  ...{ alert: null, channel: null, status: null, recurrence: { every: 'day', at, timezone } },
+};
+const alertOf = (condition: object, quietHours: object | null = null) =>
+  ({
+    ...report,
+    format: 'alert',
+    alert: { metricId: 'states', measure: 'Delay', condition, quietHours },
+  }) as SentSchedule;
+
+describe('a schedule', () => {
+  test.each([
+    { every: 'workday', at, timezone },
+    { every: 'week', on: ['mon', 'fri'], at, timezone },
+    { every: 'month', day: 31, at, timezone },
+    { every: 'month', day: 'last', at, timezone },
+    { cron: '0 * * * *', timezone },
+    { cron: '5 7 * * 1', timezone },
+  ] as SentSchedule['recurrence'][])('keeps its recurrence in the form: %o', (recurrence) => {
+    expect(bodyOf(draftOf({ ...report, recurrence }, metrics))).toMatchObject({ recurrence });
+  });
+
+  test.each([
+    [{ is: 'above', value: 0.5 }],
+    [{ is: 'changeBelow', percent: -20, to: 'previousPeriod' }],
+    [{ is: 'changeAbove', percent: 20, to: 'lastCheck' }],
+    [{ is: 'missing' }],
+    [{ is: 'newKey' }],
+  ])('keeps its condition in the form: %o', (condition) => {
+    const { alert } = alertOf(condition, { from: '22:00', to: '06:00' });
+    expect(bodyOf(draftOf(alertOf(condition, { from: '22:00', to: '06:00' }), metrics))).toMatchObject({ alert });
+  });
+
+  test('a fall is written without its sign', () => {
+    expect(draftOf(alertOf({ is: 'changeBelow', percent: -20, to: 'lastCheck' }), metrics).value).toBe('20');
+  });
+
+  test('keeps its channel where the format takes one, and its end of silence', () => {
+    const given = { ...report, channel: 'team', mutedUntil: '2026-01-02T03:04:00.000Z' };
+    expect(bodyOf(draftOf({ ...given, format: 'link' }, metrics))).toMatchObject({
+      channel: 'team',
+      mutedUntil: given.mutedUntil,
+    });
+    expect(bodyOf(draftOf(given, metrics))).toMatchObject({ channel: null });
+  });
+
+  test('of a card that is gone begins with the first card', () => {
+    const gone = alertOf({ is: 'missing' });
+    expect(draftOf(gone, metrics.slice(2))).toMatchObject({ metricId: 'total', measure: 'Flights' });
+    expect(newDraft('alert', [], timezone)).toMatchObject({ metricId: '', measure: '' });
+  });
+});
+
+test('conditions that the service would refuse for a card are left out', () => {
+  expect(metrics.map(conditionsFor)).toEqual([
+    ['above', 'below', 'changeAbove', 'changeBelow', 'missing', 'newKey'],
+    ['above', 'below', 'missing', 'newKey'],
+    ['above', 'below', 'changeAbove', 'changeBelow', 'missing'],
+  ]);
+});
+
+test.each([
+  ['recurrence.at: expected a time.', { at: 'expected a time.' }],
+  [
+    'name: missing, expected a string; alert.condition.value: missing, expected a number.',
+    { name: 'missing, expected a string', value: 'missing, expected a number.' },
+  ],
+  ['alert.quietHours.from: got "7"; recurrence.on[0]: got "x".', { quietHours: 'got "7"', on: 'got "x".' }],
+  ['cron: a; b', { form: 'cron: a; b' }],
+  ['There are 20 schedules, and may be 20: delete one first.', { form: expect.stringContaining('There are 20') }],
+])('the message %j stands at the fields that it names', (message, faults) => {
+  expect(faultsOf(message)).toEqual(faults);
+});
