@@ -209,6 +209,16 @@ A list of values has a search on the service, and shows the chosen values first.
 everything that the search found. With \`isSingleChoice: true\` in the filter of the dashboard's file,
 the list takes one value.
 
+## Reports and alerts
+
+The answer of the dashboard names in \`scheduleFormats\` what the user may schedule. It is there if
+the embed allows reports (\`isAllowEmailReports\`), the token names a user, and the service sends
+reports or alerts ([how-to](../how-to/reports.md)). Then \`<guestlist-dashboard>\` shows a bell, which
+opens the user's own reports and alerts of the dashboard: what comes next, what became of earlier
+ones, and a form. The elements load its script when the user first opens it. A refusal of the
+service stands at the field that it names; in other languages than English it is a sentence without
+details.
+
 ## Saved views
 
 A token with \`isEnableCreateDashboardView\`, on a dashboard that allows it, has a button of saved
