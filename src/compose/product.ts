@@ -248,7 +248,7 @@ const linksToStudio = (config: Config, { url, webFolder }: ProcessContext): Stud
 
 /** Opens Studio, which needs gateway and service in this process. */
 const openConfiguredStudio = async (
-  { config, credentials, service, shared, links, context, queries }: PartsOfGateway,
+  { config, credentials, service, shared, links, context, queries, mail: { reports } }: PartsOfGateway,
   gateway: OpenedGateway | null,
   { assets, readSystem }: { readonly assets: Assets; readonly readSystem: ReadSystem },
 ): Promise<Pick<Studio, 'close'> & { readonly router: Router | null }> => {
@@ -256,7 +256,7 @@ const openConfiguredStudio = async (
   const { admission } = shared;
   const { log } = context;
   const { codes, origin } = links;
-  const own = { page: pageOf(assets), readSystem, queries, links: codes, origin };
+  const own = { page: pageOf(assets), readSystem, queries, reports, links: codes, origin };
   return openStudio({ config, credentials, service, gateway, admission, clock, tokens, log, ...own });
 };
 

@@ -1,6 +1,7 @@
 /** Builds Studio over a gateway and a service of the same process. */
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Router } from 'express';
+import type { Reports } from '../domain/deliver/reports.js';
 import type { Clock, Tokens } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import type { Config } from '../platform/config.js';
@@ -13,6 +14,7 @@ import { createStudioRouter } from '../studio/router.js';
 import { createStudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { createViews } from '../studio/views.js';
+import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
 import { operations } from './operations.js';
 import { loadDataAppCaller } from './own-service.js';
@@ -31,6 +33,7 @@ type StudioParts = {
   readonly log: Log;
   readonly readSystem: ReadSystem;
   readonly queries: ReadQueries;
+  readonly reports: Pick<Reports, 'calendar'>;
   /** The origin of Studio as browsers see it. */
   readonly origin: string;
   /** Serves the page of the app. */
@@ -49,6 +52,7 @@ export const openStudio = (parts: StudioParts): Studio => {
   const ids = { uuid: randomUUID };
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const sessions = createStudioSessions({ store: store.studioSessions, clock, ids, tokens, times: studio });
+  const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const router = createStudioRouter({
     sessions,
     links,
@@ -63,7 +67,8 @@ export const openStudio = (parts: StudioParts): Studio => {
     operations,
     dispatch,
     authenticate,
-    dataApp: () => loadDataAppCaller({ store }, gateway.router.dataApp()),
+    dataApp,
+    schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
     commands: gateway.router.commands,
     viewAs: gateway.router.viewAs,
     audit: gateway.audit,

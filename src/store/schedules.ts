@@ -1,10 +1,11 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
+import type { WatchedSchedule } from '../domain/deliver/operator.js';
 import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
 import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
 import { jsonb } from './document.js';
-import { assertUpdated } from './query.js';
+import { assertUpdated, inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['schedules']>;
@@ -13,7 +14,7 @@ type Row = Selectable<Tables['schedules']>;
 export const sealState = (sealer: Sealer, scheduleId: string, state: AlertState): string =>
   sealer.seal(JSON.stringify(state), `${scheduleId}/alert`);
 
-export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
+const planOf = (row: Omit<Row, 'alert' | 'alert_state'>): Omit<Schedule, 'alert' | 'alertState'> => ({
   id: row.id,
   dashboardId: row.dashboard_id,
   openedId: row.opened_id,
@@ -26,8 +27,12 @@ export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
   nextAt: row.next_at,
   createdAt: row.created_at,
   mutedUntil: row.muted_until,
-  alert: row.alert,
   channel: row.channel,
+});
+
+export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
+  ...planOf(row),
+  alert: row.alert,
   alertState:
     row.alert_state === null ? null : (JSON.parse(sealer.open(row.alert_state, `${row.id}/alert`)) as AlertState),
 });
@@ -86,6 +91,53 @@ const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Pro
     .execute();
 };
 
+/** Leaves out what alerts compare and what they found. */
+const listAll = async (db: Kysely<Tables>, dataAppId: string, limit: number): Promise<readonly WatchedSchedule[]> => {
+  const rows = await db
+    .selectFrom('schedules')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('deliveries')
+          .select(['moment', 'state', 'reason', 'finished_at'])
+          .whereRef('deliveries.schedule_id', '=', 'schedules.id')
+          .orderBy('moment', 'desc')
+          .limit(1)
+          .as('last'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('schedules')
+    .select(['last.moment', 'last.state', 'last.reason', 'last.finished_at'])
+    .where('schedules.data_app_id', '=', dataAppId)
+    .orderBy('schedules.created_at', 'desc')
+    .orderBy('schedules.id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ moment, state, reason, finished_at: finishedAt, ...row }) => ({
+    ...planOf(row),
+    last: moment === null || state === null ? null : { moment, state, reason, finishedAt },
+  }));
+};
+
+const resumeOf = (
+  db: Kysely<Tables>,
+  { dataAppId, scheduleId }: { readonly dataAppId: string; readonly scheduleId: string },
+  nextOf: (schedule: Pick<Schedule, 'recurrence'>) => Date | null,
+): Promise<boolean> =>
+  inTransaction(db, async (transaction) => {
+    const row = await transaction
+      .selectFrom('schedules')
+      .select(['recurrence', 'is_paused'])
+      .where('id', '=', scheduleId)
+      .where('data_app_id', '=', dataAppId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined || !row.is_paused) return row !== undefined;
+    const resumed = { is_paused: false, next_at: nextOf(row) };
+    await transaction.updateTable('schedules').set(resumed).where('id', '=', scheduleId).execute();
+    return true;
+  });
+
 export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
   insert: (schedule) => insert(db, schedule),
   list: async (dashboardId, owner) => {
@@ -101,6 +153,12 @@ export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): Schedul
   delete: async (dashboardId, owner, scheduleId) => {
     const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
     return (await own.executeTakeFirst()).numDeletedRows === 1n;
+  },
+  listAll: (dataAppId, limit) => listAll(db, dataAppId, limit),
+  resumeOf: (dataAppId, scheduleId, nextOf) => resumeOf(db, { dataAppId, scheduleId }, nextOf),
+  pauseOf: async (dataAppId, scheduleId) => {
+    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);
+    return (await one.where('data_app_id', '=', dataAppId).executeTakeFirst()).numUpdatedRows === 1n;
   },
   pause: async (scheduleId) => {
     const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);

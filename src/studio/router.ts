@@ -5,6 +5,8 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.js';
+import { maskedAddress } from '../domain/deliver/address.js';
+import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
@@ -56,6 +58,8 @@ export type StudioOptions = {
   readonly log: Log;
   readonly readSystem: ReadSystem;
   readonly queries: ReadQueries;
+  /** The reports and alerts of all users. */
+  readonly schedules: SchedulesOfAll;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
 };
@@ -102,7 +106,7 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const { sessionPaths, operationPath, commandPath, viewPath, queryPaths } = createHandlers(options);
+  const { sessionPaths, operationPath, commandPath, viewPath, queryPaths, schedulePaths } = createHandlers(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -113,6 +117,8 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/system', answered(sessionPaths.system));
   router.get('/studio/query-log', answered(queryPaths.read));
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
+  router.get('/studio/schedule-list', answered(schedulePaths.read));
+  router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
   router.post('/studio/views', answered(viewPath.open));
   router.post('/studio/commands/:command', answered(commandPath));
   router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
@@ -159,6 +165,7 @@ const createHandlers = (options: StudioOptions) => ({
   commandPath: createCommandPath(options),
   viewPath: createViewPath(options),
   queryPaths: createQueryPaths(options),
+  schedulePaths: createSchedulePaths(options),
 });
 
 const loggedInOf =
@@ -314,6 +321,59 @@ const createQueryPaths = (options: StudioOptions) => {
       const plan = await queries.plan(String(request.params.id));
       if (plan === null) throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
       await sendData(response, { plan });
+    },
+  };
+};
+
+/** What an operator may know of a schedule. A person who sees no data sees no address of a user. */
+const shownSchedule = ({ owner, recurrence: _, ...schedule }: WatchedSchedule, { seesData }: Person) => ({
+  ...{ id: schedule.id, name: schedule.name, format: schedule.format, channel: schedule.channel },
+  ...{ clientId: owner.clientId, dashboardId: schedule.openedId },
+  user: seesData ? owner.userIdentifier : maskedAddress(owner.userIdentifier),
+  isPaused: schedule.isPaused,
+  mutedUntil: schedule.mutedUntil,
+  nextAt: schedule.isPaused ? null : schedule.nextAt,
+  last: schedule.last,
+});
+
+const noSchedule = (): Refusal =>
+  new Refusal('NOT_FOUND', 'There is no such schedule. Its user may have deleted it: read the list again.');
+
+/** Throws NOT_FOUND for a text that is no id. */
+const scheduleIdOf = (request: Request): string => {
+  const { data } = z.uuid().safeParse(request.params.id);
+  if (data === undefined) throw noSchedule();
+  return data;
+};
+
+const pauseInput = z.strictObject({ isPaused: z.boolean() });
+
+/** The reports and alerts of all users: where they go and what became of them, never what they say. */
+const createSchedulePaths = (options: StudioOptions) => {
+  const { schedules, audit } = options;
+  const loggedIn = loggedInOf(options);
+  return {
+    read: async (request: Request, response: Response): Promise<void> => {
+      const { person } = (await loggedIn(request)).session;
+      assertRole(person, 'deliveries', ['support', 'auditor']);
+      const { schedules: found, hasMore } = await schedules.list();
+      await sendData(response, { schedules: found.map((schedule) => shownSchedule(schedule, person)), hasMore });
+    },
+    change: async (request: Request, response: Response): Promise<void> => {
+      const { person } = (await loggedIn(request)).session;
+      assertRole(person, 'pausing a schedule', ['support']);
+      const { isPaused } = await readInput(request, pauseInput);
+      const id = scheduleIdOf(request);
+      const detail = { command: isPaused ? 'schedule-pause' : 'schedule-resume', operator: nameInRecords(person) };
+      // Before the change: what cannot be recorded must not happen.
+      await audit.record({
+        kind: 'admin',
+        code: 'OK',
+        requestId: requestIdOf(response),
+        detail: { ...detail, schedule: id },
+      });
+      if (!(await schedules.setPaused(id, isPaused))) throw noSchedule();
+      await sendData(response, { id, isPaused });
     },
   };
 };

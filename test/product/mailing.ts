@@ -1,6 +1,7 @@
 /** The built product with a mail server, in this process: its demo allows reports to `customer.example`. */
 import { createSecretKey } from 'node:crypto';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,13 +41,25 @@ const configure = async (folder: string): Promise<string> => {
 
 export type Mailing = Awaited<ReturnType<typeof startMailing>>;
 
-export const startMailing = async () => {
+/** A port that nothing listens to now. */
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+};
+
+/** `isOwnOrigin`: browsers reach the product at its own address, as Studio needs it. */
+export const startMailing = async ({ isOwnOrigin = false } = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-reports-'));
   const mailbox = await openMailbox();
   const file = await configure(folder);
+  const port = isOwnOrigin ? await freePort() : 0;
   const env = {
-    ...{ GUESTLIST_DATA_DIR: join(folder, 'data'), GUESTLIST_LOG_LEVEL: 'silent', PORT: '0' },
-    ...{ GUESTLIST_SMTP_URL: mailbox.url, GUESTLIST_PUBLIC_ORIGIN: origin },
+    ...{ GUESTLIST_DATA_DIR: join(folder, 'data'), GUESTLIST_LOG_LEVEL: 'silent', PORT: String(port) },
+    GUESTLIST_SMTP_URL: mailbox.url,
+    GUESTLIST_PUBLIC_ORIGIN: isOwnOrigin ? `http://127.0.0.1:${port}` : origin,
   };
   const { start }: Main = await import(built);
   const product = await start(loadConfig(env, file, { runsGateway: true, runsService: true }), {

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
-import { type EmbedToken, post } from './guest.js';
+import { type EmbedToken, get, post } from './guest.js';
 import { startHostPage } from './host-page.js';
 import { type Mailing, startMailing } from './mailing.js';
 
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
   let mailing: Mailing;
   let browser: Browser;
   beforeAll(async () => {
-    [mailing, browser] = await Promise.all([startMailing(), launchChromium()]);
+    [mailing, browser] = await Promise.all([startMailing({ isOwnOrigin: true }), launchChromium()]);
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
@@ -184,6 +184,47 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
       },
       { language: 'ar', viewport: { width: 390, height: 844 } },
     );
+  });
+
+  test('an operator finds a report of a tenant in Studio, and pauses it', async () => {
+    const { token, embeds } = await mailing.logIn('oscar');
+    const { url, studioLink } = mailing.product;
+    const schedules = `${url}/api/v2/guest/dashboards/${embeds[0]?.id}/schedules`;
+    const recurrence = { every: 'day', at: '08:00', timezone: 'UTC' };
+    const made = await post(schedules, { name: 'Of Oscar', format: 'csv', recurrence }, token);
+    expect(made.status, made.text).toBe(200);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(studioLink ?? '');
+      await page.getByRole('link', { name: 'Tenants' }).click();
+      await page.getByRole('link', { name: 'LAX', exact: true }).click();
+      await page.getByRole('link', { name: 'Reports and alerts of its users' }).click();
+      await page.getByRole('row', { name: /Of Oscar/ }).waitFor();
+      expect(await page.locator('select[name="tenant"]').inputValue()).toBe('LAX');
+      await page.getByRole('button', { name: 'Pause Of Oscar of LAX' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+      await page.getByText('“Of Oscar” of LAX is paused.').waitFor();
+      await page.locator('select[name="state"]').selectOption('paused');
+      await page.getByRole('row', { name: /Of Oscar.*paused/ }).waitFor();
+      await shoot(page, 'studio');
+      await page.evaluate(axe);
+      expect(await page.evaluate("axe.run('main').then(({ violations }) => violations.map(({ id }) => id))")).toEqual(
+        [],
+      );
+      await page.locator('select[name="state"]').selectOption('failed');
+      await page.getByText('No report or alert is like this').waitFor();
+      await page.getByRole('link', { name: 'All deliveries' }).click();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole('button', { name: 'Resume Of Oscar of LAX' }).waitFor();
+      await shoot(page, 'studio-phone-dark');
+    } finally {
+      await context.close();
+    }
+    const listed = await get<{ data: { isPaused: boolean }[] }>(schedules, token);
+    expect(listed.body.data.map(({ isPaused }) => isPaused)).toEqual([true]);
   });
 
   test('a token without a user is offered none', async () => {

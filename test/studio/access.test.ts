@@ -6,7 +6,7 @@ import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js'
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { viewOperations } from '../../src/studio/views.js';
-import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
+import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
 
 let nowMs = Date.UTC(2026, 0, 1);
 let server: StudioServer;
@@ -181,6 +181,54 @@ describe('the queries', () => {
   });
 });
 
+describe('the reports and alerts of all users', () => {
+  const path = '/studio/schedule-list';
+  const one = `${path}/${someSchedule.id}`;
+  const pause = JSON.stringify({ isPaused: true });
+
+  test.each(studioRoles)('are listed for %s only where the role watches tenants', async (role) => {
+    const isReader = ['owner', 'support', 'auditor'].includes(role);
+    expect((await ask(await server.as(personWith([role])), 'GET', path)).status).toBe(isReader ? 200 : 403);
+  });
+
+  test.each(studioRoles)('are paused by %s only where the role changes tenants, and by name', async (role) => {
+    const mayPause = ['owner', 'support'].includes(role);
+    server.audited.length = 0;
+    server.paused.length = 0;
+    expect((await ask(await server.as(personWith([role])), 'PUT', one, pause)).status).toBe(mayPause ? 200 : 403);
+    expect(server.paused).toEqual(mayPause ? [[someSchedule.id, true]] : []);
+    const detail = { command: 'schedule-pause', schedule: someSchedule.id };
+    expect(server.audited).toMatchObject(mayPause ? [{ kind: 'admin', detail }] : []);
+  });
+
+  test.each([
+    [true, 'ann@customer.example'],
+    [false, 'a…@customer.example'],
+  ])('name users, and whole addresses only to those who see data (%s)', async (seesData, user) => {
+    const { data } = (await (await ask(await server.as(personWith(['support'], seesData)), 'GET', path)).json()) as {
+      data: { schedules: readonly object[] };
+    };
+    const last = { state: 'failed', reason: 'mail-refused' };
+    expect(data.schedules).toMatchObject([{ clientId: 'acme', user, format: 'alert', isPaused: false, last }]);
+    expect(Object.keys(data.schedules[0] ?? {}).toSorted()).toEqual(
+      [
+        ...['channel', 'clientId', 'dashboardId', 'format', 'id', 'isPaused', 'last', 'mutedUntil', 'name', 'nextAt'],
+        'user',
+      ].toSorted(),
+    );
+  });
+
+  test.each([
+    ['/studio/schedule-list/x', pause, 404],
+    ['/studio/schedule-list/%00', pause, 404],
+    ['/studio/schedule-list/0b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11', pause, 404],
+    [one, '{}', 400],
+    [one, '{"isPaused":1}', 400],
+  ])('refuse %s with %s', async (where, body, status) => {
+    expect((await ask(await server.as(personWith(['support'])), 'PUT', where, body)).status).toBe(status);
+  });
+});
+
 describe('a session', () => {
   test('is needed by every path but the pages', async () => {
     for (const [method, path] of [
@@ -189,6 +237,8 @@ describe('a session', () => {
       ['GET', '/studio/system'],
       ['GET', '/studio/query-log'],
       ['GET', '/studio/query-log/1/plan'],
+      ['GET', '/studio/schedule-list'],
+      ['PUT', '/studio/schedule-list/x'],
       ['POST', '/studio/views'],
       ['POST', '/studio/commands/tenants-list'],
       ['GET', '/studio/api/v2/datasource'],
@@ -211,6 +261,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/api/v2/datasource')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
+      expect((await ask(other, 'PUT', '/studio/schedule-list/x')).status).toBe(403);
       expect(server.dispatched).toEqual([]);
     }
     expect((await ask({ ...headers, origin: server.url }, 'POST', '/studio/api/v2/datasource')).status).toBe(200);

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
+import type { WatchedSchedule } from '../../src/domain/deliver/operator.js';
 import type { Clock } from '../../src/domain/ports.js';
 import type { QueryNote } from '../../src/domain/query/watch.js';
 import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
@@ -63,6 +64,8 @@ export type StudioServer = {
   readonly dispatched: DispatchRequest[];
   readonly commands: string[];
   readonly audited: AuditEvent[];
+  /** Schedules that were paused or resumed. */
+  readonly paused: [id: string, isPaused: boolean][];
   readonly links: ReturnType<typeof createLoginLinks>;
   readonly sessions: ReturnType<typeof createStudioSessions>;
   /** Headers of a person who is logged in. */
@@ -73,6 +76,16 @@ export type StudioServer = {
 const someQuery: QueryNote = {
   ...{ id: '1', at: new Date(0), dataAppId: 'app', clientId: 'acme', datasource: 'main', requestId: 'r' },
   ...{ ms: 5, rows: 1, failure: null, sql: 'SELECT 1' },
+};
+
+/** Its user is named by an address. */
+export const someSchedule: WatchedSchedule = {
+  ...{ id: '7b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11', dashboardId: 'stored', openedId: 'delays--acme' },
+  ...{ name: 'Each morning', format: 'alert', catchUp: 'once', isPaused: false, mutedUntil: null, channel: null },
+  recurrence: { every: 'day', at: '08:00', timezone: 'UTC' },
+  owner: { dataAppId: 'app', clientId: 'acme', userIdentifier: 'ann@customer.example' },
+  ...{ nextAt: new Date(0), createdAt: new Date(0) },
+  last: { moment: new Date(0), state: 'failed', reason: 'mail-refused', finishedAt: new Date(0) },
 };
 
 const guestCaller = { kind: 'guest', grant: { id: 'of-the-user' } } as const;
@@ -90,6 +103,7 @@ export const startStudioServer = async (
   const dispatched: DispatchRequest[] = [];
   const commands: string[] = [];
   const audited: AuditEvent[] = [];
+  const paused: [string, boolean][] = [];
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -134,6 +148,13 @@ export const startStudioServer = async (
       read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
     },
+    schedules: {
+      list: async () => ({ schedules: [someSchedule], hasMore: false }),
+      setPaused: async (id, isPaused) => {
+        paused.push([id, isPaused]);
+        return id === someSchedule.id;
+      },
+    },
     page: (_, response) => void response.send('the page'),
   });
   const server: Server = createServer(express().use(requestId).use(router));
@@ -141,7 +162,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };

@@ -126,6 +126,44 @@ const scheduleTests = (store: () => Store): void => {
     expect(ids).not.toContain(schedule.id);
   });
 
+  it('lists the schedules of a data app with their latest delivery, and no others', async () => {
+    const { schedule, board, ann } = await insertSchedule(store());
+    const { alertState: _, alert: __, ...shown } = schedule;
+    const bob = { ...ann, clientId: 'another', userIdentifier: 'bob' };
+    const newer = scheduleSample(board.id, bob, { createdAt: later(1), ...alerting });
+    await store().schedules.insert(newer);
+    await insertSchedule(store());
+    const failed = dueSample({ moment: later(5), state: 'skipped', reason: 'missed' });
+    await store().deliveries.insert(schedule, [dueSample(), failed], moment);
+    const listed = await store().schedules.listAll(ann.dataAppId, 10);
+    expect(listed).toMatchObject([{ id: newer.id, owner: bob, format: 'alert', last: null }, shown]);
+    expect(listed[1]?.last).toEqual({ moment: later(5), state: 'skipped', reason: 'missed', finishedAt: moment });
+    expect(listed.some((each) => 'alert' in each || 'alertState' in each)).toBe(false);
+    expect(await store().schedules.listAll(ann.dataAppId, 1)).toHaveLength(1);
+    expect(await store().schedules.listAll(randomUUID(), 10)).toEqual([]);
+  });
+
+  it('pauses and resumes a schedule of the data app, and no other', async () => {
+    const { schedule, board, ann } = await insertSchedule(store());
+    const stateOf = async () =>
+      (await store().schedules.list(board.id, ann)).map((each) => [each.isPaused, each.nextAt]);
+    const next = () => later(99);
+    for (const [dataAppId, id] of [
+      [randomUUID(), schedule.id],
+      [ann.dataAppId, randomUUID()],
+    ] as const) {
+      expect(await store().schedules.pauseOf(dataAppId, id)).toBe(false);
+      expect(await store().schedules.resumeOf(dataAppId, id, next)).toBe(false);
+    }
+    expect(await store().schedules.resumeOf(ann.dataAppId, schedule.id, next)).toBe(true);
+    expect(await stateOf()).toEqual([[false, moment]]);
+    expect(await store().schedules.pauseOf(ann.dataAppId, schedule.id)).toBe(true);
+    expect(await stateOf()).toEqual([[true, moment]]);
+    expect(await store().schedules.resumeOf(randomUUID(), schedule.id, next)).toBe(false);
+    expect(await store().schedules.resumeOf(ann.dataAppId, schedule.id, next)).toBe(true);
+    expect(await stateOf()).toEqual([[false, later(99)]]);
+  });
+
   it('deletes schedules and deliveries with their dashboard, and with their client', async () => {
     const { schedule, board } = await insertSchedule(store());
     await store().deliveries.insert(schedule, [dueSample()], moment);

@@ -14,3 +14,7 @@ export const readAddress = (value: unknown, allowedDomains: readonly string[]): 
   const isAllowed = domain !== undefined && allowedDomains.some((allowed) => allowed.toLowerCase() === domain);
   return isAllowed ? value : undefined;
 };
+
+/** A user's name for people who may not see data: of an address, only the first character and the domain are left. */
+export const maskedAddress = (text: string): string =>
+  text.replaceAll(/([^\s@|<]?)[^\s@|<]*@([^\s@]+)/g, (_, first: string, domain: string) => `${first}…@${domain}`);

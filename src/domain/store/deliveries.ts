@@ -1,5 +1,6 @@
 /** Stores of schedules and of their deliveries. */
 import type { AlertState } from '../deliver/alert.js';
+import type { WatchedSchedule } from '../deliver/operator.js';
 import type {
   ClaimedDelivery,
   Delivery,
@@ -26,6 +27,18 @@ export type ScheduleStore = {
   ) => Promise<boolean>;
   /** Deletes the schedule and its deliveries. */
   readonly delete: (dashboardId: string, owner: ScheduleOwner, scheduleId: string) => Promise<boolean>;
+  /** Returns schedules of the data app with their latest delivery, the newest schedule first. */
+  readonly listAll: (dataAppId: string, limit: number) => Promise<readonly WatchedSchedule[]>;
+  /**
+   * Lets a paused schedule of the data app send again from the moment that `nextOf` returns. Returns false if the data
+   * app has no such schedule. Also for `pauseOf`.
+   */
+  readonly resumeOf: (
+    dataAppId: string,
+    scheduleId: string,
+    nextOf: (schedule: Pick<Schedule, 'recurrence'>) => Date | null,
+  ) => Promise<boolean>;
+  readonly pauseOf: (dataAppId: string, scheduleId: string) => Promise<boolean>;
   /** Pauses the schedule of any user. Returns false if it does not exist. */
   readonly pause: (scheduleId: string) => Promise<boolean>;
   /**

@@ -21,6 +21,7 @@ const screens: Readonly<Record<ScreenName, () => Promise<unknown>>> = {
   keys: () => import('./screens/keys.js'),
   audit: () => import('./screens/audit.js'),
   queries: () => import('./screens/queries.js'),
+  deliveries: () => import('./screens/deliveries.js'),
   system: () => import('./screens/system.js'),
 };
 
@@ -224,6 +225,8 @@ const screenOf = (screen: ScreenName, api: Api, place: NonNullable<ReturnType<ty
       return html`<studio-keys .api=${api} .place=${place}></studio-keys>`;
     case 'queries':
       return html`<studio-queries .api=${api} .place=${place}></studio-queries>`;
+    case 'deliveries':
+      return html`<studio-deliveries .api=${api} .place=${place}></studio-deliveries>`;
     case 'system':
       return html`<studio-system .api=${api} .place=${place}></studio-system>`;
     case 'audit':

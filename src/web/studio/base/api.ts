@@ -46,6 +46,9 @@ export type Api = {
   readonly queries: <T>(signal?: AbortSignal) => Promise<T>;
   /** The database's plan of one of them. */
   readonly queryPlan: (id: string) => Promise<{ readonly plan: string }>;
+  /** The reports and alerts of all users. */
+  readonly schedules: <T>(signal?: AbortSignal) => Promise<T>;
+  readonly pauseSchedule: (id: string, isPaused: boolean) => Promise<void>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
 };
 
@@ -137,6 +140,11 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       dataOf(await ask('/studio/query-log', { ...(signal ? { signal } : {}) })) as T,
     queryPlan: async (id) =>
       dataOf(await ask(`/studio/query-log/${encodeURIComponent(id)}/plan`, {})) as { plan: string },
+    schedules: async <T>(signal?: AbortSignal) =>
+      dataOf(await ask('/studio/schedule-list', { ...(signal ? { signal } : {}) })) as T,
+    pauseSchedule: async (id, isPaused) => {
+      await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
+    },
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

@@ -15,6 +15,7 @@ export type ScreenName =
   | 'keys'
   | 'audit'
   | 'queries'
+  | 'deliveries'
   | 'system';
 
 export type Place = {
@@ -44,6 +45,7 @@ export const entries: readonly Entry[] = [
   { screen: 'embed', title: 'Embed', path: 'embed', group: 'Publish', roles: everybody },
   { screen: 'tenants', title: 'Tenants', path: 'tenants', group: 'Operate', roles: everybody },
   { screen: 'queries', title: 'Queries', path: 'queries', group: 'Operate', roles: everybody },
+  { screen: 'deliveries', title: 'Deliveries', path: 'deliveries', group: 'Operate', roles: ['support', 'auditor'] },
   { screen: 'tokens', title: 'Guest tokens', path: 'tokens', group: 'Operate', roles: ['support', 'auditor'] },
   { screen: 'keys', title: 'Keys', path: 'keys', group: 'Operate', roles: ['auditor'] },
   { screen: 'audit', title: 'Audit', path: 'audit', group: 'Operate', roles: ['auditor'] },

@@ -92,6 +92,11 @@ class TenantsScreen extends Screen<readonly Tenant[]> {
         ${tenant.dashboards.length === 0 ? html`<p class="soft">None yet.</p>` : copies(tenant)}
       </section>
       <p>${link(addressOf('queries', ['tenants'], { search: nameOf(tenant) }), 'What its queries took')}</p>
+      ${
+        tenant.clientId !== null && hasRole(this.api.session, 'support', 'auditor')
+          ? html`<p>${link(addressOf('deliveries', [], { tenant: tenant.clientId }), 'Reports and alerts of its users')}</p>`
+          : nothing
+      }
       <p>${link(addressOf('tenants'), 'All tenants')}</p>`;
   }
 

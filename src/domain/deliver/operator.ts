@@ -1,0 +1,17 @@
+/** Schedules as operators see them: what is sent to whom and what became of it, and never what a message says. */
+import type { Delivery, Schedule } from './schedule.js';
+
+/** A schedule of any user, with its latest delivery. What an alert found is not part of it. */
+export type WatchedSchedule = Omit<Schedule, 'alertState' | 'alert'> & {
+  readonly last: Pick<Delivery, 'moment' | 'state' | 'reason' | 'finishedAt'> | null;
+};
+
+export type SchedulesOfAll = {
+  /** The newest first, and at most `mostWatched`. */
+  readonly list: () => Promise<{ readonly schedules: readonly WatchedSchedule[]; readonly hasMore: boolean }>;
+  /** Moments that passed during a pause are not sent. Returns false if there is no such schedule. */
+  readonly setPaused: (scheduleId: string, isPaused: boolean) => Promise<boolean>;
+};
+
+/** The most schedules that operators read at once. */
+export const mostWatched = 5_000;

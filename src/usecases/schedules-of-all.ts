@@ -1,0 +1,27 @@
+/** What operators see of the schedules of all users of a data app, and how they pause them. */
+import { mostWatched, type SchedulesOfAll } from '../domain/deliver/operator.js';
+import { nextMoment } from '../domain/deliver/recurrence.js';
+import type { Reports } from '../domain/deliver/reports.js';
+import type { Clock } from '../domain/ports.js';
+import type { Store } from '../domain/store/store.js';
+
+type Deps = {
+  readonly store: Pick<Store, 'schedules'>;
+  readonly reports: Pick<Reports, 'calendar'>;
+  readonly clock: Clock;
+};
+
+export const schedulesOfAll = (
+  { store: { schedules }, reports: { calendar }, clock }: Deps,
+  dataAppId: () => Promise<string>,
+): SchedulesOfAll => ({
+  list: async () => {
+    const found = await schedules.listAll(await dataAppId(), mostWatched + 1);
+    return { schedules: found.slice(0, mostWatched), hasMore: found.length > mostWatched };
+  },
+  setPaused: async (scheduleId, isPaused) => {
+    const id = await dataAppId();
+    if (isPaused) return schedules.pauseOf(id, scheduleId);
+    return schedules.resumeOf(id, scheduleId, ({ recurrence }) => nextMoment(recurrence, calendar, clock.now()));
+  },
+});

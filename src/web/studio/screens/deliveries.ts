@@ -1,0 +1,139 @@
+/** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { addressOf, navigate } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+
+export type Schedule = {
+  readonly id: string;
+  readonly name: string;
+  readonly format: string;
+  readonly channel: string | null;
+  readonly clientId: string;
+  readonly dashboardId: string;
+  readonly user: string;
+  readonly isPaused: boolean;
+  readonly mutedUntil: string | null;
+  readonly nextAt: string | null;
+  readonly last: { readonly moment: string; readonly state: string; readonly reason: string | null } | null;
+};
+export type Schedules = { readonly schedules: readonly Schedule[]; readonly hasMore: boolean };
+
+const states = ['active', 'paused', 'muted', 'failed'] as const;
+type State = (typeof states)[number];
+
+const stateOf = ({ isPaused, mutedUntil, last }: Schedule): State => {
+  if (isPaused) return 'paused';
+  if (mutedUntil !== null && new Date(mutedUntil) > new Date()) return 'muted';
+  return last?.state === 'failed' ? 'failed' : 'active';
+};
+
+const kinds = { active: 'good', paused: 'warn', muted: 'warn', failed: 'bad' } as const;
+
+const lastText = ({ last }: Schedule): string =>
+  last === null ? 'none yet' : [last.state, last.reason].filter((part) => part !== null).join(': ');
+
+class DeliveriesScreen extends Screen<Schedules> {
+  protected override load(signal: AbortSignal): Promise<Schedules> {
+    return this.api.schedules<Schedules>(signal);
+  }
+
+  protected override needsLoad(before: DeliveriesScreen['place'] | undefined): boolean {
+    return before === undefined;
+  }
+
+  protected override content({ schedules, hasMore }: Schedules): TemplateResult {
+    const { query } = this.place;
+    const tenant = query.get('tenant') ?? '';
+    const state = query.get('state') ?? '';
+    const rows = schedules.filter(
+      (each) => (tenant === '' || each.clientId === tenant) && (state === '' || stateOf(each) === state),
+    );
+    const mayPause = hasRole(this.api.session, 'support');
+    const tenants = [...new Set([...schedules.map(({ clientId }) => clientId), tenant])].filter(Boolean).toSorted();
+    return html`<div class="head"><h1>Deliveries</h1>
+        <p>Reports and alerts that users made for themselves. What a message says is not shown here.</p>
+        <span class="gap"></span>
+        <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
+      ${hasMore ? html`<p class="notice">There are more than these ${schedules.length}; the newest are shown.</p>` : nothing}
+      <div class="toolbar">
+        ${this.#filter('tenant', 'Tenant', tenants, tenant)}
+        ${this.#filter('state', 'State', states, state)}
+      </div>
+      ${list({
+        name: 'deliveries',
+        rows,
+        columns: [...columns, ...(mayPause ? [this.#pausing] : [])],
+        search: query.get('search') ?? '',
+        empty:
+          schedules.length === 0
+            ? html`<h2>Nobody has made a report or an alert</h2><p>Users make them behind the bell of a dashboard, where reports are on and the embed allows them.</p>`
+            : html`<h2>No report or alert is like this</h2><p>${link(addressOf('deliveries'), 'All deliveries')}</p>`,
+      })}`;
+  }
+
+  #filter(name: 'tenant' | 'state', label: string, values: readonly string[], chosen: string): TemplateResult {
+    return html`<label>${label}
+      <select name=${name} @change=${this.#choose}>
+        <option value="" ?selected=${chosen === ''}>All</option>
+        ${values.map((value) => html`<option value=${value} ?selected=${value === chosen}>${value}</option>`)}
+      </select>
+    </label>`;
+  }
+
+  readonly #choose = ({ target }: Event): void => {
+    if (!(target instanceof HTMLSelectElement)) return;
+    const url = new URL(location.href);
+    if (target.value === '') url.searchParams.delete(target.name);
+    else url.searchParams.set(target.name, target.value);
+    navigate(url.pathname + url.search, true);
+  };
+
+  readonly #pausing: Column<Schedule> = {
+    title: 'Action',
+    of: (schedule) =>
+      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#change(schedule)}>
+        ${schedule.isPaused ? 'Resume' : 'Pause'}<span class="sr"> ${schedule.name} of ${schedule.clientId}</span>
+      </button>`,
+  };
+
+  async #change({ id, name, clientId, isPaused }: Schedule): Promise<void> {
+    const text = isPaused
+      ? 'Its user may have paused it, for example by the link that ends a message. Moments that passed are not sent.'
+      : 'Its user gets nothing until somebody resumes it. The user sees that it is paused, and may resume it.';
+    const verb = isPaused ? 'Resume' : 'Pause';
+    if (!(await confirmed(`${verb} “${name}” of ${clientId}?`, text, verb))) return;
+    await this.act(async () => {
+      await this.api.pauseSchedule(id, !isPaused);
+      return `“${name}” of ${clientId} is ${isPaused ? 'active again' : 'paused'}.`;
+    });
+  }
+}
+
+const columns: readonly Column<Schedule>[] = [
+  {
+    title: 'Tenant',
+    of: ({ clientId }) => link(addressOf('tenants', [clientId]), clientId),
+    text: ({ clientId }) => clientId,
+  },
+  { title: 'User', of: ({ user }) => user },
+  { title: 'Name', of: ({ name }) => name },
+  { title: 'Kind', of: ({ format }) => format },
+  {
+    title: 'Dashboard',
+    of: ({ dashboardId }) => html`<code>${dashboardId}</code>`,
+    text: ({ dashboardId }) => dashboardId,
+  },
+  { title: 'To', of: ({ channel }) => channel ?? 'e-mail' },
+  { title: 'State', of: (schedule) => badge(stateOf(schedule), kinds[stateOf(schedule)]), text: stateOf },
+  { title: 'Next', of: ({ nextAt }) => moment(nextAt, 'none'), text: ({ nextAt }) => nextAt ?? 'none' },
+  {
+    title: 'Last',
+    of: ({ last }) => moment(last?.moment, 'none yet'),
+    text: ({ last }) => last?.moment ?? 'none yet',
+  },
+  { title: 'Outcome', of: lastText },
+];
+
+customElements.define('studio-deliveries', DeliveriesScreen);
