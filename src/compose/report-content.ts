@@ -37,23 +37,27 @@ const fileNameOf = (name: string): string =>
     .slice(0, longestName) || 'report';
 
 const partsOf = ({ schedule, opened }: Reading): readonly Part[] => {
-  const { openedId: dashboardId, format } = schedule;
+  const { openedId: dashboardId, format, dashboardFilter, metricIds } = schedule;
   const board = `/api/v2/guest/dashboards/${encodeURIComponent(dashboardId)}`;
   const metrics = opened.metrics.map(({ metricId }) => ({ metricId }));
+  const filtered = { dashboardFilter };
+  const ofEach = (type: 'pdf' | 'csv'): readonly Part[] =>
+    opened.metrics.map(({ metricId, name }) => ({
+      path: `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/${type}`,
+      body: { dashboardId, ...filtered },
+      ...{ name, type },
+    }));
   switch (format) {
     case 'link':
     case 'alert':
       return [];
     case 'pdf':
-      return [{ path: `${board}/pdf`, body: {}, name: opened.name, type: format }];
+      if (metricIds !== null) return ofEach(format);
+      return [{ path: `${board}/pdf`, body: filtered, name: opened.name, type: format }];
     case 'xlsx':
-      return [{ path: `${board}/xlsx`, body: { metrics }, name: opened.name, type: format }];
+      return [{ path: `${board}/xlsx`, body: { metrics, ...filtered }, name: opened.name, type: format }];
     case 'csv':
-      return opened.metrics.map(({ metricId, name }) => ({
-        path: `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/csv`,
-        body: { dashboardId },
-        ...{ name, type: format },
-      }));
+      return ofEach(format);
   }
 };
 

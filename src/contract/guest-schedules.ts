@@ -6,9 +6,11 @@ import { weekdays } from '../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
 import { type Delivery, deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
-import { identifier, list } from './fields.js';
+import { guestFilterValues, identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
+/** As many as a workbook has. */
+const mostMetrics = 100;
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 const allErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
 
@@ -52,6 +54,14 @@ const mutedUntil = z.iso
 const channel = identifier
   .nullable()
   .describe('A channel of `GET …/schedules/channels`, for alerts and links; null: e-mail to oneself.');
+
+const dashboardFilter = guestFilterValues.describe(
+  'Values of dashboard filters, for files only. They narrow what the user may see; a file is not sent without them.',
+);
+const metricIds = list(identifier, mostMetrics)
+  .min(1)
+  .nullable()
+  .describe('The metrics of the files, of which a PDF has one each; null: the whole dashboard.');
 
 const condition = z
   .union([
@@ -99,6 +109,8 @@ const schedule = z
     mutedUntil: z.string().nullable().describe('Until then nothing is sent but what is asked for at once.'),
     alert: alert.nullable().describe('Null for a report.'),
     channel: z.string().nullable().describe('The channel that gets it; null: its owner gets it by e-mail.'),
+    dashboardFilter: guestFilterValues.describe('Those of filters that the user sees.'),
+    metricIds: z.array(z.string()).nullable(),
     status: z
       .object({ isBreached: z.boolean(), since: z.string() })
       .nullable()
@@ -118,6 +130,8 @@ const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: Lis
   mutedUntil: muted?.toISOString() ?? null,
   alert: told,
   channel: made.channel,
+  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
+  metricIds: made.metricIds === null ? null : [...made.metricIds],
   status: made.status,
 });
 
@@ -132,6 +146,8 @@ const example = {
   mutedUntil: null,
   alert: null,
   channel: null,
+  dashboardFilter: {},
+  metricIds: null,
   status: null,
 };
 const exampleAlert = {
@@ -160,6 +176,8 @@ export const createGuestSchedule = operation({
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
     channel: channel.optional(),
+    dashboardFilter: dashboardFilter.optional(),
+    metricIds: metricIds.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),
@@ -230,6 +248,8 @@ export const updateGuestSchedule = operation({
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
     channel: channel.optional(),
+    dashboardFilter: dashboardFilter.optional(),
+    metricIds: metricIds.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
   }),
   output: z.object({ data: schedule, error: noError }),

@@ -12,6 +12,7 @@ import { schedules } from './migrations/0004-schedules.js';
 import { alerts } from './migrations/0005-alerts.js';
 import { channels } from './migrations/0006-channels.js';
 import { tiles } from './migrations/0007-tiles.js';
+import { reportContent } from './migrations/0008-report-content.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -22,6 +23,7 @@ export const migrations: Migrations = {
   '0005-alerts': alerts,
   '0006-channels': channels,
   '0007-tiles': tiles,
+  '0008-report-content': reportContent,
 };
 
 /** Throws if the metadata database does not accept writes. */

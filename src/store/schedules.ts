@@ -14,7 +14,7 @@ type Row = Selectable<Tables['schedules']>;
 export const sealState = (sealer: Sealer, scheduleId: string, state: AlertState): string =>
   sealer.seal(JSON.stringify(state), `${scheduleId}/alert`);
 
-const planOf = (row: Omit<Row, 'alert' | 'alert_state'>): Omit<Schedule, 'alert' | 'alertState'> => ({
+const planOf = (row: Row): Omit<WatchedSchedule, 'last'> => ({
   id: row.id,
   dashboardId: row.dashboard_id,
   openedId: row.opened_id,
@@ -32,6 +32,8 @@ const planOf = (row: Omit<Row, 'alert' | 'alert_state'>): Omit<Schedule, 'alert'
 
 export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
   ...planOf(row),
+  dashboardFilter: row.dashboard_filter,
+  metricIds: row.metric_ids,
   alert: row.alert,
   alertState:
     row.alert_state === null ? null : (JSON.parse(sealer.open(row.alert_state, `${row.id}/alert`)) as AlertState),
@@ -55,6 +57,8 @@ const changed = ({
   mutedUntil,
   alert,
   channel,
+  dashboardFilter,
+  metricIds,
 }: ScheduleChange) => ({
   ...(name === undefined ? {} : { name }),
   ...(format === undefined ? {} : { format }),
@@ -64,6 +68,8 @@ const changed = ({
   ...(nextAt === undefined ? {} : { next_at: nextAt }),
   ...(mutedUntil === undefined ? {} : { muted_until: mutedUntil }),
   ...(channel === undefined ? {} : { channel }),
+  ...(dashboardFilter === undefined ? {} : { dashboard_filter: jsonb(dashboardFilter) }),
+  ...(metricIds === undefined ? {} : { metric_ids: metricIds === null ? null : jsonb(metricIds) }),
   ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
 });
 
@@ -86,12 +92,14 @@ const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Pro
       created_at: schedule.createdAt,
       muted_until: schedule.mutedUntil,
       channel: schedule.channel,
+      dashboard_filter: jsonb(schedule.dashboardFilter),
+      metric_ids: schedule.metricIds === null ? null : jsonb(schedule.metricIds),
       alert: schedule.alert === null ? null : jsonb(schedule.alert),
     })
     .execute();
 };
 
-/** Leaves out what alerts compare and what they found. */
+/** Leaves out values that users chose, and what alerts found. */
 const listAll = async (db: Kysely<Tables>, dataAppId: string, limit: number): Promise<readonly WatchedSchedule[]> => {
   const rows = await db
     .selectFrom('schedules')

@@ -12,7 +12,7 @@ import type { Alert } from '../domain/deliver/alert.js';
 import type { CatchUp } from '../domain/deliver/catch-up.js';
 import type { Recurrence } from '../domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
-import type { GuestGrant } from '../domain/guest/grant.js';
+import type { FilterValues, GuestGrant } from '../domain/guest/grant.js';
 import type { GuestLayout } from '../domain/guest/layout.js';
 import type { SavedUnder, ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
@@ -152,6 +152,8 @@ export type Tables = {
     alert_state: ColumnType<string | null, never, string | null>;
     muted_until: Date | null;
     channel: string | null;
+    dashboard_filter: Jsonb<FilterValues>;
+    metric_ids: NullableJsonb<readonly string[]>;
   };
   readonly deliveries: {
     id: string;

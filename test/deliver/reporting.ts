@@ -123,9 +123,9 @@ export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres', chan
     );
   const metricsOf = async ({ token, board }: User) =>
     (await dataOf<{ metrics: { metricId: string }[] }>(call('GET', board, token))).metrics;
-  const csvOf = async (user: User): Promise<string> => {
+  const csvOf = async (user: User, dashboardFilter: Readonly<Record<string, unknown>> = {}): Promise<string> => {
     const [metric] = await metricsOf(user);
-    const body = { dashboardId: user.board.split('/').at(-1) };
+    const body = { dashboardId: user.board.split('/').at(-1), dashboardFilter };
     return String((await call('POST', `/api/v2/guest/metrics/${metric?.metricId}/csv`, user.token, body)).body);
   };
   const arrived = (): readonly string[] =>

@@ -5,7 +5,7 @@
 import express from 'express';
 import fc from 'fast-check';
 import request from 'supertest';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import {
@@ -56,7 +56,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
   test('show a tenant its own rows only, though names and addresses are the same', async () => {
     const started = await reporting.start();
     const users = [await reporting.login(started, 'a'), await reporting.login(started, 'b')];
-    const texts = await Promise.all(users.map(reporting.csvOf));
+    const texts = await Promise.all(users.map((user) => reporting.csvOf(user)));
     expect(new Set(texts).size).toBe(2);
     for (const user of users) {
       const { id } = await reporting.schedule(user);
@@ -76,6 +76,32 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
   }, 30_000);
+
+  test('hold the chosen metrics, with the filters that were set, and are not sent without them', async () => {
+    const started = await reporting.start();
+    const user = await reporting.login(started, 'a', { sub: 'filtered' });
+    const whole = await reporting.csvOf(user);
+    const [metric] = await reporting.metricsOf(user);
+    const content = { dashboardFilter: { State: ['CA'] }, metricIds: [metric?.metricId] };
+    const { id } = await reporting.schedule(user, content);
+    const { id: next } = await reporting.schedule(user, content);
+    await reporting.sendNow(user, id);
+    expect(await reporting.ended(id)).toEqual(['sent', null]);
+    const expected = await reporting.csvOf(user, content.dashboardFilter);
+    expect(reporting.arrived()).toEqual([expected]);
+    expect(expected).not.toBe(whole);
+    await started.policies.change(
+      reportPolicy({ restrictions: [{ name: 'hides', when: 'true', restrict: { hideDashboardFilters: ['State'] } }] }),
+    );
+    const later = await reporting.login(started, 'a', { sub: 'filtered' });
+    await reporting.sendNow(later, next);
+    const latest = async () => (await reporting.rowsOf(next))[0];
+    await vi.waitFor(async () => expect(await latest()).toMatchObject({ state: 'due', reason: 'content-failed' }), {
+      timeout: 15_000,
+      interval: 50,
+    });
+    expect(reporting.arrived()).toEqual([expected]);
+  }, 60_000);
 
   test.each(['xlsx', 'link'])('hold what the format %s says', async (format) => {
     const started = await reporting.start();

@@ -232,6 +232,7 @@ const schedule: ListedSchedule = {
   recurrence: { every: 'week', on: ['mon'], at: '08:00', timezone: 'UTC' },
   ...{ isPaused: false, nextAt: when, createdAt: when },
   ...{ mutedUntil: when, alert: null, channel: null, alertState: null, status: null },
+  ...{ dashboardFilter: { State: ['CA'] }, metricIds: null },
 };
 
 const exported = {

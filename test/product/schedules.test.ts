@@ -69,12 +69,17 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
   test('a report is made, paused, sent, seen in the history, changed and deleted', async () => {
     const login = await mailing.logIn('mia');
     await show(login, async (page) => {
+      const filters = { 'Destination state': ['CA'] };
+      await page.evaluate(`document.querySelector('guestlist-dashboard').setFilters(${JSON.stringify(filters)})`);
       const dialog = await open(page);
       await dialog.getByText('There are no reports or alerts yet').waitFor();
       await shoot(page, 'empty');
       await press(dialog, 'New report');
       await dialog.getByLabel('Name').fill('Each morning');
       await dialog.getByLabel('Format').selectOption('csv');
+      await dialog.getByText(/^Destination state: (?:CA|California)$/).waitFor();
+      await dialog.getByLabel('Only some cards').check();
+      await dialog.getByLabel('Flights a day').check();
       await dialog.getByLabel('Time zone').fill('Mars/Base');
       await press(dialog, 'Save');
       await dialog.getByText('Check this: expected a name of the IANA time zones').waitFor();
@@ -85,7 +90,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
       expect(await violationsIn(page)).toEqual([]);
       await zone.fill('Europe/Berlin');
       await press(dialog, 'Save');
-      await dialog.getByText('CSV · Each workday, 8:00 AM').waitFor();
+      await dialog.getByText(/^CSV · Destination state: .* · Each workday, 8:00 AM/).waitFor();
       await dialog.getByText('Next time: ').waitFor();
       await press(dialog, 'Pause Each morning');
       await dialog.getByText('Paused', { exact: true }).waitFor();
@@ -94,6 +99,8 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
       await shoot(page, 'list');
       expect(await violationsIn(page)).toEqual([]);
       await vi.waitFor(() => expect(mailing.mailbox.received).toHaveLength(1), { timeout: 60_000, interval: 200 });
+      const [sent] = mailing.mailbox.received;
+      expect(sent?.mail.attachments.map(({ filename }) => filename)).toEqual(['Flights a day.csv']);
       await press(dialog, 'History Each morning');
       await until(async () => {
         await press(dialog, 'Read again');

@@ -30,6 +30,8 @@ export const scheduleSample = (
   mutedUntil: null,
   alert: null,
   channel: null,
+  dashboardFilter: {},
+  metricIds: null,
   alertState: null,
   ...fields,
 });
@@ -100,10 +102,17 @@ const scheduleTests = (store: () => Store): void => {
   it('changes only what is named', async () => {
     const { schedule, board, ann } = await insertSchedule(store());
     const recurrence = { cron: '5 8 * * 1', timezone: 'UTC' };
-    for (const change of [{}, { name: 'Changed' }, { recurrence, nextAt: later(5) }, { format: 'xlsx' as const }]) {
+    const content = { dashboardFilter: { State: ['CA'] }, metricIds: ['m'] };
+    for (const change of [
+      {},
+      { name: 'Changed' },
+      { recurrence, nextAt: later(5) },
+      content,
+      { format: 'xlsx' as const },
+    ]) {
       expect(await store().schedules.change(board.id, ann, schedule.id, change)).toBe(true);
     }
-    const wanted = { ...schedule, name: 'Changed', recurrence, nextAt: later(5), format: 'xlsx' };
+    const wanted = { ...schedule, name: 'Changed', recurrence, nextAt: later(5), ...content, format: 'xlsx' };
     expect(await store().schedules.list(board.id, ann)).toEqual([wanted]);
     expect(await store().schedules.delete(board.id, ann, schedule.id)).toBe(true);
     expect(await store().schedules.change(board.id, ann, schedule.id, {})).toBe(false);
@@ -128,7 +137,7 @@ const scheduleTests = (store: () => Store): void => {
 
   it('lists the schedules of a data app with their latest delivery, and no others', async () => {
     const { schedule, board, ann } = await insertSchedule(store());
-    const { alertState: _, alert: __, ...shown } = schedule;
+    const { alertState: _, alert: __, dashboardFilter: ___, metricIds: ____, ...shown } = schedule;
     const bob = { ...ann, clientId: 'another', userIdentifier: 'bob' };
     const newer = scheduleSample(board.id, bob, { createdAt: later(1), ...alerting });
     await store().schedules.insert(newer);
@@ -138,7 +147,8 @@ const scheduleTests = (store: () => Store): void => {
     const listed = await store().schedules.listAll(ann.dataAppId, 10);
     expect(listed).toMatchObject([{ id: newer.id, owner: bob, format: 'alert', last: null }, shown]);
     expect(listed[1]?.last).toEqual({ moment: later(5), state: 'skipped', reason: 'missed', finishedAt: moment });
-    expect(listed.some((each) => 'alert' in each || 'alertState' in each)).toBe(false);
+    const hidden = ['alert', 'alertState', 'dashboardFilter', 'metricIds'];
+    expect(listed.flatMap((each) => Object.keys(each)).filter((name) => hidden.includes(name))).toEqual([]);
     expect(await store().schedules.listAll(ann.dataAppId, 1)).toHaveLength(1);
     expect(await store().schedules.listAll(randomUUID(), 10)).toEqual([]);
   });

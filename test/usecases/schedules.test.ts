@@ -228,6 +228,52 @@ test.each([
   await deleteGuestSchedule(deps())(ann, { dashboardId, scheduleId });
 });
 
+test('a report keeps filters and metrics that its user may read, under their own names', async () => {
+  const ann = await guest('ann');
+  const made = await create(ann, { dashboardFilter: { state: ['CA'] }, metricIds: ['board-count'] });
+  expect(made).toMatchObject({ dashboardFilter: { State: ['CA'] }, metricIds: ['board-count'] });
+  const named = { dashboardId, scheduleId: made.id };
+  const update = (change: object) => updateGuestSchedule(deps())(ann, { ...named, ...change });
+  expect(await update({ name: 'Kept' })).toMatchObject({ dashboardFilter: { State: ['CA'] } });
+  await refusedWith('updateGuestSchedule INVALID_REQUEST_BODY', update({ format: 'link' }));
+  await refusedWith('updateGuestSchedule INVALID_REQUEST_BODY', update({ dashboardFilter: { Other: 1 } }));
+  await refusedWith('updateGuestSchedule UNAUTHORIZED', update({ metricIds: ['closed-count'] }));
+  const without = await update({ format: 'link', dashboardFilter: {}, metricIds: null });
+  expect(without).toMatchObject({ dashboardFilter: {}, metricIds: null });
+  await deleteGuestSchedule(deps())(ann, named);
+});
+
+test.each([
+  ['another dashboard’s metric', 'UNAUTHORIZED', { metricIds: ['closed-count'] }],
+  ['a filter that is not there', 'INVALID_REQUEST_BODY', { dashboardFilter: { Other: ['CA'] } }],
+  ['a value of another type', 'INVALID_REQUEST_BODY', { dashboardFilter: { State: { from: '2024-01-01' } } }],
+  ['filters of an alert', 'INVALID_REQUEST_BODY', { format: 'alert', alert, dashboardFilter: { State: ['CA'] } }],
+  ['metrics of a link', 'INVALID_REQUEST_BODY', { format: 'link', metricIds: ['board-count'] }],
+])('a report of %s is refused', async (_, code, more) => {
+  await refusedWith(`createGuestSchedule ${code}`, create(await guest('ann'), more));
+});
+
+test('a filter or metric that is hidden from the token is neither taken nor shown', async () => {
+  const seeing = await guest('ann');
+  const hidden = await world.mint(
+    {
+      userIdentifier: 'ann',
+      hideDashboardFilters: ['State'],
+      hideDashboardMetrics: [{ dashboardId: 'board', metricIds: ['board-count'] }],
+    },
+    { permissions: { isEnableDownloadMetrics: true } },
+  );
+  const filtered = { dashboardFilter: { State: ['CA'] } };
+  await refusedWith('createGuestSchedule INVALID_REQUEST_BODY', create(hidden, filtered));
+  await refusedWith('createGuestSchedule UNAUTHORIZED', create(hidden, { metricIds: ['board-count'] }));
+  const { id: scheduleId } = await create(seeing, { ...filtered, metricIds: ['board-count'] });
+  expect(await listGuestSchedules(deps())(hidden, { dashboardId })).toMatchObject([
+    { id: scheduleId, dashboardFilter: {} },
+  ]);
+  expect(await listGuestSchedules(deps())(seeing, { dashboardId })).toMatchObject([filtered]);
+  await deleteGuestSchedule(deps())(seeing, { dashboardId, scheduleId });
+});
+
 const each = (...names: readonly string[]) =>
   names.reduce<readonly Record<string, boolean>[]>(
     (all, name) => all.flatMap((one) => [true, false].map((is) => ({ ...one, [name]: is }))),

@@ -21,7 +21,14 @@ const timezone = 'Europe/Berlin';
 const at = '08:00';
 const report: SentSchedule = {
   ...{ id: 's', name: 'Report', format: 'pdf', catchUp: 'once', isPaused: false, nextAt: null, mutedUntil: null },
-  ...{ alert: null, channel: null, status: null, recurrence: { every: 'day', at, timezone } },
+  ...{
+    alert: null,
+    channel: null,
+    status: null,
+    dashboardFilter: {},
+    metricIds: null,
+    recurrence: { every: 'day', at, timezone },
+  },
 };
 const alertOf = (condition: object, quietHours: object | null = null) =>
   ({
@@ -64,6 +71,15 @@ describe('a schedule', () => {
       mutedUntil: given.mutedUntil,
     });
     expect(bodyOf(draftOf(given, metrics))).toMatchObject({ channel: null });
+  });
+
+  test('keeps filters and cards of files, and drops them where there is no file', () => {
+    const given = { ...report, dashboardFilter: { State: ['CA'] }, metricIds: ['days'] };
+    const draft = draftOf(given, metrics);
+    expect(bodyOf(draft)).toMatchObject({ dashboardFilter: { State: ['CA'] }, metricIds: ['days'] });
+    expect(bodyOf({ ...draft, hasOwnCards: false })).toMatchObject({ metricIds: null });
+    expect(bodyOf({ ...draft, format: 'link' })).toMatchObject({ dashboardFilter: {}, metricIds: null });
+    expect(newDraft('pdf', metrics, timezone, { State: ['NV'] }).filters).toEqual({ State: ['NV'] });
   });
 
   test('of a card that is gone begins with the first card', () => {

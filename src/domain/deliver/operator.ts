@@ -1,8 +1,9 @@
 /** Schedules as operators see them: what is sent to whom and what became of it, and never what a message says. */
 import type { Delivery, Schedule } from './schedule.js';
 
-/** A schedule of any user, with its latest delivery. What an alert found is not part of it. */
-export type WatchedSchedule = Omit<Schedule, 'alertState' | 'alert'> & {
+/** A schedule of any user, with its latest delivery. Neither values that its user chose nor
+ * those that an alert found are part of it. */
+export type WatchedSchedule = Omit<Schedule, 'alertState' | 'alert' | 'dashboardFilter' | 'metricIds'> & {
   readonly last: Pick<Delivery, 'moment' | 'state' | 'reason' | 'finishedAt'> | null;
 };
 

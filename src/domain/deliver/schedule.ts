@@ -1,4 +1,5 @@
 /** Schedules of reports and alerts, and the ledger of their deliveries. */
+import type { FilterValue } from '../filter/filter.js';
 import type { Alert, AlertState } from './alert.js';
 import type { CatchUp } from './catch-up.js';
 import type { Recurrence } from './recurrence.js';
@@ -30,6 +31,10 @@ export type SchedulePlan = {
   readonly alert: Alert | null;
   /** The name of the operator's channel that gets it; null: the owner gets it by e-mail. */
   readonly channel: string | null;
+  /** Filters that the owner set, by their names. They only narrow what the owner may see. Empty without files. */
+  readonly dashboardFilter: Readonly<Record<string, FilterValue>>;
+  /** The metrics of the files; null: all that the owner may open. */
+  readonly metricIds: readonly string[] | null;
 };
 
 export type Schedule = SchedulePlan & {

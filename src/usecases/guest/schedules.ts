@@ -6,7 +6,8 @@ import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way }
 import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
-import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { FilterValues, GuestGrant } from '../../domain/guest/grant.js';
+import { viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
 import type { Clock, Ids, Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
@@ -35,6 +36,10 @@ export type CreateSchedule = {
   readonly alert?: Alert | undefined;
   /** Left out or null: by e-mail. */
   readonly channel?: string | null | undefined;
+  /** Of files only, as the next. Left out: none. */
+  readonly dashboardFilter?: FilterValues | undefined;
+  /** Left out or null: all that the user may open. */
+  readonly metricIds?: readonly string[] | null | undefined;
 };
 export type NamedSchedule = { readonly dashboardId: string; readonly scheduleId: string };
 export type UpdateSchedule = NamedSchedule & {
@@ -67,6 +72,65 @@ const assertRecurrence = ({ reports, clock }: Deps, recurrence: Recurrence): voi
 };
 
 const invalid = (message: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason: 'alert-invalid' });
+
+type Content = Pick<Schedule, 'dashboardFilter' | 'metricIds'>;
+
+const hasContent = ({ dashboardFilter, metricIds }: Content): boolean =>
+  Object.keys(dashboardFilter).length > 0 || metricIds !== null;
+
+const assertTakesContent = (format: ReportFormat, content: Content): void => {
+  if ((format !== 'alert' && format !== 'link') || !hasContent(content)) return;
+  throw invalid('format: filters and metrics are chosen for files only. Choose pdf, xlsx or csv.');
+};
+
+/** Returns the content under the filters' own names. Throws for what the guest may not read. */
+const readContent = async (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  grant: GuestGrant,
+  { dashboard }: Opened,
+  content: Content,
+): Promise<Content> => {
+  if (!hasContent(content)) return content;
+  const { metricIds } = content;
+  const metrics = await openMetricsOf(store, grant, dashboard);
+  if (metricIds?.some((id) => !metrics.some(({ metricId }) => metricId === id)) === true) {
+    throw notOpen('metric-not-on-dashboard');
+  }
+  const choices = { dashboardFilter: content.dashboardFilter, metricFilter: {}, filterNames: {} };
+  const faults = viewFaults(grant, dashboard, metrics, choices, { now: clock.now(), timezone: grant.timezone });
+  if (faults.length > 0) {
+    throw new Refusal('INVALID_REQUEST_BODY', `${faults.slice(0, 10).join('; ')}.`, { reason: 'view-choices' });
+  }
+  return { dashboardFilter: visibleChoices(grant, dashboard, metrics, choices).dashboardFilter, metricIds };
+};
+
+/** The parts of the content that a change names, as they are stored. */
+const changedContent = async (
+  deps: Pick<Deps, 'store' | 'clock'>,
+  grant: GuestGrant,
+  opened: Opened,
+  [before, { format = before.format, dashboardFilter, metricIds }]: readonly [Schedule, UpdateSchedule],
+): Promise<Partial<Content>> => {
+  assertTakesContent(format, {
+    dashboardFilter: dashboardFilter ?? before.dashboardFilter,
+    metricIds: metricIds === undefined ? before.metricIds : metricIds,
+  });
+  const given = { dashboardFilter: dashboardFilter ?? {}, metricIds: metricIds ?? null };
+  const read = await readContent(deps, grant, opened, given);
+  return dashboardFilter === undefined ? {} : { dashboardFilter: read.dashboardFilter };
+};
+
+/** A schedule as its owner sees it now: without filters that are hidden now. */
+const listed = async (
+  deps: Pick<Deps, 'store' | 'tag'>,
+  grant: GuestGrant,
+  opened: Opened,
+  schedule: Schedule,
+): Promise<ListedSchedule> => {
+  const choices = { dashboardFilter: schedule.dashboardFilter, metricFilter: {}, filterNames: {} };
+  const { dashboardFilter } = visibleChoices(grant, opened.dashboard, [], choices);
+  return { ...schedule, dashboardFilter, status: await alertStatus(deps, grant, opened, schedule) };
+};
 
 /** Throws unless the plan is one of a report without an alert, or one of an alert that can tell something. */
 const assertPlan = async (
@@ -112,17 +176,19 @@ export const createGuestSchedule =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: CreateSchedule): Promise<ListedSchedule> => {
     const { dashboardId: openedId, name, format, recurrence, catchUp = 'once', isPaused = false } = command;
-    const { mutedUntil = null, alert = null, channel = null } = command;
+    const { mutedUntil = null, alert = null, channel = null, dashboardFilter = {}, metricIds = null } = command;
     const opened = await openFor(deps.store, grant, openedId);
     const owner = ownerOf(grant);
     const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert, channel };
     await assertPlan(deps, grant, opened, plan);
+    assertTakesContent(format, { dashboardFilter, metricIds });
+    const content = await readContent(deps, grant, opened, { dashboardFilter, metricIds });
     await assertReady(deps, owner, { openedId, channel });
     const createdAt = deps.clock.now();
     const dashboardId = opened.dashboard.id;
     const nextAt = nextMoment(recurrence, deps.reports.calendar, createdAt);
     const place = { id: deps.ids.uuid(), dashboardId, openedId, owner };
-    const schedule = { ...plan, ...place, nextAt, createdAt, alertState: null };
+    const schedule = { ...plan, ...content, ...place, nextAt, createdAt, alertState: null };
     await insertNew(deps, grant, schedule);
     return { ...schedule, status: null };
   };
@@ -136,9 +202,7 @@ export const listGuestSchedules =
   ): Promise<readonly ListedSchedule[]> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const own = await deps.store.schedules.list(opened.dashboard.id, ownerOf(grant));
-    return Promise.all(
-      own.map(async (schedule) => ({ ...schedule, status: await alertStatus(deps, grant, opened, schedule) })),
-    );
+    return Promise.all(own.map((schedule) => listed(deps, grant, opened, schedule)));
   };
 
 /** The plan as the change leaves it. Throws if the change makes an alert of a report, or the reverse. */
@@ -177,16 +241,18 @@ export const updateGuestSchedule =
     if ([format, alert, recurrence, channel].some((part) => part !== undefined)) {
       await assertPlan(deps, grant, opened, changedPlan(stored, { dashboardId, scheduleId, ...change }));
     }
+    const content = await changedContent(deps, grant, opened, [stored, { dashboardId, scheduleId, ...change }]);
     const changed = await deps.store.transaction(async (store) => {
       const { id } = await lockDashboard(store, grant, opened.dashboard.id);
       const before = await findSchedule(store, opened, owner, scheduleId);
       const isNew = recurrence !== undefined || (before.isPaused && isPaused === false);
       const { calendar } = deps.reports;
       const nextAt = isNew ? nextMoment(recurrence ?? before.recurrence, calendar, deps.clock.now()) : undefined;
-      if (!(await store.schedules.change(id, owner, scheduleId, { ...change, nextAt }))) throw missing(scheduleId);
+      const all = { ...change, ...content, nextAt };
+      if (!(await store.schedules.change(id, owner, scheduleId, all))) throw missing(scheduleId);
       return findSchedule(store, opened, owner, scheduleId);
     });
-    return { ...changed, status: await alertStatus(deps, grant, opened, changed) };
+    return listed(deps, grant, opened, changed);
   };
 
 /** Deletes a schedule and its history. Its deliveries that have not left are not sent. */
@@ -251,7 +317,10 @@ export type OpenReport = {
  */
 export const openReport =
   (deps: Pick<Deps, 'store' | 'reports' | 'tag'>) =>
-  async ({ grant }: GuestCaller, { openedId, dashboardId, owner, format, alert }: Schedule): Promise<OpenReport> => {
+  async (
+    { grant }: GuestCaller,
+    { openedId, dashboardId, owner, format, alert, metricIds }: Schedule,
+  ): Promise<OpenReport> => {
     const { store } = deps;
     const { dataAppId, clientId, userIdentifier } = ownerOf(grant);
     const isOwner =
@@ -262,6 +331,7 @@ export const openReport =
     assertFormat(deps, grant, opened, format);
     const { name } = opened.dashboard;
     if (alert !== null) return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert) };
-    const metrics = await openMetricsOf(store, grant, opened.dashboard);
+    const open = await openMetricsOf(store, grant, opened.dashboard);
+    const metrics = open.filter(({ metricId }) => metricIds === null || metricIds.includes(metricId));
     return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
   };

@@ -355,6 +355,7 @@ export class GuestlistDashboard extends EmbedElement {
     return html`<button class="icon" part="icon-button" type="button" aria-haspopup="dialog" aria-label=${label} title=${label}
       @click=${this.#openSchedules}>${bellIcon}</button>
       <guestlist-schedules exportparts=${exported} .format=${this.view.format} .dashboard=${dashboard}
+        .filters=${this.#filtersOf(dashboard)} .labels=${this.labels}
         .call=${this.#callSchedules}></guestlist-schedules>`;
   }
 

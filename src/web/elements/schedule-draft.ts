@@ -4,6 +4,7 @@ import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { ListedChannel } from '../../domain/deliver/reports.js';
 import type { AlertStatus, Delivery, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
+import type { FilterValues } from '../base/client.js';
 
 /** A schedule as the service sends it. */
 export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
@@ -31,6 +32,10 @@ export type Draft = {
   readonly timezone: string;
   /** Empty: by e-mail. */
   readonly channel: string;
+  /** Values of the dashboard's filters, and the chosen cards; no card: all. Both of files only. */
+  readonly filters: FilterValues;
+  readonly metricIds: readonly string[];
+  readonly hasOwnCards: boolean;
   /** A time of the reader's clock; empty: none. */
   readonly mutedUntil: string;
   readonly metricId: string;
@@ -85,7 +90,13 @@ const firstCard = ([metric]: readonly GuestMetric[]) => ({
 });
 
 /** The draft of a new schedule in this time zone. */
-export const newDraft = (format: ReportFormat, metrics: readonly GuestMetric[], timezone: string): Draft => ({
+export const newDraft = (
+  format: ReportFormat,
+  metrics: readonly GuestMetric[],
+  timezone: string,
+  filters: FilterValues = {},
+): Draft => ({
+  ...{ filters, metricIds: [], hasOwnCards: false },
   ...{ name: '', format, timezone, channel: '', mutedUntil: '' },
   ...{ every: format === 'alert' ? 'hour' : 'workday', at: '08:00', on: ['mon'], day: '1', cron: '0 8 * * 1-5' },
   ...firstCard(metrics),
@@ -93,10 +104,11 @@ export const newDraft = (format: ReportFormat, metrics: readonly GuestMetric[], 
 });
 
 export const draftOf = (schedule: SentSchedule, metrics: readonly GuestMetric[]): Draft => {
-  const { name, format, recurrence, channel, mutedUntil, alert } = schedule;
+  const { name, format, recurrence, channel, mutedUntil, alert, dashboardFilter, metricIds } = schedule;
   return {
     ...newDraft(format, metrics, recurrence.timezone),
     ...{ name, channel: channel ?? '', mutedUntil: mutedUntil === null ? '' : localTime(mutedUntil) },
+    ...{ filters: dashboardFilter, metricIds: metricIds ?? [], hasOwnCards: metricIds !== null },
     ...draftOfRecurrence(recurrence),
     ...(alert === null ? {} : draftOfAlert(alert)),
     ...(metrics.some(({ metricId }) => metricId === alert?.metricId) ? {} : firstCard(metrics)),
@@ -135,6 +147,7 @@ const conditionOf = ({ is, value, to }: Draft): AlertCondition => {
 /** The body of the request that saves a draft. */
 export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
   const { name, format, channel, mutedUntil, metricId, measure, hasQuietHours, quietFrom, quietTo } = draft;
+  const { filters, metricIds, hasOwnCards } = draft;
   const quietHours = hasQuietHours ? { from: quietFrom, to: quietTo } : null;
   return {
     ...{
@@ -143,10 +156,15 @@ export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
       recurrence: recurrenceOf(draft),
       channel: (takesChannel(draft) && channel) || null,
     },
+    dashboardFilter: takesContent(draft) ? filters : {},
+    metricIds: takesContent(draft) && hasOwnCards ? metricIds : null,
     mutedUntil: mutedUntil === '' ? null : new Date(mutedUntil).toISOString(),
     ...(format === 'alert' ? { alert: { metricId, measure, condition: conditionOf(draft), quietHours } } : {}),
   };
 };
+
+/** Only files have filters and chosen cards. */
+export const takesContent = (draft: Pick<Draft, 'format'>): boolean => !takesChannel(draft);
 
 /** Files go by e-mail only. */
 export const takesChannel = ({ format }: Pick<Draft, 'format'>): boolean => format === 'alert' || format === 'link';
@@ -173,6 +191,7 @@ export type Faults = Readonly<Partial<Record<Field | 'form', string>>>;
 const fieldAt = (path: string): Field | undefined => {
   const known: Readonly<Record<string, Field>> = {
     ...{ name: 'name', format: 'format', channel: 'channel', mutedUntil: 'mutedUntil' },
+    ...{ dashboardFilter: 'filters', metricIds: 'metricIds' },
     ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
     ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
     ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },

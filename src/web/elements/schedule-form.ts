@@ -4,10 +4,12 @@ import { live } from 'lit/directives/live.js';
 import type { AlertCondition } from '../../domain/deliver/alert.js';
 import type { ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
+import type { FilterValues } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
+import { sameValues } from '../filters/filter-values.js';
 import {
   bodyOf,
   type Channel,
@@ -21,6 +23,7 @@ import {
   newDraft,
   type SentSchedule,
   takesChannel,
+  takesContent,
 } from './schedule-draft.js';
 import { conditionName, everyName, formatName, namedDays, ownTimezone } from './schedule-words.js';
 
@@ -37,6 +40,8 @@ export class ScheduleForm extends LitElement {
     metrics: { attribute: false },
     formats: { attribute: false },
     channels: { attribute: false },
+    filters: { attribute: false },
+    notesOf: { attribute: false },
     schedule: { attribute: false },
     isAlert: { attribute: false },
     save: { attribute: false },
@@ -49,6 +54,10 @@ export class ScheduleForm extends LitElement {
   /** What the service offers. */
   declare formats: readonly ReportFormat[];
   declare channels: readonly Channel[];
+  /** The filters that are set on the dashboard now. */
+  declare filters: FilterValues;
+  /** Filters in the reader's words. */
+  declare notesOf: (filters: FilterValues) => readonly string[];
   /** What is changed; undefined: a new one. */
   declare schedule: SentSchedule | undefined;
   declare isAlert: boolean;
@@ -64,6 +73,8 @@ export class ScheduleForm extends LitElement {
     this.metrics = [];
     this.formats = [];
     this.channels = [];
+    this.filters = {};
+    this.notesOf = () => [];
     this.isAlert = false;
     this.faults = {};
     this.isBusy = false;
@@ -146,7 +157,9 @@ export class ScheduleForm extends LitElement {
   override willUpdate(): void {
     const kind = this.isAlert ? 'alert' : (this.formats.find((format) => format !== 'alert') ?? 'pdf');
     this.draft ??=
-      this.schedule === undefined ? newDraft(kind, this.metrics, ownTimezone()) : draftOf(this.schedule, this.metrics);
+      this.schedule === undefined
+        ? newDraft(kind, this.metrics, ownTimezone(), this.filters)
+        : draftOf(this.schedule, this.metrics);
   }
 
   override firstUpdated(): void {
@@ -186,7 +199,33 @@ export class ScheduleForm extends LitElement {
       text('Format'),
       kinds.map((kind) => [kind, formatName(kind, text)]),
     )}
-      <p class="quiet">${text('A report shows the whole dashboard as it opens for you, without the filters that you have set now.')}</p>`;
+      ${takesContent(draft) ? this.#content(draft) : nothing}`;
+  }
+
+  #content(draft: Draft): TemplateResult {
+    const { text } = this.format;
+    const isOther = !sameValues(draft.filters, this.filters);
+    const take = () => {
+      this.draft = { ...draft, filters: this.filters };
+    };
+    return html`<fieldset aria-describedby=${this.#describedBy('filters')}>
+        <legend>${text('Filters')}</legend>
+        <p class="quiet">${this.notesOf(draft.filters).join(' · ') || text('No filters set')}</p>
+        ${isOther ? html`<div><button class="button" part="button" type="button" @click=${take}>${text('Use the filters that are set now')}</button></div>` : nothing}
+        ${this.#fault('filters')}
+      </fieldset>
+      <fieldset aria-describedby=${this.#describedBy('metricIds')}>
+        <label class="check"><input type="checkbox" name="hasOwnCards" .checked=${draft.hasOwnCards} /> ${text('Only some cards')}</label>
+        ${
+          draft.hasOwnCards
+            ? html`<div class="days">${this.metrics.map(
+                ({ metricId, name }) =>
+                  html`<label class="check"><input type="checkbox" name="metricIds" value=${metricId} .checked=${draft.metricIds.includes(metricId)} /> ${name}</label>`,
+              )}</div>`
+            : nothing
+        }
+        ${this.#fault('metricIds')}
+      </fieldset>`;
   }
 
   #alertFields(draft: Draft): TemplateResult {
@@ -345,11 +384,12 @@ export class ScheduleForm extends LitElement {
     if (draft === undefined || !isField) return;
     const name = target.name as keyof Draft;
     const isOn = target instanceof HTMLInputElement && target.checked;
-    if (name === 'on') {
-      const on = draft.on.filter((day) => day !== target.value);
-      this.draft = { ...draft, on: isOn ? [...on, target.value as (typeof on)[number]] : on };
+    if (name === 'on' || name === 'metricIds') {
+      const others = draft[name].filter((each) => each !== target.value);
+      this.draft = { ...draft, [name]: isOn ? [...others, target.value] : others };
     } else {
-      this.draft = this.#fitting({ ...draft, [name]: name === 'hasQuietHours' ? isOn : target.value }, name);
+      const isSwitch = name === 'hasQuietHours' || name === 'hasOwnCards';
+      this.draft = this.#fitting({ ...draft, [name]: isSwitch ? isOn : target.value }, name);
     }
     const { [name]: _, form: __, quietHours: ___, ...others } = this.faults;
     this.faults = others;

@@ -2,13 +2,14 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
-import { isRecord } from '../base/client.js';
+import { type FilterValues, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
+import { type FilterLabels, filterNotes } from '../filters/filter-values.js';
 import type { Channel, SentDelivery, SentSchedule } from './schedule-draft.js';
 import type { SaveSchedule } from './schedule-form.js';
 import {
@@ -43,6 +44,8 @@ export class SchedulesPanel extends LitElement {
   static override properties = {
     format: { attribute: false },
     dashboard: { attribute: false },
+    filters: { attribute: false },
+    labels: { attribute: false },
     call: { attribute: false },
     isOpen: { state: true },
     place: { state: true },
@@ -54,7 +57,10 @@ export class SchedulesPanel extends LitElement {
     note: { state: true },
   };
   declare format: Format;
-  declare dashboard: Pick<GuestDashboard, 'metrics' | 'scheduleFormats'>;
+  declare dashboard: Pick<GuestDashboard, 'metrics' | 'filters' | 'scheduleFormats'>;
+  /** The filters that are set on the dashboard now. */
+  declare filters: FilterValues;
+  declare labels: FilterLabels;
   declare call: CallSchedules;
   declare isOpen: boolean;
   declare place: Place;
@@ -74,6 +80,8 @@ export class SchedulesPanel extends LitElement {
     this.isOpen = false;
     this.place = { at: 'list' };
     this.channels = [];
+    this.filters = {};
+    this.labels = new Map();
     this.note = '';
   }
 
@@ -239,7 +247,8 @@ export class SchedulesPanel extends LitElement {
     const { text } = format;
     const { name, recurrence, alert, channel, status } = schedule;
     const what = alert === null ? formatName(schedule.format, text) : alertName(alert, this.dashboard.metrics, format);
-    const parts = [what, recurrenceName(recurrence, format), ...(channel === null ? [] : [channel])];
+    const filters = Object.keys(schedule.dashboardFilter).length === 0 ? [] : this.#notesOf(schedule.dashboardFilter);
+    const parts = [what, ...filters, recurrenceName(recurrence, format), ...(channel === null ? [] : [channel])];
     return html`<li>
       <h3>${name}</h3>
       <p class="quiet">${parts.join(' · ')}</p>
@@ -286,6 +295,8 @@ export class SchedulesPanel extends LitElement {
       .metrics=${this.dashboard.metrics}
       .formats=${this.dashboard.scheduleFormats ?? []}
       .channels=${this.channels}
+      .filters=${this.filters}
+      .notesOf=${this.#notesOf}
       .schedule=${schedule}
       .isAlert=${isAlert}
       .save=${this.#saver(schedule)}
@@ -362,6 +373,9 @@ export class SchedulesPanel extends LitElement {
       this.deliveries = recordsIn(found, 'moment');
     });
   }
+
+  readonly #notesOf = (filters: FilterValues): readonly string[] =>
+    filterNotes(this.dashboard.filters, filters, this.format, this.labels);
 
   readonly #saver =
     (schedule: SentSchedule | undefined): SaveSchedule =>

@@ -196,8 +196,8 @@ export const texts: Texts = {
   'Share with everyone': 'مشاركة مع الجميع',
   'Reports and alerts': 'التقارير والتنبيهات',
   'A card that is gone': 'بطاقة لم تعد موجودة',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'يعرض التقرير لوحة المعلومات كاملة كما تفتح لك، دون عوامل التصفية التي حددتها الآن.',
+  'Only some cards': 'بعض البطاقات فقط',
+  'Use the filters that are set now': 'استخدام عوامل التصفية المحددة الآن',
   Alert: 'تنبيه',
   'Asked for': 'مطلوب يدويًا',
   Back: 'رجوع',

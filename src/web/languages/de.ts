@@ -221,8 +221,8 @@ export const texts: Texts = {
   'Share with everyone': 'Mit allen teilen',
   'Reports and alerts': 'Berichte und Warnungen',
   'A card that is gone': 'Eine Karte, die es nicht mehr gibt',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Ein Bericht zeigt das ganze Dashboard, wie es sich für Sie öffnet, ohne die Filter, die Sie jetzt gesetzt haben.',
+  'Only some cards': 'Nur einige Karten',
+  'Use the filters that are set now': 'Die jetzt gesetzten Filter verwenden',
   Alert: 'Warnung',
   'Asked for': 'Angefordert',
   Back: 'Zurück',

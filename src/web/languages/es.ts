@@ -227,8 +227,8 @@ export const texts: Texts = {
   'Share with everyone': 'Compartir con todos',
   'Reports and alerts': 'Informes y alertas',
   'A card that is gone': 'Una tarjeta que ya no existe',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Un informe muestra todo el panel tal como se abre para usted, sin los filtros que ha puesto ahora.',
+  'Only some cards': 'Solo algunas tarjetas',
+  'Use the filters that are set now': 'Usar los filtros puestos ahora',
   Alert: 'Alerta',
   'Asked for': 'Solicitado',
   Back: 'Atrás',

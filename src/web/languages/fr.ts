@@ -235,8 +235,8 @@ export const texts: Texts = {
   'Share with everyone': 'Partager avec tout le monde',
   'Reports and alerts': 'Rapports et alertes',
   'A card that is gone': 'Une carte qui n’existe plus',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Un rapport montre tout le tableau de bord tel qu’il s’ouvre pour vous, sans les filtres que vous avez choisis maintenant.',
+  'Only some cards': 'Seulement certaines cartes',
+  'Use the filters that are set now': 'Utiliser les filtres choisis maintenant',
   Alert: 'Alerte',
   'Asked for': 'Demandé',
   Back: 'Retour',

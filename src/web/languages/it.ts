@@ -232,8 +232,8 @@ export const texts: Texts = {
   'Share with everyone': 'Condividi con tutti',
   'Reports and alerts': 'Report e avvisi',
   'A card that is gone': 'Una scheda che non c’è più',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Un report mostra l’intera dashboard come si apre per lei, senza i filtri impostati ora.',
+  'Only some cards': 'Solo alcune schede',
+  'Use the filters that are set now': 'Usa i filtri impostati ora',
   Alert: 'Avviso',
   'Asked for': 'Richiesto',
   Back: 'Indietro',

@@ -196,8 +196,8 @@ export const texts: Texts = {
   'Share with everyone': '全員と共有する',
   'Reports and alerts': 'レポートとアラート',
   'A card that is gone': 'なくなったカード',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'レポートには、開いたときのダッシュボード全体が表示されます。今設定しているフィルターは含まれません。',
+  'Only some cards': '一部のカードのみ',
+  'Use the filters that are set now': '今設定しているフィルターを使う',
   Alert: 'アラート',
   'Asked for': '手動で依頼',
   Back: '戻る',

@@ -234,8 +234,8 @@ export const texts: Texts = {
   'Share with everyone': 'Met iedereen delen',
   'Reports and alerts': 'Rapporten en meldingen',
   'A card that is gone': 'Een kaart die er niet meer is',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Een rapport toont het hele dashboard zoals het voor u opent, zonder de filters die u nu hebt ingesteld.',
+  'Only some cards': 'Alleen bepaalde kaarten',
+  'Use the filters that are set now': 'De nu ingestelde filters gebruiken',
   Alert: 'Melding',
   'Asked for': 'Aangevraagd',
   Back: 'Terug',

@@ -262,8 +262,8 @@ export const texts: Texts = {
   'Share with everyone': 'Udostępnij wszystkim',
   'Reports and alerts': 'Raporty i alerty',
   'A card that is gone': 'Karta, której już nie ma',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Raport pokazuje cały pulpit tak, jak się dla Ciebie otwiera, bez ustawionych teraz filtrów.',
+  'Only some cards': 'Tylko wybrane karty',
+  'Use the filters that are set now': 'Użyj ustawionych teraz filtrów',
   Alert: 'Alert',
   'Asked for': 'Na żądanie',
   Back: 'Wstecz',

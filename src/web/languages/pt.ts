@@ -235,8 +235,8 @@ export const texts: Texts = {
   'Share with everyone': 'Partilhar com todos',
   'Reports and alerts': 'Relatórios e alertas',
   'A card that is gone': 'Um cartão que já não existe',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Um relatório mostra todo o painel como ele abre para você, sem os filtros definidos agora.',
+  'Only some cards': 'Apenas alguns cartões',
+  'Use the filters that are set now': 'Usar os filtros definidos agora',
   Alert: 'Alerta',
   'Asked for': 'Solicitado',
   Back: 'Voltar',

@@ -197,8 +197,8 @@ export const texts: Texts = {
   'Share with everyone': 'Herkesle paylaş',
   'Reports and alerts': 'Raporlar ve uyarılar',
   'A card that is gone': 'Artık olmayan bir kart',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    'Rapor, panonun tamamını sizin için açıldığı gibi gösterir; şu an ayarladığınız filtreler dahil değildir.',
+  'Only some cards': 'Yalnızca bazı kartlar',
+  'Use the filters that are set now': 'Şu an ayarlı filtreleri kullan',
   Alert: 'Uyarı',
   'Asked for': 'İstek üzerine',
   Back: 'Geri',

@@ -196,8 +196,8 @@ export const texts: Texts = {
   'Share with everyone': '与所有人共享',
   'Reports and alerts': '报告和提醒',
   'A card that is gone': '已不存在的卡片',
-  'A report shows the whole dashboard as it opens for you, without the filters that you have set now.':
-    '报告显示为您打开时的整个仪表板，不含您现在设置的筛选条件。',
+  'Only some cards': '仅部分卡片',
+  'Use the filters that are set now': '使用当前设置的筛选条件',
   Alert: '提醒',
   'Asked for': '手动请求',
   Back: '返回',
