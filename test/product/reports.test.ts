@@ -42,4 +42,28 @@ describe.skipIf(!existsSync(chromium))('a report of the product', () => {
     const { body: ended } = await get<{ data: { state: string }[] }>(history, login.token);
     expect(ended.data.map(({ state }) => state)).toEqual(['sent']);
   }, 120_000);
+
+  test('of chosen metrics has a PDF of each, with the filters that were set', async () => {
+    const { product, mailbox } = mailing;
+    const before = mailbox.received.length;
+    const { token, embeds } = await mailing.logIn('chooser');
+    const board = `${product.url}/api/v2/guest/dashboards/${embeds[0]?.id}`;
+    type Board = { data: { metrics: { metricId: string; name: string }[] } };
+    const metrics = (await get<Board>(board, token)).body.data.metrics.slice(0, 2);
+    const recurrence = { every: 'day', at: '08:00', timezone: 'UTC' };
+    const content = {
+      metricIds: metrics.map(({ metricId }) => metricId),
+      dashboardFilter: { 'Destination state': ['CA'] },
+    };
+    const plan = { name: 'Two', format: 'pdf', recurrence, ...content };
+    const made = await post<{ data: { id: string } }>(`${board}/schedules`, plan, token);
+    expect(made.status, made.text).toBe(200);
+    await post(`${board}/schedules/send`, { scheduleId: made.body.data.id }, token);
+    await vi.waitFor(() => expect(mailbox.received).toHaveLength(before + 1), { timeout: 60_000, interval: 200 });
+    const files = mailbox.received.at(-1)?.mail.attachments ?? [];
+    expect(files.map(({ filename }) => filename)).toEqual(metrics.map(({ name }) => `${name}.pdf`));
+    for (const { content: input } of files) {
+      expect(execFileSync('pdftotext', ['-', '-'], { input, encoding: 'utf8' })).toContain('CA');
+    }
+  }, 120_000);
 });
