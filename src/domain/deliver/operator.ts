@@ -1,8 +1,7 @@
 /** Schedules as operators see them: what is sent to whom and what became of it, and never what a message says. */
 import type { Delivery, Schedule } from './schedule.js';
 
-/** A schedule of any user, with its latest delivery. Neither values that its user chose nor
- * those that an alert found are part of it. */
+/** A schedule of any user, with its latest delivery. It has neither values that the user chose nor what an alert found. */
 export type WatchedSchedule = Omit<Schedule, 'alertState' | 'alert' | 'dashboardFilter' | 'metricIds'> & {
   readonly last: Pick<Delivery, 'moment' | 'state' | 'reason' | 'finishedAt'> | null;
 };

@@ -80,7 +80,8 @@ const hasContent = ({ dashboardFilter, metricIds }: Content): boolean =>
 
 const assertTakesContent = (format: ReportFormat, content: Content): void => {
   if ((format !== 'alert' && format !== 'link') || !hasContent(content)) return;
-  throw invalid('format: filters and metrics are chosen for files only. Choose pdf, xlsx or csv.');
+  const message = 'format: filters and metrics are chosen for files only. Choose pdf, xlsx or csv.';
+  throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'report-format' });
 };
 
 /** Returns the content under the filters' own names. Throws for what the guest may not read. */
