@@ -113,8 +113,8 @@ If somebody else changed a metric meanwhile, the editor says so and overwrites n
 
 Where the token and the embed give \`isEnableCustomizeLayout\`, \`<guestlist-dashboard>\` has a button
 for it. A card is dragged, or chosen and moved by the arrow keys; its corner, or Shift with the
-arrow keys, changes its size. A token of a user saves the arrangement for that user only, and can
-restore the original.
+arrow keys, changes its size. So are headings, texts, pictures and titles of tabs. A token of a user
+saves the arrangement for that user only, and can restore the original.
 
 ## Themes
 

@@ -7,6 +7,7 @@ import { guestFilterValues, identifier, list, named } from './fields.js';
 import { gridCard } from './guest-metrics.js';
 import { encodeView, exampleView, guestView } from './guest-view.js';
 import { noError, operation } from './operation.js';
+import { tilePlaces } from './tiles.js';
 
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 
@@ -19,7 +20,7 @@ export const saveGuestLayout = operation({
   resource: 'Guest writes',
   summary: 'Arrange the cards of a dashboard',
   description:
-    'Replaces the cards that this guest sees. A token without a user changes the layout of its client’s dashboard for all users; otherwise the layout is saved for the user only.',
+    'Replaces the cards that this guest sees, and puts tiles at the places of `tiles`. A token without a user changes the layout of its client’s dashboard for all users; otherwise the layout is saved for the user only.',
   credentials: ['guestToken'],
   input: z.strictObject({
     dashboardId: identifier,
@@ -27,6 +28,12 @@ export const saveGuestLayout = operation({
       (cards) => new Set(cards.map(({ metricId }) => metricId)).size === cards.length,
       'each metric once',
     ),
+    tiles: tilePlaces
+      .refine((places) => new Set(places.map(({ tileId }) => tileId)).size === places.length, 'each tile once')
+      .optional()
+      .describe(
+        'Places of tiles. Of a tab only `y` counts. Without a place, a tile goes below all others; without `tiles`, all stay.',
+      ),
   }),
   output: z.object({
     data: z.object({

@@ -32,8 +32,25 @@ const tile = z.discriminatedUnion('kind', [
       .describe('Paragraphs, lists (`- `), `**bold**`, `*italics*` and `[links](https://…)`. All else is plain text.'),
   }),
   z.strictObject({ kind: z.literal('image'), ...place, source, alt: text.trim().min(1).max(300) }),
+  z
+    .strictObject({
+      kind: z.literal('tab'),
+      ...place,
+      x: place.x.max(0),
+      w: place.w.min(12),
+      h: place.h.max(1),
+      text: text.trim().min(1).max(200),
+    })
+    .describe(
+      'The title of a tab. What stands below it, down to the next tab, is on the tab; what stands above the first tab is always shown.',
+    ),
 ]) satisfies z.ZodType<Tile, unknown>;
+
+/** Where a guest puts tiles. A tab takes only the row of its place. */
+export const tilePlaces = list(z.strictObject(place), 50);
 
 export const tiles = list(tile, 50)
   .optional()
-  .describe('Headings, texts and pictures between the cards. They are shown to every guest of the dashboard.');
+  .describe(
+    'Headings, texts and pictures between the cards, and titles of tabs. They are shown to every guest of the dashboard.',
+  );

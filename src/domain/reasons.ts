@@ -288,6 +288,7 @@ export const ownReasons = [
   'tenant-unknown',
   'tenant-unknown-upstream',
   'text-not-storable',
+  'tile-not-on-the-dashboard',
   'timezone-refused',
   'timezone-unknown',
   'token-gone',

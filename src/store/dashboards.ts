@@ -45,8 +45,9 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       return row && decodeDashboard(row);
     },
     listUsers: (id, limit) => listUsers(db, id, limit),
-    setLayout: async (id, layout) => {
-      const set = db.updateTable('dashboards').set({ layout: jsonb(layout) });
+    setLayout: async (id, layout, tiles) => {
+      const changed = { layout: jsonb(layout), ...(tiles === undefined ? {} : { tiles: jsonb(tiles) }) };
+      const set = db.updateTable('dashboards').set(changed);
       assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
     },
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),

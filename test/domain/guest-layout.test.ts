@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Dashboard, LayoutCard } from '../../src/domain/dashboard/dashboard.js';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
+import type { Tile } from '../../src/domain/dashboard/tile.js';
 import type { GuestLayout } from '../../src/domain/guest/layout.js';
-import { boardCards, dashboardLayout, ownLayout } from '../../src/domain/guest/layout.js';
+import { boardCards, boardTiles, dashboardLayout, ownLayout } from '../../src/domain/guest/layout.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const card = (metricId: string, y: number): LayoutCard => ({ metricId, x: 0, y, w: 1, h: 1 });
@@ -63,7 +64,7 @@ test('whatever a viewer arranges: it sees its cards and later ones, and what it 
       const place = (order: readonly string[]) =>
         order.filter((id) => open.has(id)).map((id, index) => card(id, index));
       const save = (own: GuestLayout | undefined, order: readonly string[]) =>
-        ownLayout(place(order), open, { dashboard, metrics, own, isKept });
+        ownLayout({ layout: place(order) }, open, { dashboard, metrics, own, isKept });
       const unseen = (cards: readonly LayoutCard[]) => cards.filter((one) => !isSeen(one));
       const before = boardCards(dashboard, metrics, undefined);
       const first = save(undefined, given);
@@ -77,4 +78,27 @@ test('whatever a viewer arranges: it sees its cards and later ones, and what it 
     }),
     { seed: 5 },
   );
+});
+
+test('tiles stand where the viewer put them; later ones go below, a removed one is gone, and a tab keeps its width', () => {
+  const place = { x: 0, y: 0, w: 12, h: 1 };
+  const heading: Tile = { tileId: 'h', kind: 'heading', text: 'Sales', ...place };
+  const tab: Tile = { tileId: 't', kind: 'tab', text: 'More', ...place, y: 5 };
+  const later: Tile = { tileId: 'l', kind: 'tab', text: 'Later', ...place, y: 6 };
+  const board = (...tiles: Tile[]): Dashboard => ({ ...boardOf([]), tiles });
+  const given = { layout: [card('a', 2)], tiles: [{ tileId: 'h', x: 3, y: 9, w: 4, h: 2 }] };
+  const saved = ownLayout(
+    { ...given, tiles: [...given.tiles, { tileId: 't', x: 3, y: 1, w: 4, h: 2 }] },
+    new Set(['a']),
+    { dashboard: board(heading, tab), metrics: [metricOf('a')], own: undefined, isKept: () => false },
+  );
+  const moved = [
+    { ...heading, x: 3, y: 9, w: 4, h: 2 },
+    { ...tab, y: 1 },
+  ];
+  expect(boardTiles(board(heading, tab), undefined)).toEqual([heading, tab]);
+  expect(boardTiles(board(heading, tab, later), saved)).toEqual([...moved, { ...later, y: 17 }]);
+  expect(boardTiles(board(tab), saved)).toEqual(moved.slice(1));
+  const onlyCards = { dashboard: board(heading, tab), metrics: [metricOf('a')], own: saved, isKept: () => false };
+  expect(boardTiles(board(heading, tab), ownLayout({ layout: [] }, new Set(['a']), onlyCards))).toEqual(moved);
 });

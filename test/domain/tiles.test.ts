@@ -62,6 +62,15 @@ test('changes in words', () => {
   ]);
 });
 
+test('a tab is a row over the whole width, and stays where it is', () => {
+  const tab: Tile = { tileId: 'tab', kind: 'tab', text: 'More', ...place };
+  expect(importedData.safeParse(board(tab)).success).toBe(true);
+  for (const wrong of [{ x: 1 }, { w: 11 }, { h: 2 }, { text: ' ' }])
+    expect(importedData.safeParse(board({ ...tab, ...wrong })).success).toBe(false);
+  expect(besideCards([tab], [{ x: 6, y: 0, w: 6, h: 4 }])).toEqual([tab]);
+  expect(contentChanges(board(), board(tab)).map(({ text }) => text)).toEqual(['Tab "More" was added.']);
+});
+
 describe('a roll-out merges tiles by id', () => {
   const merge = (template: DashboardContent, tenant: DashboardContent) =>
     mergeDashboard({ base: board(heading, note), template, tenant });

@@ -20,6 +20,22 @@ import { type Product, runToEnd, startProduct } from './product.js';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const screenshots = process.env.TEST_SCREENSHOTS;
 
+/** A png of noise, in base64. */
+const noisyPicture = `(async () => {
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 800;
+  const context = canvas.getContext('2d');
+  const picture = context.createImageData(800, 800);
+  for (let at = 0, seed = 7; at < picture.data.length; at += 1) {
+    seed ^= seed << 13;
+    seed ^= seed >>> 17;
+    seed ^= seed << 5;
+    picture.data[at] = at % 4 === 3 ? 255 : seed & 255;
+  }
+  context.putImageData(picture, 0, 0);
+  return canvas.toDataURL('image/png').split(',')[1];
+})()`;
+
 let product: Product;
 beforeAll(async () => {
   product = await startProduct();
@@ -200,7 +216,10 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
 
   type Content = {
     readonly digest: string;
-    readonly data: { readonly metrics: readonly { metricId: string; name: string; definition: object }[] };
+    readonly data: {
+      readonly metrics: readonly { metricId: string; name: string; definition: object }[];
+      readonly tiles?: readonly Readonly<Record<string, string | undefined>>[];
+    };
   };
   const contentOf = async (dashboardId = 'delays') => {
     const query = new URLSearchParams({ dashboardId, workspaceName: 'flights' });
@@ -307,6 +326,72 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByText('The arrangement is saved.').waitFor();
     await page.reload();
     await page.getByRole('button', { name: /^Delayed over 15 minutes 4 wide, 4 high ?, column 1, row 1$/ }).waitFor();
+  });
+
+  test('a person adds a heading, a text, a picture and a tab by keyboard alone, changes and removes them', async () => {
+    const dialog = page.getByRole('dialog');
+    const add = async (kind: string, label: string, text: string): Promise<void> => {
+      await page.getByRole('button', { name: `Add ${kind}` }).click();
+      await dialog.getByLabel(label).fill(text);
+    };
+    await add('heading', 'Heading', 'Delays');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('button', { name: /^Heading: Delays/ })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await add('text', 'Text', 'How to **read** this');
+    if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/studio-tile-dialog.png` });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await add('tab', 'Title of the tab', 'More');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Tab: More/ }).waitFor();
+    await page.getByRole('button', { name: 'Add picture' }).click();
+    await dialog.getByLabel('What it shows').fill('Our logo');
+    await dialog
+      .getByLabel('Picture')
+      .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('alert').getByText('no picture that the browser can read').waitFor();
+    // Noise cannot be packed: as a png it is larger than the service takes.
+    const noise = Buffer.from(String(await page.evaluate(noisyPicture)), 'base64');
+    expect(noise.length).toBeGreaterThan(1_000_000);
+    await dialog.getByLabel('Picture').setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: noise });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('button', { name: /^Picture: Our logo/ }).waitFor();
+    await page.getByRole('button', { name: /^Heading: Delays/ }).focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Heading').fill('Late flights');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Heading: Late flights/ }).focus();
+    for (let step = 0; step < 12; step += 1) await page.keyboard.press('ArrowUp');
+    await page.getByRole('button', { name: /^Heading: Late flights .*row 1$/ }).waitFor();
+    await page.getByRole('button', { name: /^Text: How/ }).focus();
+    await page.keyboard.press('Delete');
+    expect(await page.getByRole('button', { name: /^Text: How/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: /^Text: How/ }).waitFor();
+    await shoot('arrange-tiles');
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'Save arrangement' }).click();
+    await page.getByText('The arrangement is saved.').waitFor();
+    const stored = (await contentOf()).data.tiles ?? [];
+    expect(stored.map(({ kind, text = '', alt = '' }) => [kind, text + alt])).toEqual([
+      ['heading', 'Late flights'],
+      ['text', 'How to **read** this'],
+      ['tab', 'More'],
+      ['image', 'Our logo'],
+    ]);
+    expect(stored.map(({ source = '' }) => source.length).filter((length) => length > 270_000)).toEqual([]);
+    await page.reload();
+    await page.getByRole('button', { name: /^Heading: Late flights .*row 1$/ }).waitFor();
+    for (const name of [/^Heading/, /^Text/, /^Tab/, /^Picture/]) {
+      await page.getByRole('button', { name }).focus();
+      await page.keyboard.press('Delete');
+    }
+    await page.getByRole('button', { name: 'Save arrangement' }).click();
+    await page.getByText('The arrangement is saved.').waitFor();
+    expect((await contentOf()).data.tiles ?? []).toEqual([]);
   });
 
   test('the history says who changed what, and brings an earlier edition back', async () => {

@@ -123,6 +123,54 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
   });
 });
 
+describe('tiles of a layout', () => {
+  const place = { x: 0, w: 12, h: 1 };
+  const heading = { tileId: 'h', kind: 'heading', text: 'Sales', ...place, y: 50 };
+  const tab = { tileId: 'more', kind: 'tab', text: 'More', ...place, y: 60 };
+  const moved = { tileId: 'h', x: 2, y: 0, w: 6, h: 2 };
+  const tilesOf = async (bearer: string, dashboardId: string) => (await boardOf(house, bearer, dashboardId)).tiles;
+  const openTiled = async (dashboardId: string): Promise<string> => {
+    await openBoard(house, dashboardId, 'acme');
+    const at = { workspaceName: 'shop', dashboardId };
+    const { data, digest } = await ok(house, 'getDashboardContent', at);
+    const content = { ...data, tiles: [heading, tab] };
+    await ok(house, 'replaceDashboardContent', { ...at, content, expectedDigest: digest });
+    return metricOf(house, dashboardId, 'acme', 'revenue');
+  };
+
+  test('a user’s places are the user’s; those of a token without a user are the dashboard’s', async () => {
+    const revenue = await openTiled('tiled');
+    const save = (bearer: string, tiles: readonly Input[]) =>
+      ok(house, 'saveGuestLayout', { dashboardId: 'tiled', layout: [card(revenue, 5)], tiles }, { bearer });
+    await save(ann, [moved, { ...moved, tileId: 'more', y: 3 }]);
+    const anns = [
+      { ...heading, ...moved },
+      { ...tab, y: 3 },
+    ];
+    expect(await tilesOf(ann, 'tiled')).toEqual(anns);
+    expect(await tilesOf(bob, 'tiled')).toEqual([heading, tab]);
+    await arrange(ann, 'tiled', [card(revenue, 4)]);
+    expect(await tilesOf(ann, 'tiled')).toEqual(anns);
+    await save(acme, [moved, { ...moved, tileId: 'more', y: 9 }]);
+    expect(await tilesOf(bob, 'tiled')).toEqual([
+      { ...heading, ...moved },
+      { ...tab, y: 9 },
+    ]);
+    const { data } = await ok(house, 'getDashboardContent', { workspaceName: 'shop', dashboardId: 'tiled' });
+    expect(data.tiles?.map(({ y }: { y: number }) => y)).toEqual([0, 9]);
+  });
+
+  test('a tile of another dashboard, and one that is named twice, are refused', async () => {
+    const revenue = await openTiled('tiled-once');
+    const save = { dashboardId: 'tiled-once', layout: [card(revenue)] };
+    const other = { ...save, tiles: [{ ...moved, tileId: 'elsewhere' }] };
+    await refused('saveGuestLayout UNAUTHORIZED', house, other, { bearer: ann });
+    const twice = { ...save, tiles: [moved, moved] };
+    expect(await refused('saveGuestLayout INVALID_REQUEST_BODY', house, twice, { bearer: ann })).toContain('once');
+    expect(await tilesOf(ann, 'tiled-once')).toEqual([heading, tab]);
+  });
+});
+
 describe('DELETE /api/v2/guest/dashboards/{dashboardId}/layout', () => {
   const restore = async (bearer: string, dashboardId: string) =>
     (await ok(house, 'restoreGuestLayout', { dashboardId }, { bearer })).data.layout;

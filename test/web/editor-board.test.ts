@@ -1,89 +1,101 @@
 /** The layout of a dashboard: whatever is done, tiles stay on the 12 columns, never overlap, and none is lost. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { importedData } from '../../src/contract/dashboard-versions.js';
 import { saveGuestLayout } from '../../src/contract/guest-boards.js';
+import type { Tile, TileContent } from '../../src/domain/dashboard/tile.js';
+import * as domain from '../../src/domain/dashboard/tile.js';
 import { Arranger } from '../../src/web/editor/arranger.js';
 import {
   arrange,
   type Board,
   type BoardAction,
   boardOf,
+  boxFor,
   cardsOf,
   columns,
-  findTile,
+  findBox,
   inGrid,
   keyAction,
   type Place,
-  type Tile,
+  placesOf,
+  tilesOf,
 } from '../../src/web/editor/board.js';
+import * as studio from '../../src/web/studio/base/tiles.js';
 
 const aNumber = fc.oneof(fc.integer({ min: -3, max: 60 }), fc.constantFrom(Number.NaN, 1e9, 0.5));
 const aPlace = fc.record({ x: aNumber, y: aNumber, w: aNumber, h: aNumber });
 const anId = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
-const aTab = fc.constantFrom('first', 'second', 'third');
-const aTile = fc.record({
-  id: anId,
-  place: aPlace,
-  content: fc.oneof(
-    anId.map((metricId): Tile['content'] => ({ kind: 'metric', metricId })),
-    fc.constant<Tile['content']>({ kind: 'heading', text: 'Sales' }),
-  ),
-});
+const aContent = fc.oneof(
+  fc.constantFrom<TileContent>({ kind: 'heading', text: 'Sales' }, { kind: 'text', text: 'Read me' }),
+  fc.constant<TileContent>({ kind: 'tab', text: 'More' }),
+);
+const aBox = fc.record({ id: anId, place: aPlace, tile: fc.option(aContent, { nil: undefined }) });
 const key = fc.constantFrom('ArrowLeft' as const, 'ArrowRight' as const, 'ArrowUp' as const, 'ArrowDown' as const);
 const aStep = fc.oneof(
-  fc.record({ kind: fc.constant('addTile' as const), tab: aTab, tile: aTile }),
-  fc.record({ kind: fc.constant('removeTile' as const), id: anId }),
+  fc.record({ kind: fc.constant('add' as const), box: aBox }),
+  fc.record({ kind: fc.constant('remove' as const), id: anId }),
+  fc.record({ kind: fc.constant('edit' as const), id: anId, content: aContent }),
   fc.record({ kind: fc.constant('place' as const), id: anId, place: aPlace }),
-  fc.record({ kind: fc.constant('toTab' as const), id: anId, tab: aTab }),
-  fc.record({ kind: fc.constant('addTab' as const), id: aTab, name: fc.constantFrom('Two', ' ') }),
-  fc.record({ kind: fc.constant('removeTab' as const), id: aTab }),
   fc.record({ kind: fc.constant('key' as const), id: anId, key, isResize: fc.boolean() }),
 );
 type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 
 const actionOf = (board: Board, step: Step): BoardAction | undefined => {
   if (step.kind === 'key') return keyAction(board, step.id, step.key, step.isResize);
-  if (step.kind !== 'addTile') return step;
-  const { place, content, id } = step.tile;
-  return {
-    ...step,
-    tile: { ...place, id, content: content.kind === 'metric' ? { ...content, metricId: id } : content },
-  };
+  if (step.kind !== 'add') return step;
+  const { place, tile, id } = step.box;
+  const content = tile === undefined ? { kind: 'card' as const, metricId: id } : { ...tile, tileId: id };
+  return { kind: 'add', box: { ...place, id, content } };
 };
 
 const areApart = (a: Place, b: Place): boolean =>
   a.x >= b.x + b.w || b.x >= a.x + a.w || a.y >= b.y + b.h || b.y >= a.y + a.h;
 
-const assertSound = ({ tabs }: Board): void => {
-  for (const { tiles } of tabs) {
-    for (const tile of tiles) {
-      const { x, y, w, h } = tile;
-      expect([inGrid(tile), x + w <= columns]).toEqual([{ x, y, w, h }, true]);
-      const others = tiles.filter((other) => other !== tile);
-      expect(others.filter((other) => !areApart(tile, other))).toEqual([]);
-      const isHeld =
-        y === 0 || others.some((other) => other.y + other.h === y && !areApart({ ...tile, y: y - 1 }, other));
-      expect(isHeld, 'nothing is above the tile').toBe(true);
-    }
+const assertSound = (board: Board): void => {
+  for (const box of board) {
+    const { x, y, w, h } = box;
+    expect([inGrid(box), x + w <= columns]).toEqual([{ x, y, w, h }, true]);
+    if (box.content.kind === 'tab') expect([x, w, h]).toEqual([0, columns, 1]);
+    const others = board.filter((other) => other !== box);
+    expect(others.filter((other) => !areApart(box, other))).toEqual([]);
+    const isHeld = y === 0 || others.some((other) => other.y + other.h === y && !areApart({ ...box, y: y - 1 }, other));
+    expect(isHeld, 'nothing is above the box').toBe(true);
   }
 };
 
-test('no sequence of actions makes tiles overlap, leave the grid or disappear', () => {
+/** The tab that each box is on. */
+const tabsOf = (board: Board): readonly (readonly [string, string | undefined])[] => {
+  const tabs = board.filter(({ content }) => content.kind === 'tab').toSorted((a, b) => b.y - a.y);
+  return board.map(({ id, y }) => [id, tabs.find((tab) => tab.y < y)?.id]);
+};
+
+const isRemovable = (board: Board, id: string): boolean => findBox(board, id)?.content.kind !== 'card';
+
+test('no sequence of actions makes boxes overlap, leave the grid or disappear, and the service takes what comes of it', () => {
   fc.assert(
     fc.property(fc.array(aStep, { minLength: 1, maxLength: 30, size: 'max' }), (steps) => {
-      let board = boardOf('Board', []);
+      let board: Board = [];
       for (const step of steps) {
-        const before = board.tabs.flatMap(({ tiles }) => tiles.map(({ id }) => id)).toSorted();
+        const before = board;
         const action = actionOf(board, step);
         if (action !== undefined) board = arrange(board, action);
         assertSound(board);
-        const after = board.tabs.flatMap(({ tiles }) => tiles.map(({ id }) => id)).toSorted();
-        if (step.kind !== 'addTile' && step.kind !== 'removeTile') expect(after).toEqual(before);
-        expect(board.tabs.length).toBeGreaterThan(0);
+        const moved = action !== undefined && action.kind === 'place' ? findBox(before, action.id) : undefined;
+        if (moved !== undefined && moved.content.kind !== 'tab') {
+          const others = (of: Board) => tabsOf(of).filter(([id]) => id !== moved.id);
+          expect(others(board)).toEqual(others(before));
+        }
+        const gone: string[] = step.kind === 'remove' && isRemovable(before, step.id) ? [step.id] : [];
+        const left = before.map(({ id }) => id).filter((id) => !gone.includes(id));
+        const come = step.kind === 'add' && !left.includes(step.box.id) ? [step.box.id] : [];
+        expect(board.map(({ id }) => id)).toEqual([...left, ...come]);
       }
-      const layout = cardsOf(board);
-      expect(saveGuestLayout.input.safeParse({ dashboardId: 'd', layout }).success).toBe(true);
-      assertSound(boardOf('Board', layout));
+      const [layout, tiles] = [cardsOf(board), placesOf(board)];
+      expect(saveGuestLayout.input.safeParse({ dashboardId: 'd', layout, tiles }).success).toBe(true);
+      const content = { layout: [], metrics: [], filters: [], gridMargin: [], tiles: tilesOf(board) };
+      expect(importedData.safeParse(content).success).toBe(true);
+      assertSound(boardOf(layout, tilesOf(board)));
     }),
     { numRuns: 400 },
   );
@@ -100,24 +112,50 @@ const orderOf = (board: Board) =>
     .map(({ metricId }) => metricId);
 
 test('the arrow keys move a tile past its neighbours and back', () => {
-  const board = boardOf('Board', [card('a', 0, 0), card('b', 0, 4), card('c', 0, 8)]);
+  const board = boardOf([card('a', 0, 0), card('b', 0, 4), card('c', 0, 8)], []);
   const down = press(board, 'a', 'ArrowDown');
   expect(orderOf(down)).toEqual(['b', 'a', 'c']);
   expect(orderOf(press(down, 'a', 'ArrowDown'))).toEqual(['b', 'c', 'a']);
   expect(press(down, 'a', 'ArrowUp')).toEqual(board);
   expect(press(board, 'a', 'ArrowUp')).toBe(board);
-  expect(findTile(press(board, 'a', 'ArrowRight'), 'a')?.tile).toMatchObject({ x: 1, y: 0 });
-  expect(findTile(press(board, 'b', 'ArrowRight', true), 'b')?.tile).toMatchObject({ w: 7, h: 4 });
-  expect(findTile(press(board, 'a', 'ArrowDown', true), 'c')?.tile).toMatchObject({ y: 9 });
+  expect(findBox(press(board, 'a', 'ArrowRight'), 'a')).toMatchObject({ x: 1, y: 0 });
+  expect(findBox(press(board, 'b', 'ArrowRight', true), 'b')).toMatchObject({ w: 7, h: 4 });
+  expect(findBox(press(board, 'a', 'ArrowDown', true), 'c')).toMatchObject({ y: 9 });
 });
 
-test('the tiles of a removed tab go to the tab before it, and the last tab stays', () => {
-  const board = boardOf('Board', [card('a', 0, 0)]);
-  const two = arrange(board, { kind: 'addTab', id: 'second', name: 'Two' });
-  const moved = arrange(two, { kind: 'toTab', id: 'a', tab: 'second' });
-  expect(moved.tabs.map(({ tiles }) => tiles.length)).toEqual([0, 1]);
-  expect(arrange(moved, { kind: 'removeTab', id: 'second' })).toEqual(board);
-  expect(arrange(board, { kind: 'removeTab', id: 'first' })).toBe(board);
+const place = { x: 0, y: 4, w: 12, h: 1 };
+const tab: Tile = { tileId: 'more', kind: 'tab', text: 'More', ...place };
+const idOfTab = boxFor([], 'more', tab, tab).id;
+
+test('the arrow keys move a card over the title of a tab, and the title past a card', () => {
+  const board = boardOf([card('a', 0, 0), card('b', 0, 5)], [tab]);
+  const moved = press(board, 'a', 'ArrowDown');
+  expect([findBox(moved, 'a')?.y, findBox(moved, idOfTab)?.y]).toEqual([1, 0]);
+  expect(findBox(press(board, idOfTab, 'ArrowUp'), idOfTab)?.y).toBe(0);
+  for (const arrow of ['ArrowLeft', 'ArrowRight'] as const)
+    for (const isResize of [false, true]) expect(press(board, idOfTab, arrow, isResize)).toBe(board);
+});
+
+test('the tiles of an author are added to those of another', () => {
+  const heading: Tile = { tileId: 'heading', kind: 'heading', text: 'Mine', ...place, y: 9 };
+  const data = (...tiles: Tile[]) => ({ layout: [], filters: [], metrics: [], tiles });
+  const theirs = data({ ...tab, text: 'Theirs' }, { ...heading, text: 'Theirs too' });
+  expect(studio.withTiles(theirs, [tab], [tab, heading]).tiles).toEqual([
+    ...theirs.tiles,
+    { ...heading, tileId: 'heading-2' },
+  ]);
+  expect(studio.withTiles(theirs, [tab], [{ ...tab, y: 2 }]).tiles?.[0]).toEqual({ ...tab, y: 2 });
+  expect(studio.withTiles(theirs, [tab], []).tiles).toEqual(theirs.tiles.slice(1));
+  expect(studio.withTiles(data(tab), [tab], []).tiles).toEqual([]);
+  expect(studio.withTiles(theirs, [tab], [tab])).toBe(theirs);
+});
+
+test('Studio knows how large pictures may be', () => {
+  const { mostPictureBytes, mostPictureLength } = studio;
+  expect({ mostPictureBytes, mostPictureLength }).toEqual({
+    mostPictureBytes: domain.mostPictureBytes,
+    mostPictureLength: domain.mostPictureLength,
+  });
 });
 
 describe('an arranger', () => {
@@ -127,13 +165,13 @@ describe('an arranger', () => {
   ];
   const scale = { column: 100, row: 50, isMirrored: false };
   const held = (arranger: Arranger, id: string) => {
-    const tile = arranger.tiles.find((one) => one.id === id);
+    const tile = arranger.boxes.find((one) => one.id === id);
     if (tile === undefined) throw new Error(`no tile ${id}`);
     return tile;
   };
 
   test('makes a whole drag one step, which is undone and redone', () => {
-    const arranger = new Arranger(two);
+    const arranger = new Arranger(two, []);
     expect(arranger.take(held(arranger, 'b'), true, { x: 0, y: 0 })).toBe(true);
     expect(arranger.take(held(arranger, 'a'), true, { x: 0, y: 0 })).toBe(false);
     for (const x of [-60, -110, -210]) arranger.moveTo({ x, y: 60 }, scale);
@@ -145,8 +183,23 @@ describe('an arranger', () => {
     expect(arranger.cards[1]).toMatchObject({ w: 4, h: 5 });
   });
 
+  test('makes, changes and removes tiles in steps that are undone; cards stay', () => {
+    const arranger = new Arranger(two, []);
+    const id = arranger.add('h', { kind: 'heading', text: 'Sales' }, { w: 12, h: 1 }) ?? '';
+    expect(arranger.tiles).toEqual([{ tileId: 'h', kind: 'heading', text: 'Sales', x: 0, y: 4, w: 12, h: 1 }]);
+    arranger.edit(id, { kind: 'heading', text: 'Turnover' });
+    arranger.remove(id);
+    arranger.remove('a');
+    expect([arranger.tiles, arranger.cards]).toEqual([[], two]);
+    arranger.undo();
+    expect(arranger.tiles).toMatchObject([{ tileId: 'h', text: 'Turnover' }]);
+    arranger.undo();
+    arranger.undo();
+    expect([arranger.tiles, arranger.canUndo]).toEqual([[], false]);
+  });
+
   test('a tile that comes back to its place is no step', () => {
-    const arranger = new Arranger(two);
+    const arranger = new Arranger(two, []);
     arranger.take(held(arranger, 'a'), false, { x: 0, y: 0 });
     arranger.moveTo({ x: 300, y: 300 }, scale);
     arranger.moveTo({ x: 10, y: 10 }, scale);
@@ -155,7 +208,7 @@ describe('an arranger', () => {
   });
 
   test('is mirrored where the first column is on the right', () => {
-    const arranger = new Arranger(two);
+    const arranger = new Arranger(two, []);
     arranger.press('b', 'ArrowRight', true, true);
     expect(held(arranger, 'b').w).toBe(5);
     arranger.take(held(arranger, 'b'), true, { x: 0, y: 0 });

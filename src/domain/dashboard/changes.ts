@@ -125,7 +125,12 @@ const settings = ({ gridMargin, isAllowPrivateMetricsByDefault, metadata }: Dash
   metadata,
 });
 
-const kinds: Readonly<Record<Tile['kind'], string>> = { heading: 'Heading', text: 'Text', image: 'Picture' };
+const kinds: Readonly<Record<Tile['kind'], string>> = {
+  heading: 'Heading',
+  text: 'Text',
+  image: 'Picture',
+  tab: 'Tab',
+};
 
 const tileName = (tile: Tile): string => {
   const text = tile.kind === 'image' ? tile.alt : tile.text;

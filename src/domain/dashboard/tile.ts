@@ -1,4 +1,4 @@
-/** Tiles of a dashboard: headings, texts and pictures between the cards. They hold no data, so no token hides them. */
+/** Tiles of a dashboard: headings, texts, pictures and tabs. They hold no data, so no token hides them. */
 import type { GridCard } from './metric.js';
 
 export type TileContent =
@@ -6,7 +6,9 @@ export type TileContent =
   /** Paragraphs, lists, `**bold**`, `*italics*` and `[links](https://…)`. */
   | { readonly kind: 'text'; readonly text: string }
   /** `source`: a picture as a `data:` address. `alt`: what a reader who does not see it is told. */
-  | { readonly kind: 'image'; readonly source: string; readonly alt: string };
+  | { readonly kind: 'image'; readonly source: string; readonly alt: string }
+  /** Over the whole width. What stands below it, down to the next tab, is shown only while the reader chose it. */
+  | { readonly kind: 'tab'; readonly text: string };
 
 /** A tile on the dashboard's grid of 12 columns. A copy of the dashboard keeps the ids of its tiles. */
 export type Tile = TileContent & GridCard & { readonly tileId: string };
@@ -46,16 +48,26 @@ export const tileFaults = (tiles: readonly Tile[]): readonly string[] => {
 const overlaps = (a: GridCard, b: GridCard): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-/** Moves tiles that would cover a card below everything, for example where a guest arranged the cards anew. */
+/**
+ * Moves tiles that would cover a card below everything, for example where a guest arranged the cards anew. Tabs stay:
+ * they are drawn apart from the cards.
+ */
 export const besideCards = (tiles: readonly Tile[], cards: readonly GridCard[]): readonly Tile[] => {
   let bottom = Math.max(0, ...[...cards, ...tiles].map(({ y, h }) => y + h));
   return tiles.map((tile) => {
-    if (!cards.some((card) => overlaps(tile, card))) return tile;
+    if (tile.kind === 'tab' || !cards.some((card) => overlaps(tile, card))) return tile;
     const moved = { ...tile, y: bottom };
     bottom += tile.h;
     return moved;
   });
 };
+
+/** Where a reader who arranges the dashboard has put a tile. */
+export type TilePlace = GridCard & { readonly tileId: string };
+
+/** The tile at another place. A tab keeps its width and height. */
+export const placedTile = (tile: Tile, { x, y, w, h }: GridCard): Tile =>
+  tile.kind === 'tab' ? { ...tile, y } : { ...tile, x, y, w, h };
 
 /** A tile in the reader's language. */
 export const translatedTile = (tile: Tile, translate: (written: string) => string): Tile =>

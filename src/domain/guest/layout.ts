@@ -1,17 +1,22 @@
 /** The layout of a board as one viewer arranged it, and the rules for storing a new layout. */
 import type { Dashboard, LayoutCard } from '../dashboard/dashboard.js';
-import type { Metric } from '../dashboard/metric.js';
+import type { GridCard, Metric } from '../dashboard/metric.js';
+import { placedTile, type Tile, type TilePlace } from '../dashboard/tile.js';
 
 /**
  * A viewer's layout. `known` holds the ids of the metrics that existed when it was saved; those without a card were
- * removed from the board.
+ * removed from the board. Without `tiles`, tiles stand where the dashboard has them.
  */
-export type GuestLayout = { readonly cards: readonly LayoutCard[]; readonly known: readonly string[] };
+export type GuestLayout = {
+  readonly cards: readonly LayoutCard[];
+  readonly known: readonly string[];
+  readonly tiles?: readonly TilePlace[] | undefined;
+};
 
 /** The last row in which a card may start. */
 export const lastRow = 10_000;
 
-const bottomOf = (cards: readonly LayoutCard[]): number =>
+const bottomOf = (cards: readonly GridCard[]): number =>
   Math.min(lastRow, Math.max(0, ...cards.map(({ y, h }) => y + h)));
 
 const withId = ({ metricId, guest }: Metric): readonly LayoutCard[] =>
@@ -28,9 +33,23 @@ export const boardCards = (
 ): readonly LayoutCard[] => {
   const base = [...dashboard.layout, ...metrics.flatMap(withId)];
   if (own === undefined) return base;
-  const bottom = bottomOf(own.cards);
   const later = base.filter(({ metricId }) => !own.known.includes(metricId));
-  return [...own.cards, ...later.map((card) => ({ ...card, y: Math.min(lastRow, card.y + bottom) }))];
+  return [...own.cards, ...later.map((card) => below(own, card))];
+};
+
+const below = <T extends GridCard>({ cards, tiles = [] }: GuestLayout, card: T): T => ({
+  ...card,
+  y: Math.min(lastRow, card.y + bottomOf([...cards, ...tiles])),
+});
+
+/** Returns every tile of the board. Tiles that were added after `own` was saved are placed below it. */
+export const boardTiles = ({ tiles = [] }: Dashboard, own: GuestLayout | undefined): readonly Tile[] => {
+  const places = own?.tiles;
+  if (own === undefined || places === undefined) return tiles;
+  return tiles.map((tile) => {
+    const place = places.find(({ tileId }) => tileId === tile.tileId);
+    return placedTile(tile, place ?? below(own, tile));
+  });
 };
 
 /** Returns the position of a new card that was given none. */
@@ -47,6 +66,12 @@ export type Arrangement = {
   readonly isKept: (metric: Metric) => boolean;
 };
 
+/** What a guest saves. Without `tiles`, tiles stay where they are. */
+export type Given = {
+  readonly layout: readonly LayoutCard[];
+  readonly tiles?: readonly TilePlace[] | undefined;
+};
+
 const keptCards = ({ dashboard, metrics, own, isKept }: Arrangement): readonly LayoutCard[] => {
   const kept = new Set(metrics.filter(isKept).map(({ metricId }) => metricId));
   return boardCards(dashboard, metrics, own).filter(({ metricId }) => kept.has(metricId));
@@ -56,15 +81,16 @@ const keptCards = ({ dashboard, metrics, own, isKept }: Arrangement): readonly L
  * Returns the viewer's own layout: the given cards, the unseen cards at their old positions, and the ids of the known
  * metrics.
  */
-export const ownLayout = (
-  given: readonly LayoutCard[],
-  open: ReadonlySet<string>,
-  arrangement: Arrangement,
-): GuestLayout => {
+export const ownLayout = (given: Given, open: ReadonlySet<string>, arrangement: Arrangement): GuestLayout => {
   const { metrics, own } = arrangement;
-  const cards = [...given, ...keptCards(arrangement)];
+  const cards = [...given.layout, ...keptCards(arrangement)];
   const wasKnown = new Set([...(own?.known ?? []), ...open, ...cards.map(({ metricId }) => metricId)]);
-  return { cards, known: metrics.map(({ metricId }) => metricId).filter((id) => wasKnown.has(id)) };
+  const tiles = given.tiles ?? own?.tiles;
+  return {
+    cards,
+    known: metrics.map(({ metricId }) => metricId).filter((id) => wasKnown.has(id)),
+    ...(tiles === undefined ? {} : { tiles }),
+  };
 };
 
 /**

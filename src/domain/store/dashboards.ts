@@ -2,6 +2,7 @@
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from '../dashboard/dashboard.js';
 import type { Embed } from '../dashboard/embed.js';
 import type { GridCard, GuestMadeMetric, Metric, MetricDefinition, Owner, Viewer } from '../dashboard/metric.js';
+import type { Tile } from '../dashboard/tile.js';
 import type { GuestLayout } from '../guest/layout.js';
 import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../guest/saved-view.js';
 import type { Page } from './page.js';
@@ -46,7 +47,8 @@ export type DashboardStore = {
   readonly lock: (id: string) => Promise<Dashboard | undefined>;
   /** As `listMetrics`, and locks these metrics until the transaction ends. The dashboard must be locked. */
   readonly lockMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
-  readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
+  /** Without `tiles`, the dashboard keeps its tiles. */
+  readonly setLayout: (id: string, layout: readonly LayoutCard[], tiles?: readonly Tile[]) => Promise<void>;
   /**
    * Replaces the dashboard's metrics by these, in this order. Metrics that were already placed keep their time of
    * placement; new ones get `now`.

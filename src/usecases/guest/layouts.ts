@@ -1,11 +1,19 @@
 /** Layouts of a board for one guest: reading and saving. */
 import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
+import type { Tile, TilePlace } from '../../domain/dashboard/tile.js';
 import { assertWrites, isMadeFor, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import type { GuestLayout } from '../../domain/guest/layout.js';
-import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../../domain/guest/layout.js';
+import {
+  type Arrangement,
+  boardCards,
+  boardTiles,
+  dashboardLayout,
+  type Given,
+  type GuestLayout,
+  ownLayout,
+} from '../../domain/guest/layout.js';
 import type { Store } from '../../domain/store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';
@@ -21,16 +29,19 @@ export const findLayout = async (
   return store.guestLayouts.find(dashboard.id, { ...grant, userIdentifier: null });
 };
 
-/** Returns the cards of the metrics that are open to this guest. */
-export const layoutFor = async (
+type Board = { readonly layout: readonly LayoutCard[]; readonly tiles: readonly Tile[] };
+
+/** Returns the cards of the metrics that are open to this guest, and all tiles. */
+export const boardFor = async (
   store: Store,
   grant: GuestGrant,
   dashboard: Dashboard,
   { all, open }: { readonly all: readonly Metric[]; readonly open: readonly Metric[] },
-): Promise<readonly LayoutCard[]> => {
+): Promise<Board> => {
   const shown = new Set(open.map(({ metricId }) => metricId));
-  const cards = boardCards(dashboard, all, await findLayout(store, grant, dashboard));
-  return cards.filter(({ metricId }) => shown.has(metricId));
+  const own = await findLayout(store, grant, dashboard);
+  const layout = boardCards(dashboard, all, own).filter(({ metricId }) => shown.has(metricId));
+  return { layout, tiles: boardTiles(dashboard, own) };
 };
 
 /**
@@ -42,12 +53,13 @@ const isDashboardsOwn = (grant: GuestGrant, dashboard: Dashboard): boolean =>
 
 const saveForAll = async (
   store: Store,
-  layout: readonly LayoutCard[],
+  { layout, tiles }: Given,
   open: ReadonlySet<string>,
   arrangement: Arrangement,
 ): Promise<void> => {
   const { dashboard, metrics } = arrangement;
-  await store.dashboards.setLayout(dashboard.id, dashboardLayout(layout, arrangement));
+  const placed = tiles === undefined ? undefined : boardTiles(dashboard, { cards: layout, known: [], tiles });
+  await store.dashboards.setLayout(dashboard.id, dashboardLayout(layout, arrangement), placed);
   for (const { metricId, guest } of metrics) {
     if (guest === null || !open.has(metricId)) continue;
     const card = layout.find((candidate) => candidate.metricId === metricId);
@@ -57,28 +69,30 @@ const saveForAll = async (
   }
 };
 
-const save = async (store: Store, grant: GuestGrant, id: string, layout: readonly LayoutCard[]): Promise<void> => {
+const save = async (store: Store, grant: GuestGrant, id: string, given: Given): Promise<void> => {
   const dashboard = await lockDashboard(store, grant, id);
   const metrics = await metricsFor(store, dashboard, grant);
   const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
-  if (layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');
+  if (given.layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');
+  const isThere = ({ tileId }: TilePlace): boolean => dashboard.tiles?.some((tile) => tile.tileId === tileId) === true;
+  if (given.tiles?.every(isThere) === false) throw notOpen('tile-not-on-the-dashboard');
   // Cards of metrics that this token hides keep their positions for other tokens.
   const isKept = (metric: Metric): boolean => !open.has(metric.metricId) && isMadeFor(metric, grant);
   const own = await findLayout(store, grant, dashboard);
   const arrangement = { dashboard, metrics, own, isKept };
-  if (isDashboardsOwn(grant, dashboard)) await saveForAll(store, layout, open, arrangement);
-  else await store.guestLayouts.save(dashboard.id, grant, ownLayout(layout, open, arrangement));
+  if (isDashboardsOwn(grant, dashboard)) await saveForAll(store, given, open, arrangement);
+  else await store.guestLayouts.save(dashboard.id, grant, ownLayout(given, open, arrangement));
 };
 
-type SaveLayout = { readonly dashboardId: string; readonly layout: readonly LayoutCard[] };
+type SaveLayout = Given & { readonly dashboardId: string };
 
 /** Saves a layout. Throws UNAUTHORIZED if a card's metric is not open to the guest on this dashboard. */
 export const saveGuestLayout =
   ({ store }: { readonly store: Store }) =>
-  async ({ grant }: GuestCaller, { dashboardId, layout }: SaveLayout): Promise<readonly LayoutCard[]> => {
+  async ({ grant }: GuestCaller, { dashboardId, layout, tiles }: SaveLayout): Promise<readonly LayoutCard[]> => {
     const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
     assertWrites(grant, embed, 'saveGuestLayout');
-    await store.transaction((inner) => save(inner, grant, dashboard.id, layout));
+    await store.transaction((inner) => save(inner, grant, dashboard.id, { layout, tiles }));
     return layout;
   };
 
@@ -95,6 +109,7 @@ export const restoreGuestLayout =
       const locked = await lockDashboard(inner, grant, dashboard.id);
       await inner.guestLayouts.delete(locked.id, grant);
       const all = await metricsFor(inner, locked, grant);
-      return layoutFor(inner, grant, locked, { all, open: await openMetricsOf(inner, grant, locked) });
+      const board = await boardFor(inner, grant, locked, { all, open: await openMetricsOf(inner, grant, locked) });
+      return board.layout;
     });
   };

@@ -15,7 +15,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { readChangedDefinition, readNewDefinition } from './definition.js';
-import { layoutFor } from './layouts.js';
+import { boardFor } from './layouts.js';
 import { changeTarget, loadTarget } from './metric-target.js';
 import { metricDigest } from './own-metrics.js';
 import { viewMetric } from './reads.js';
@@ -76,7 +76,8 @@ const place = async (
 ): Promise<void> => {
   const all = await metricsFor(store, dashboard, grant);
   const open = await openMetricsOf(store, grant, dashboard);
-  const card = wanted === undefined ? nextCard(await layoutFor(store, grant, dashboard, { all, open })) : wanted;
+  const card =
+    wanted === undefined ? nextCard((await boardFor(store, grant, dashboard, { all, open })).layout) : wanted;
   if (!(await store.guestMetrics.insert({ ...metric, guest: { ...metric.guest, card } })))
     throw new Error('a random metric id was taken');
   const own = await store.guestLayouts.find(dashboard.id, grant);

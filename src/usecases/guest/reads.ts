@@ -2,9 +2,9 @@
  * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
-import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
+import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
 import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
-import { besideCards, translatedTile } from '../../domain/dashboard/tile.js';
+import { besideCards, type Tile, translatedTile } from '../../domain/dashboard/tile.js';
 import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
@@ -32,7 +32,7 @@ import { answerTag } from './answer-tag.js';
 import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
 import { labelAnswer, translationOf } from './labels.js';
-import { layoutFor } from './layouts.js';
+import { boardFor } from './layouts.js';
 import { type SchedulingDeps, scheduleFormats } from './may-schedule.js';
 import {
   accessOf,
@@ -170,7 +170,7 @@ const translated = (metric: GuestMetric, translation: Translation): GuestMetric 
 
 /** Tiles are of the dashboard that the token opens, and hold no data. */
 const shownTiles = (
-  { tiles = [] }: Dashboard,
+  tiles: readonly Tile[],
   layout: readonly LayoutCard[],
   { name }: Translation,
 ): Pick<GuestDashboard, 'tiles'> =>
@@ -192,12 +192,12 @@ export const getGuestDashboard =
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
     const permissions = effectivePermissions(grant.permissions, embed.accessSettings);
-    const layout = await layoutFor(store, grant, dashboard, { all, open: metrics });
+    const { layout, tiles } = await boardFor(store, grant, dashboard, { all, open: metrics });
     return {
       dashboardId,
       name: translation.name(dashboard.name),
       layout,
-      ...shownTiles(dashboard, layout, translation),
+      ...shownTiles(tiles, layout, translation),
       metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translation)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
         ...labelled(viewFilter(filter, filter.name), translation),

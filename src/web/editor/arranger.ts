@@ -1,15 +1,21 @@
-/** Cards of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
+/** Cards and tiles of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
+import type { TileContent, TilePlace } from '../../domain/dashboard/tile.js';
 import {
   arrange,
   type Board,
+  type Box,
   boardOf,
+  boxFor,
   type Card,
   cardsOf,
   columns,
-  findTile,
+  findBox,
   type Key,
   keyAction,
+  type Place,
+  placesOf,
   type Tile,
+  tilesOf,
 } from './board.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
 
@@ -26,22 +32,30 @@ const mirrored: Readonly<Record<Key, Key>> = {
 type Point = { readonly x: number; readonly y: number };
 /** Pixels of a column and of a row, gaps included. `isMirrored`: the first column is on the right. */
 export type Scale = { readonly column: number; readonly row: number; readonly isMirrored: boolean };
-type Grip = { readonly from: Tile; readonly isSize: boolean; readonly at: Point; readonly before: Board };
+type Grip = { readonly from: Box; readonly isSize: boolean; readonly at: Point; readonly before: Board };
 
 export class Arranger {
   #history: History<Board>;
   #grip: Grip | null = null;
 
-  constructor(cards: readonly Card[]) {
-    this.#history = historyOf(boardOf('', cards));
+  constructor(cards: readonly Card[], tiles: readonly Tile[]) {
+    this.#history = historyOf(boardOf(cards, tiles));
   }
 
-  get tiles(): readonly Tile[] {
-    return this.#history.present.tabs.flatMap((tab) => tab.tiles);
+  get boxes(): Board {
+    return this.#history.present;
   }
 
   get cards(): readonly Card[] {
     return cardsOf(this.#history.present);
+  }
+
+  get tiles(): readonly Tile[] {
+    return tilesOf(this.#history.present);
+  }
+
+  get places(): readonly TilePlace[] {
+    return placesOf(this.#history.present);
   }
 
   get isChanged(): boolean {
@@ -64,22 +78,38 @@ export class Arranger {
     this.#history = redone(this.#history);
   }
 
-  /** Moves a tile by an arrow key, or changes its size. Returns the tile as it is then. */
-  press(id: string, key: Key, isSize: boolean, isMirrored: boolean): Tile | undefined {
+  /** Returns the id of the new box. Undefined: the board is full. */
+  add(tileId: string, content: TileContent, size: Pick<Place, 'w' | 'h'>): string | undefined {
+    const { present } = this.#history;
+    const box = boxFor(present, tileId, content, size);
+    this.#history = changed(this.#history, arrange(present, { kind: 'add', box }));
+    return findBox(this.#history.present, box.id)?.id;
+  }
+
+  edit(id: string, content: TileContent): void {
+    this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'edit', id, content }));
+  }
+
+  remove(id: string): void {
+    this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'remove', id }));
+  }
+
+  /** Moves a box by an arrow key, or changes its size. Returns the box as it is then. */
+  press(id: string, key: Key, isSize: boolean, isMirrored: boolean): Box | undefined {
     const { present } = this.#history;
     const action = keyAction(present, id, isMirrored ? mirrored[key] : key, isSize);
     if (action !== undefined) this.#history = changed(this.#history, arrange(present, action));
-    return findTile(this.#history.present, id)?.tile;
+    return findBox(this.#history.present, id);
   }
 
-  /** Returns false if another tile is held. */
-  take(from: Tile, isSize: boolean, at: Point): boolean {
+  /** Returns false if another box is held. */
+  take(from: Box, isSize: boolean, at: Point): boolean {
     if (this.#grip !== null) return false;
     this.#grip = { from, isSize, at, before: this.#history.present };
     return true;
   }
 
-  /** While a tile is held, only what is shown changes. Returns whether one is held. */
+  /** While a box is held, only what is shown changes. Returns whether one is held. */
   moveTo({ x, y }: Point, { column, row, isMirrored }: Scale): boolean {
     if (this.#grip === null) return false;
     const { from, isSize, at, before } = this.#grip;
@@ -94,14 +124,14 @@ export class Arranger {
     return true;
   }
 
-  /** Makes the move one step of the history. Returns the tile that was held, as it is then. */
-  drop(): Tile | undefined {
+  /** Makes the move one step of the history. Returns the box that was held, as it is then. */
+  drop(): Box | undefined {
     const grip = this.#grip;
     if (grip === null) return undefined;
     this.#grip = null;
     const { present } = this.#history;
     this.#history = changed({ ...this.#history, present: grip.before }, present);
-    return findTile(present, grip.from.id)?.tile;
+    return findBox(present, grip.from.id);
   }
 }
 

@@ -1,15 +1,18 @@
-/** The cards of a dashboard while a guest arranges them: boxes with the names of the cards, at the places of the cards. */
+/** The cards and tiles of a dashboard while a guest arranges them: boxes with their names, at their places. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { Tile, TilePlace } from '../../domain/dashboard/tile.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
 import { Arranger, columnOf, isArrow, type Scale } from '../editor/arranger.js';
-import type { Card, Tile } from '../editor/board.js';
+import type { Box, Card } from '../editor/board.js';
 import { redoIcon, undoIcon } from '../editor/icons.js';
+import { tileName } from '../editor/tile-name.js';
 
 export type ArrangedCard = Card & { readonly name: string };
-/** Saves the cards; null restores the original. */
-export type SaveCards = (cards: readonly Card[] | null, signal: AbortSignal) => Promise<unknown>;
+export type Arrangement = { readonly layout: readonly Card[]; readonly tiles: readonly TilePlace[] };
+/** Saves the arrangement; null restores the original. */
+export type SaveArrangement = (arrangement: Arrangement | null, signal: AbortSignal) => Promise<unknown>;
 
 const styles = css`
   .tools {
@@ -51,6 +54,15 @@ const styles = css`
     cursor: grab;
     user-select: none;
   }
+  .tile[data-kind='tab'] {
+    padding-block: 6px;
+    border-style: solid;
+    border-inline-start: 4px solid var(--gl-accent);
+    background: var(--gl-raised);
+  }
+  .tile[data-kind='tab'] .size {
+    display: none;
+  }
   .tile[data-held] {
     border-color: var(--gl-accent);
     background: var(--gl-raised);
@@ -86,6 +98,7 @@ const styles = css`
 export class ArrangePanel extends LitElement {
   static override properties = {
     cards: { attribute: false },
+    tiles: { attribute: false },
     format: { attribute: false },
     canRestore: { attribute: false },
     save: { attribute: false },
@@ -96,10 +109,11 @@ export class ArrangePanel extends LitElement {
   };
   /** Where the cards are at first. Later values change nothing, since the guest has moved them. */
   declare cards: readonly ArrangedCard[];
+  declare tiles: readonly Tile[];
   declare format: Format;
   /** Whether the guest has a layout of its own, which can be given up. */
   declare canRestore: boolean;
-  declare save: SaveCards;
+  declare save: SaveArrangement;
   /** What the reader is told of a failure. The chunk cannot tell the classes of errors. */
   declare textOf: (error: unknown) => string;
   /** What a reader of the screen hears after a move. */
@@ -107,7 +121,7 @@ export class ArrangePanel extends LitElement {
   declare problem: string | undefined;
   declare isBusy: boolean;
 
-  #arranger = new Arranger([]);
+  #arranger = new Arranger([], []);
   #names: ReadonlyMap<string, string> = new Map();
   #held: string | null = null;
   readonly #saving = createLatest();
@@ -127,7 +141,7 @@ export class ArrangePanel extends LitElement {
 
   protected override willUpdate(_: PropertyValues<this>): void {
     if (this.hasUpdated) return;
-    this.#arranger = new Arranger(this.cards);
+    this.#arranger = new Arranger(this.cards, this.tiles);
     this.#names = new Map(this.cards.map(({ metricId, name }) => [metricId, name]));
   }
 
@@ -141,7 +155,7 @@ export class ArrangePanel extends LitElement {
       ${this.problem === undefined ? null : html`<p class="problem" role="alert">${this.problem}</p>`}
       <div class="grid" role="group" aria-label=${text('Arrange cards')} @pointermove=${this.#moved}
         @pointerup=${this.#dropped} @pointercancel=${this.#dropped}>
-        ${this.#arranger.tiles.map((tile) => this.#tile(tile))}
+        ${this.#arranger.boxes.map((box) => this.#box(box))}
       </div>
       <p class="sr" role="status">${this.said}</p>`;
   }
@@ -160,25 +174,31 @@ export class ArrangePanel extends LitElement {
       ${tool(text('Redo'), redoIcon, arranger.canRedo, () => arranger.redo())}
       ${this.canRestore ? button(text('Restore the original'), true, () => this.#send(null)) : null}
       ${button(text('Cancel'), true, () => this.#end())}
-      ${button(text('Save'), arranger.isChanged, () => this.#send(arranger.cards))}
+      ${button(text('Save'), arranger.isChanged, () => this.#send({ layout: arranger.cards, tiles: arranger.places }))}
     </div>`;
   }
 
-  #tile(tile: Tile): TemplateResult {
-    const { id, x, y, w, h } = tile;
+  #box(box: Box): TemplateResult {
+    const { id, content, x, y, w, h } = box;
     const place = `grid-row: ${y + 1} / span ${h}; grid-column: ${x + 1} / span ${w}`;
-    return html`<div class="tile" role="button" tabindex="0" .style=${place} ?data-held=${this.#held === id}
+    return html`<div class="tile" data-kind=${content.kind} role="button" tabindex="0" .style=${place} ?data-held=${this.#held === id}
       @keydown=${(event: KeyboardEvent) => this.#pressed(event, id)}
-      @pointerdown=${(event: PointerEvent) => this.#taken(event, tile, false)}>
-      <span aria-hidden="true">${this.#names.get(id)} <small class="quiet">${w} × ${h}</small></span>
-      <span class="sr">${this.#sentence(tile)}</span>
-      <span class="size" aria-hidden="true" @pointerdown=${(event: PointerEvent) => this.#taken(event, tile, true)}></span>
+      @pointerdown=${(event: PointerEvent) => this.#taken(event, box, false)}>
+      <span aria-hidden="true">${this.#nameOf(box)} ${content.kind === 'tab' ? null : html`<small class="quiet">${w} × ${h}</small>`}</span>
+      <span class="sr">${this.#sentence(box)}</span>
+      <span class="size" aria-hidden="true" @pointerdown=${(event: PointerEvent) => this.#taken(event, box, true)}></span>
     </div>`;
   }
 
-  #sentence({ id, x, y, w, h }: Tile): string {
-    const name = this.#names.get(id) ?? '';
-    const place = { name, x: x + 1, y: y + 1, w, h };
+  #nameOf({ id, content }: Box): string {
+    const { text } = this.format;
+    if (content.kind === 'card') return this.#names.get(id) ?? '';
+    return content.kind === 'tab' ? text('Tab: {name}', { name: content.text }) : tileName(content);
+  }
+
+  #sentence(box: Box): string {
+    const { x, y, w, h } = box;
+    const place = { name: this.#nameOf(box), x: x + 1, y: y + 1, w, h };
     return this.format.text('{name}: column {x}, row {y}, width {w}, height {h}', place);
   }
 
@@ -187,8 +207,8 @@ export class ArrangePanel extends LitElement {
     this.requestUpdate();
   }
 
-  #tell(tile: Tile | undefined): void {
-    if (tile !== undefined) this.said = this.#sentence(tile);
+  #tell(box: Box | undefined): void {
+    if (box !== undefined) this.said = this.#sentence(box);
     this.requestUpdate();
   }
 
@@ -202,10 +222,10 @@ export class ArrangePanel extends LitElement {
     this.#tell(this.#arranger.press(id, event.key, event.shiftKey, this.#isMirrored));
   }
 
-  #taken(event: PointerEvent, tile: Tile, isSize: boolean): void {
+  #taken(event: PointerEvent, box: Box, isSize: boolean): void {
     event.stopPropagation();
-    if (event.button !== 0 || !this.#arranger.take(tile, isSize, { x: event.clientX, y: event.clientY })) return;
-    this.#held = tile.id;
+    if (event.button !== 0 || !this.#arranger.take(box, isSize, { x: event.clientX, y: event.clientY })) return;
+    this.#held = box.id;
     this.renderRoot.querySelector('.grid')?.setPointerCapture(event.pointerId);
     this.requestUpdate();
   }
@@ -227,11 +247,11 @@ export class ArrangePanel extends LitElement {
     this.#tell(this.#arranger.drop());
   };
 
-  #send(cards: readonly Card[] | null): void {
+  #send(arrangement: Arrangement | null): void {
     this.isBusy = true;
     this.problem = undefined;
     void this.#saving.run(
-      (signal) => this.save(cards, signal),
+      (signal) => this.save(arrangement, signal),
       () => this.#end(),
       (error) => {
         this.isBusy = false;

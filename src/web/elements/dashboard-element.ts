@@ -1,5 +1,5 @@
 /** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
-import { css, html, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
@@ -22,10 +22,10 @@ import {
 } from '../filters/filter-values.js';
 import { createUrlMirror } from '../filters/url-mirror.js';
 import type { CallViews } from '../filters/views-panel.js';
-import type { SaveCards } from './arrange-panel.js';
+import type { SaveArrangement } from './arrange-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
-import { cardsOf, type PlacedCard, type PlacedTile, withTiles } from './layout.js';
+import { cardsOf, type PlacedCard, type PlacedTile, type Section, sectionsOf } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
 import type { CallSchedules, SchedulesPanel } from './schedules-panel.js';
@@ -79,6 +79,12 @@ const dashboardStyles = css`
     grid-template-columns: repeat(12, minmax(0, 1fr));
     grid-auto-rows: var(--gl-row-height);
     gap: var(--gl-gap);
+  }
+  .grid[hidden] {
+    display: none;
+  }
+  .grid + .grid {
+    margin-top: var(--gl-gap);
   }
   guestlist-card {
     --card-height: calc(var(--h) * var(--gl-row-height) + (var(--h) - 1) * var(--gl-gap));
@@ -159,6 +165,7 @@ export class GuestlistDashboard extends EmbedElement {
     unfit: { state: true },
     marks: { state: true },
     arranging: { state: true },
+    tab: { state: true },
     labels: { state: true },
   };
   declare dashboardId: string | null;
@@ -175,6 +182,8 @@ export class GuestlistDashboard extends EmbedElement {
   declare marks: readonly Mark[];
   /** Whether the guest arranges the cards. */
   declare arranging: boolean;
+  /** The id of the tab that the guest chose. */
+  declare tab: string | undefined;
   /** Labels of values of filters, as far as options were read. */
   declare labels: FilterLabels;
 
@@ -297,6 +306,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.#url.clear();
     this.#isUrlRead = false;
     this.filters = this.#given ?? this.#initialFilters();
+    this.tab = undefined;
     this.marks = [];
   }
 
@@ -339,16 +349,35 @@ export class GuestlistDashboard extends EmbedElement {
       ${
         this.#canArrange && this.arranging
           ? this.#arrangePanel(cards)
-          : html`<div class="grid">
-        ${repeat(
-          withTiles(cards, metricId === undefined ? tiles : []),
-          (item) => ('tile' in item ? `tile-${item.tile.tileId}` : item.metric.metricId),
-          (item) => ('tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics)),
-        )}
-      </div>`
+          : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item) =>
+              'tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics),
+            )
       }
     `;
   }
+
+  /** Cards of a tab that is not shown ask for nothing until it is chosen. On paper all tabs are one below the other. */
+  #sections(
+    sections: readonly Section[],
+    draw: (item: PlacedCard | PlacedTile) => TemplateResult,
+  ): readonly unknown[] | unknown {
+    const tabs = sections.flatMap(({ tab }) => tab ?? []);
+    const chosen = tabs.find(({ tileId }) => tileId === this.tab) ?? tabs[0];
+    return repeat(
+      sections,
+      ({ tab }) => tab?.tileId,
+      ({ tab, items }) => html`
+        ${tab === undefined || (tab !== tabs[0] && !this.printing) ? null : html`<guestlist-tabs exportparts=${exported} .tabs=${this.printing ? [tab] : tabs} .chosen=${chosen} ?printing=${this.printing} @choose=${this.#tabChosen}></guestlist-tabs>`}
+        <div class="grid" role=${tab === undefined || this.printing ? nothing : 'tabpanel'} aria-label=${tab?.text ?? nothing}
+          ?hidden=${tab !== undefined && tab !== chosen && !this.printing}>
+          ${repeat(items, (item) => ('tile' in item ? `tile-${item.tile.tileId}` : item.metric.metricId), draw)}
+        </div>`,
+    );
+  }
+
+  readonly #tabChosen = ({ detail }: CustomEvent<string>): void => {
+    this.tab = detail;
+  };
 
   #schedules(dashboard: GuestDashboard): TemplateResult {
     const label = this.view.format.text('Reports and alerts');
@@ -387,6 +416,7 @@ export class GuestlistDashboard extends EmbedElement {
     const { text } = this.view.format;
     return html`<guestlist-arrange exportparts=${exported}
       .cards=${cards.map(({ metric, place }) => ({ ...place, metricId: metric.metricId, name: metric.name }))}
+      .tiles=${this.dashboard?.tiles ?? []}
       .format=${this.view.format}
       .canRestore=${this.dashboard?.hasOwnLayout === true}
       .save=${this.#saveLayout}
@@ -410,10 +440,13 @@ export class GuestlistDashboard extends EmbedElement {
       },
     );
 
-  readonly #saveLayout: SaveCards = async (cards, signal) => {
+  readonly #saveLayout: SaveArrangement = async (arrangement, signal) => {
     const { client, embedId } = this;
     if (client === undefined || embedId === null) return;
-    const request = cards === null ? { method: 'DELETE' } : { method: 'PUT', body: { layout: cards } };
+    // Earlier services have no tiles, and refuse their places.
+    const { layout, tiles } = arrangement ?? { layout: [], tiles: [] };
+    const body = tiles.length === 0 ? { layout } : { layout, tiles };
+    const request = arrangement === null ? { method: 'DELETE' } : { method: 'PUT', body };
     await client.call(`dashboards/${encodeURIComponent(embedId)}/layout`, request, signal);
     const dashboard = await client.dashboard(embedId, signal);
     if (client === this.client) this.dashboard = dashboard;

@@ -28,9 +28,26 @@ export const cardsOf = ({
 const inOrder = (a: { readonly place: Place }, b: { readonly place: Place }): number =>
   a.place.y - b.place.y || a.place.x - b.place.x;
 
-/** The cards with the tiles between them, in reading order. */
-export const withTiles = (cards: readonly PlacedCard[], tiles: readonly Tile[]): readonly (PlacedCard | PlacedTile)[] =>
-  [...cards, ...tiles.map((tile) => ({ tile, place: within(tile) }))].sort(inOrder);
+export type TabTile = Extract<Tile, { kind: 'tab' }>;
+/** What stands above the first tab, or on a tab. Rows count from its beginning. */
+export type Section = { readonly tab: TabTile | undefined; readonly items: readonly (PlacedCard | PlacedTile)[] };
+
+/** The cards with the tiles between them, in reading order. Tabs on which nothing stands are left out. */
+export const sectionsOf = (cards: readonly PlacedCard[], tiles: readonly Tile[]): readonly Section[] => {
+  const isTab = (tile: Tile): tile is TabTile => tile.kind === 'tab';
+  const tabs = tiles.filter(isTab).sort((a, b) => a.y - b.y);
+  const others = tiles.filter((tile) => !isTab(tile)).map((tile) => ({ tile, place: within(tile) }));
+  const all = [...cards, ...others].sort(inOrder);
+  return [undefined, ...tabs]
+    .map((tab, index) => {
+      const [from, to] = [tab?.y ?? -1, tabs[index]?.y ?? Number.POSITIVE_INFINITY];
+      const items = all
+        .filter(({ place: { y } }) => from <= y && y < to)
+        .map((item) => ({ ...item, place: { ...item.place, y: Math.max(0, item.place.y - from - 1) } }));
+      return { tab, items };
+    })
+    .filter(({ items }) => items.length > 0);
+};
 
 const atEnd = (bottom: number, index: number): Place => ({
   x: (index % 2) * 6,

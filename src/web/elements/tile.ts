@@ -1,5 +1,6 @@
-/** Entry point of a chunk: the tiles between the cards of a dashboard. */
+/** Entry point of a chunk: the tiles between the cards of a dashboard, and its tabs. */
 import { defineAll } from './define.js';
+import { TabsElement } from './tabs-element.js';
 import { TileElement } from './tile-element.js';
 
-defineAll({ 'guestlist-tile': TileElement });
+defineAll({ 'guestlist-tabs': TabsElement, 'guestlist-tile': TileElement });

@@ -441,6 +441,7 @@ export const texts: Texts = {
   Compact: 'مختصر',
   'Currency code': 'رمز العملة',
   Unit: 'الوحدة',
+  'Tab: {name}': 'علامة التبويب: {name}',
   'Arrange cards': 'ترتيب البطاقات',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'اسحب بطاقة، أو اخترها واضغط مفاتيح الأسهم. مع Shift تغيّر حجمها.',

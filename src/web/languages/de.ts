@@ -404,6 +404,7 @@ export const texts: Texts = {
   Compact: 'Kurz',
   'Currency code': 'Währungscode',
   Unit: 'Einheit',
+  'Tab: {name}': 'Reiter: {name}',
   'Arrange cards': 'Karten anordnen',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Ziehen Sie eine Karte, oder wählen Sie sie und drücken Sie die Pfeiltasten. Mit Umschalt ändern sie die Größe.',

@@ -408,6 +408,7 @@ export const texts: Texts = {
   Compact: 'Compacto',
   'Currency code': 'Código de moneda',
   Unit: 'Unidad',
+  'Tab: {name}': 'Pestaña: {name}',
   'Arrange cards': 'Ordenar las tarjetas',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Arrastre una tarjeta, o elíjala y pulse las flechas. Con Mayús cambian su tamaño.',

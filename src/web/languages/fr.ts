@@ -419,6 +419,7 @@ export const texts: Texts = {
   Compact: 'Abrégé',
   'Currency code': 'Code de devise',
   Unit: 'Unité',
+  'Tab: {name}': 'Onglet : {name}',
   'Arrange cards': 'Disposer les cartes',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Faites glisser une carte, ou choisissez-la et utilisez les flèches. Avec Maj, elles changent sa taille.',

@@ -413,6 +413,7 @@ export const texts: Texts = {
   Compact: 'Compatto',
   'Currency code': 'Codice valuta',
   Unit: 'Unità',
+  'Tab: {name}': 'Scheda: {name}',
   'Arrange cards': 'Disponi le schede',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Trascina una scheda, oppure selezionala e usa le frecce. Con Maiusc ne cambiano la dimensione.',

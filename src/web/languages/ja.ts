@@ -372,6 +372,7 @@ export const texts: Texts = {
   Compact: '短縮',
   'Currency code': '通貨コード',
   Unit: '単位',
+  'Tab: {name}': 'タブ: {name}',
   'Arrange cards': 'カードを配置',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'カードをドラッグするか、選択して矢印キーを押します。Shift を押しながらだと大きさが変わります。',

@@ -417,6 +417,7 @@ export const texts: Texts = {
   Compact: 'Kort',
   'Currency code': 'Valutacode',
   Unit: 'Eenheid',
+  'Tab: {name}': 'Tabblad: {name}',
   'Arrange cards': 'Kaarten schikken',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Sleep een kaart, of kies er een en druk op de pijltoetsen. Met Shift verandert de grootte.',

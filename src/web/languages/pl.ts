@@ -487,6 +487,7 @@ export const texts: Texts = {
   Compact: 'Skrócone',
   'Currency code': 'Kod waluty',
   Unit: 'Jednostka',
+  'Tab: {name}': 'Karta: {name}',
   'Arrange cards': 'Rozmieść karty',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Przeciągnij kartę albo wybierz ją i użyj strzałek. Z klawiszem Shift zmieniają jej rozmiar.',

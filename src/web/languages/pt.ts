@@ -416,6 +416,7 @@ export const texts: Texts = {
   Compact: 'Compacto',
   'Currency code': 'Código da moeda',
   Unit: 'Unidade',
+  'Tab: {name}': 'Separador: {name}',
   'Arrange cards': 'Organizar os cartões',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Arraste um cartão, ou escolha-o e use as setas. Com Shift, mudam o tamanho.',

@@ -373,6 +373,7 @@ export const texts: Texts = {
   Compact: 'Kısa',
   'Currency code': 'Para birimi kodu',
   Unit: 'Birim',
+  'Tab: {name}': 'Sekme: {name}',
   'Arrange cards': 'Kartları düzenle',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Bir kartı sürükleyin ya da seçip ok tuşlarına basın. Shift ile boyutu değişir.',

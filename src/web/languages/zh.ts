@@ -371,6 +371,7 @@ export const texts: Texts = {
   Compact: '紧凑',
   'Currency code': '货币代码',
   Unit: '单位',
+  'Tab: {name}': '标签页：{name}',
   'Arrange cards': '排列卡片',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     '拖动卡片，或选中后按方向键。按住 Shift 可更改大小。',

@@ -1,6 +1,8 @@
 /** Templates: the dashboards of a workspace, whose content is read with a digest and written only over that digest. */
 import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
+import type { Tile } from '../../../domain/dashboard/tile.js';
 import type { Api } from './api.js';
+import { freeId } from './tiles.js';
 
 export type Card = {
   readonly metricId: string;
@@ -32,6 +34,7 @@ export type TemplateData = {
   readonly layout: readonly Card[];
   readonly filters: readonly TemplateFilter[];
   readonly metrics: readonly TemplateMetric[];
+  readonly tiles?: readonly Tile[];
 };
 export type Content = {
   readonly _meta: { readonly name: string; readonly dashboardId: string };
@@ -81,27 +84,13 @@ export const writeContent = (
     body: { workspaceName, dashboardId, content: data, expectedDigest },
   });
 
-/** An id for a new metric, out of its name. */
-export const freeId = (name: string, taken: readonly string[]): string => {
-  const base =
-    name
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 60) || 'metric';
-  for (let number = 1; ; number += 1) {
-    const id = number === 1 ? base : `${base}-${number}`;
-    if (!taken.includes(id)) return id;
-  }
-};
-
 /** The data with a new metric, below all others. */
 export const withMetric = (data: TemplateData, name: string, definition: unknown): TemplateData => {
   const metricId = freeId(
     name,
     data.metrics.map((metric) => metric.metricId),
   );
-  const y = Math.max(0, ...data.layout.map((card) => card.y + card.h));
+  const y = Math.max(0, ...[...data.layout, ...(data.tiles ?? [])].map((card) => card.y + card.h));
   const whole = { kind: 'visual', ...(definition as object) } as MetricDefinition;
   const metric: TemplateMetric = { metricId, name, definition: whole, lineage: [], placement: 'METRIC' };
   return { ...data, metrics: [...data.metrics, metric], layout: [...data.layout, { metricId, x: 0, y, w: 6, h: 4 }] };

@@ -1,6 +1,7 @@
 /** One template: as a tenant's user sees it, its metrics, a new metric, the arrangement, and the definition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import type { Tile } from '../../../domain/dashboard/tile.js';
 import type { NewGuestDefinition } from '../../../domain/guest/metric.js';
 import { draftOf, redefined } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
@@ -9,7 +10,6 @@ import '../parts/history.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
 import {
-  type Card,
   type Content,
   changedMetric,
   faultOf,
@@ -31,6 +31,7 @@ import { confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
 import { addressOf, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
+import { withTiles } from '../base/tiles.js';
 import {
   keepViewer,
   nameOf,
@@ -41,6 +42,7 @@ import {
   type Viewer,
   watchViewer,
 } from '../base/viewer.js';
+import type { Arranged } from '../parts/arrange.js';
 import type { SqlMetric, TrySql } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 
@@ -371,16 +373,17 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #arrange({ content }: Data): TemplateResult {
-    const { layout, metrics } = content.data;
-    const save = (event: CustomEvent<readonly Card[]>): void =>
+    const { layout, metrics, tiles = noTiles } = content.data;
+    const save = ({ detail }: CustomEvent<Arranged>): void =>
       void this.act(async () => {
-        const byId = new Map(event.detail.map((card) => [card.metricId, card]));
-        await this.#write((data) => ({ ...data, layout: data.layout.map((card) => byId.get(card.metricId) ?? card) }));
+        const byId = new Map(detail.layout.map((card) => [card.metricId, card]));
+        await this.#write((data) => {
+          const moved = { ...data, layout: data.layout.map((card) => byId.get(card.metricId) ?? card) };
+          return withTiles(moved, detail.before, detail.tiles);
+        });
         return 'The arrangement is saved.';
       });
-    if (layout.length === 0)
-      return html`<div class="empty"><h2>Nothing to arrange</h2><p>Add a metric first.</p></div>`;
-    return html`<studio-arrange .cards=${layout} .names=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))} @arranged=${save}></studio-arrange>`;
+    return html`<studio-arrange .cards=${layout} .tiles=${tiles} .names=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))} @arranged=${save}></studio-arrange>`;
   }
 
   #history({ template: { dashboardId }, content }: Data): TemplateResult {
@@ -404,6 +407,9 @@ class DashboardScreen extends Screen<Data> {
     return super.needsLoad(before) || before?.query.get('workspace') !== this.place.query.get('workspace');
   }
 }
+
+/** One list, so that the part does not begin anew. */
+const noTiles: readonly Tile[] = [];
 
 const besideButton = (viewer: Viewer): TemplateResult =>
   html`<p class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(viewer)}>Put another user beside</button></p>`;
