@@ -70,3 +70,30 @@ it('its status names every tenant that needs attention, at once or page by page'
   }
   expect(paged).toEqual(whole.tenants);
 });
+
+it('a status that is read while the roll-out ends says that it ended, or that it is at work', async () => {
+  const lease = await ledger.lease(id);
+  let ended = false;
+  // The roll-out ends after the first of the reads, whichever that is.
+  const end = async (): Promise<void> => {
+    if (ended) return;
+    ended = true;
+    await ledger.setState(id, 'finished');
+    await lease?.release();
+  };
+  const ending: RolloutLedger = {
+    ...ledger,
+    find: async (...args) => {
+      const found = await ledger.find(...args);
+      await end();
+      return found;
+    },
+    isLeased: async (...args) => {
+      const isLeased = await ledger.isLeased(...args);
+      await end();
+      return isLeased;
+    },
+  };
+  const { state, isAtWork } = await rolloutStatus(ending, id);
+  expect(state === 'finished' || isAtWork).toBe(true);
+});

@@ -122,6 +122,8 @@ const listNotable = async (ledger: RolloutLedger, id: string, { after = '', limi
  * returns one page of them, with `next` as the cursor of the following page.
  */
 export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Partial<ItemPage> = {}) => {
+  // Read before the state: a roll-out that ends in between is told as finished, never as one that nobody works on.
+  const isAtWork = await ledger.isLeased(id);
   const rollout = await loadRollout(ledger, id);
   const counts = await ledger.count(id);
   const cohorts = [...new Set(counts.map(({ cohort }) => cohort))].map((cohort) => {
@@ -135,6 +137,6 @@ export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Par
   const tenants = found.map(({ cohort, ...item }) => ({ ...item, cohort: cohortName(cohort, rollout.options) }));
   const next = found.length === page.limit ? (found.at(-1)?.dashboardId ?? null) : null;
   const { template, version, state } = rollout;
-  return { id, template, version, state, isAtWork: await ledger.isLeased(id), cohorts, tenants, next };
+  return { id, template, version, state, isAtWork, cohorts, tenants, next };
 };
 export type RolloutStatus = Awaited<ReturnType<typeof rolloutStatus>>;

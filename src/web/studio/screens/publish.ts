@@ -76,8 +76,16 @@ class PublishScreen extends Screen<Data> {
       id === undefined ? null : this.api.command<Status>('rollout-status', { id }, signal),
     ]);
     clearTimeout(this.#timer);
-    if (status?.isAtWork === true) this.#timer = setTimeout(() => void this.reload(), pollMs);
+    if (status?.isAtWork === true) this.#readAgainSoon();
     return { templates, plan, history, rollouts, status };
+  }
+
+  /** Goes on while answers fail: the service may be away for a moment. */
+  #readAgainSoon(): void {
+    this.#timer = setTimeout(async () => {
+      await this.reload();
+      if (this.failure !== null && this.isConnected) this.#readAgainSoon();
+    }, pollMs);
   }
 
   override disconnectedCallback(): void {
