@@ -14,6 +14,7 @@ import { createStudioRouter } from '../studio/router.js';
 import { createStudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { createViews } from '../studio/views.js';
+import { createWork } from '../studio/work.js';
 import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
 import { operations } from './operations.js';
@@ -67,9 +68,8 @@ export const openStudio = (parts: StudioParts): Studio => {
     operations,
     dispatch,
     authenticate,
-    dataApp,
+    work: createWork({ operations, dispatch, dataApp, commands: gateway.router.commands, audit: gateway.audit }),
     schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
-    commands: gateway.router.commands,
     viewAs: gateway.router.viewAs,
     audit: gateway.audit,
     addressOf: admission.addressOf,

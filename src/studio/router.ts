@@ -7,14 +7,13 @@ import { z } from 'zod';
 import type { Operation } from '../contract/operation.js';
 import { maskedAddress } from '../domain/deliver/address.js';
 import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
-import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
+import type { Caller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
-import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { answerError, explain } from '../gateway/http/answer.js';
 import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
 import type { AddressOf } from '../http/address.js';
@@ -25,16 +24,16 @@ import { envelope } from '../http/envelope.js';
 import { findFaults, writeFaults } from '../http/faults.js';
 import { jsonText } from '../http/json-text.js';
 import { sendAnswer } from '../http/middleware.js';
-import { createRoutes, type Found, withoutCondition } from '../http/routes.js';
+import { createRoutes, type Found } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertOwnPage, assertRole, assertSeesData } from './access.js';
-import { commandRoles, rolesFor } from './command-roles.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import type { ReadSystem } from './system.js';
 import { type Views, type ViewUse, viewOperations } from './views.js';
+import type { Work } from './work.js';
 
 export type StudioOptions = {
   readonly sessions: StudioSessions;
@@ -45,9 +44,7 @@ export type StudioOptions = {
   readonly operations: Readonly<Record<string, Operation>>;
   readonly dispatch: Dispatch;
   readonly authenticate: Authenticate;
-  /** The data app of the policy, in whose name Studio calls operations that need one. */
-  readonly dataApp: () => Promise<ApiKeyCaller>;
-  readonly commands: readonly AdminCommand[];
+  readonly work: Work;
   readonly viewAs: ViewAs;
   readonly audit: Audit;
   readonly addressOf: AddressOf;
@@ -68,9 +65,6 @@ export type StudioOptions = {
 type LoggedIn = { readonly session: StudioSession; readonly cookie: string };
 
 const maxBodyBytes = 1024 * 1024;
-/** An id that no stored service token has: a person is no service token. */
-const noToken = '00000000-0000-0000-0000-000000000000';
-
 const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
   const given = (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {};
   const decoded = schema.safeParse(given);
@@ -106,7 +100,7 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const { sessionPaths, operationPath, commandPath, viewPath, queryPaths, schedulePaths } = createHandlers(options);
+  const { sessionPaths, workPaths, viewPath, queryPaths, schedulePaths } = createHandlers(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -120,9 +114,9 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/schedule-list', answered(schedulePaths.read));
   router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
   router.post('/studio/views', answered(viewPath.open));
-  router.post('/studio/commands/:command', answered(commandPath));
+  router.post('/studio/commands/:command', answered(workPaths.command));
   router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
-  router.all('/studio/api/v2/{*path}', answered(operationPath));
+  router.all('/studio/api/v2/{*path}', answered(workPaths.operation));
   router.get(['/studio', '/studio/{*page}'], options.page);
   return router;
 };
@@ -161,8 +155,7 @@ const answering =
 
 const createHandlers = (options: StudioOptions) => ({
   sessionPaths: createSessionPaths(options),
-  operationPath: createOperationPath(options),
-  commandPath: createCommandPath(options),
+  workPaths: createWorkPaths(options),
   viewPath: createViewPath(options),
   queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
@@ -378,74 +371,31 @@ const createSchedulePaths = (options: StudioOptions) => {
   };
 };
 
-/** Answers operations of the service, in the name of the organization or of the policy's data app. */
-const createOperationPath = (options: StudioOptions) => {
-  const { operations, dispatch, dataApp, audit, addressOf } = options;
-  const find = createRoutes(Object.values(operations));
+/** Answers operations of the service and commands of the gateway, as `work` allows them. */
+const createWorkPaths = (options: StudioOptions) => {
+  const { work, addressOf } = options;
   const loggedIn = loggedInOf(options);
-  const callerOf = async ({ credentials }: Operation, person: Person): Promise<Caller> => {
-    if (!credentials.includes('serviceToken')) return { ...(await dataApp()), person };
-    return { kind: 'serviceToken', tokenId: noToken, person } satisfies ServiceCaller;
-  };
-  return async (request: Request, response: Response): Promise<void> => {
-    const { session } = await loggedIn(request);
-    const path = request.path.slice('/studio'.length);
-    const found = find(request.method, path);
-    if (found === undefined) throw new Refusal('NOT_FOUND', `There is no operation at ${path.slice(0, 200)}.`);
-    if ('allowed' in found) throw new Refusal('METHOD_NOT_ALLOWED', `Send ${found.allowed.join(' or ')}.`);
-    // The body decides between operations of one path, so all of them must be allowed.
-    for (const { operation } of found.matches) {
-      assertRole(session.person, operation.name, operation.roles);
-      if (operation.showsData === true) assertSeesData(session.person);
-    }
-    const { operation } = withoutCondition(found);
-    const requestId = requestIdOf(response);
-    const detail = { command: operation.name, operator: nameInRecords(session.person) };
-    const record = (code: string, step: string): Promise<void> =>
-      audit.record({ kind: 'admin', code, requestId, detail: { ...detail, step } });
-    // Before the change: what cannot be recorded must not happen.
-    if (isChange(operation)) await record('OK', 'asked');
-    const answer = await dispatch({
-      method: request.method,
-      path,
-      query: request.query,
-      authorization: undefined,
-      caller: await callerOf(operation, session.person),
-      readBody: bodyOf(request),
-      sender: senderOf(addressOf, request),
-      requestId,
-      signal: goneSignal(response, requestId),
-    });
-    if (answer === undefined) throw new Refusal('NOT_FOUND', `There is no operation at ${path.slice(0, 200)}.`);
-    if (isChange(operation) && answer.refused !== undefined) await record(answer.refused.code, 'refused');
-    await sendAnswer(response, answer);
-  };
-};
-
-const isChange = ({ readsOnly, bindings }: Operation): boolean =>
-  readsOnly !== true && bindings.some(({ method }) => method !== 'GET');
-
-const createCommandPath = (options: StudioOptions) => {
-  const { commands, audit } = options;
-  const byName = new Map(commands.map((command) => [command.name, command]));
-  const loggedIn = loggedInOf(options);
-  return async (request: Request, response: Response): Promise<void> => {
-    const { session } = await loggedIn(request);
-    const name = String(request.params.command);
-    const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
-    assertRole(session.person, name, rule?.roles);
-    const command = byName.get(name);
-    if (command === undefined) throw new Refusal('NOT_FOUND', `There is no command ${name}.`);
-    const input = await readInput(request, z.unknown());
-    assertRole(session.person, name, rolesFor(name, input));
-    const record = (code: string): Promise<void> =>
-      audit.record({
-        ...{ kind: 'admin', code, requestId: requestIdOf(response) },
-        detail: { command: name, operator: nameInRecords(session.person) },
+  return {
+    operation: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      const requestId = requestIdOf(response);
+      const answer = await work.callOperation(session.person, {
+        method: request.method,
+        path: request.path.slice('/studio'.length),
+        query: request.query,
+        readBody: bodyOf(request),
+        sender: senderOf(addressOf, request),
+        requestId,
+        signal: goneSignal(response, requestId),
       });
-    // Before the command: what cannot be recorded must not happen.
-    if (rule?.isChange === true) await record('OK');
-    await sendData(response, await command.run(input, nameInRecords(session.person)));
+      await sendAnswer(response, answer);
+    },
+    command: async (request: Request, response: Response): Promise<void> => {
+      const { session } = await loggedIn(request);
+      const name = String(request.params.command);
+      const asked = { name, readInput: () => readInput(request, z.unknown()), requestId: requestIdOf(response) };
+      await sendData(response, await work.runCommand(session.person, asked));
+    },
   };
 };
 

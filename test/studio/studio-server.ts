@@ -14,7 +14,7 @@ import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
 import type { Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { adminCommand } from '../../src/gateway/common/admin-command.js';
-import type { DispatchRequest } from '../../src/http/bind.js';
+import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
 import { requestId } from '../../src/http/middleware.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
@@ -25,6 +25,7 @@ import type { OpenId } from '../../src/studio/openid.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { createViews } from '../../src/studio/views.js';
+import { createWork } from '../../src/studio/work.js';
 
 /** Sessions in memory, as the store keeps them. */
 export const memorySessions = (): StudioSessionStore => {
@@ -104,28 +105,33 @@ export const startStudioServer = async (
   const commands: string[] = [];
   const audited: AuditEvent[] = [];
   const paused: [string, boolean][] = [];
+  const audit = { record: async (event: AuditEvent) => void audited.push(event) };
+  const dispatch: Dispatch = async (request) => {
+    dispatched.push(request);
+    return {
+      status: 200,
+      headers: {},
+      contentType: 'application/json',
+      body: { data: 'answered' },
+      operation: 'any',
+    };
+  };
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
     views: createViews(createSealer(Buffer.alloc(32, 7))),
-    dispatch: async (request) => {
-      dispatched.push(request);
-      return {
-        status: 200,
-        headers: {},
-        contentType: 'application/json',
-        body: { data: 'answered' },
-        operation: 'any',
-      };
-    },
+    dispatch,
     authenticate: async () => guestCaller as never,
-    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
-    commands: [...Object.keys(commandRoles), 'studio-link'].map((name) =>
-      adminCommand(name, z.unknown(), async () => {
-        commands.push(name);
-        return null;
-      }),
-    ),
+    work: createWork({
+      ...{ operations: offered, dispatch, audit },
+      dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+      commands: [...Object.keys(commandRoles), 'studio-link'].map((name) =>
+        adminCommand(name, z.unknown(), async () => {
+          commands.push(name);
+          return null;
+        }),
+      ),
+    }),
     viewAs: async ({ clientId }) => ({
       ...{
         token: 'the-users-token',
@@ -137,7 +143,7 @@ export const startStudioServer = async (
         because: [],
       },
     }),
-    audit: { record: async (event) => void audited.push(event) },
+    audit,
     addressOf: () => '127.0.0.1',
     guard: noGuard,
     origins: { allowedOrigins: [], publicOrigin: null },
