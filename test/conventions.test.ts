@@ -92,6 +92,8 @@ const mayImport: Readonly<
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
   // Sends dashboards on schedule. What a recipient may see is decided elsewhere, and asked for at each message.
   deliver: { folders: ['domain', 'platform'], packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/] },
+  // Asks language models. What may be sent is decided elsewhere.
+  models: { folders: ['domain', 'platform'], packages: [/^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
   // Must not share code with the product: a common mistake would stay hidden.
@@ -129,6 +131,7 @@ const mayImport: Readonly<
       'platform',
       'store',
       'deliver',
+      'models',
       'render',
       'studio',
       'theme',

@@ -20,6 +20,7 @@ import * as datasources from '../contract/datasources.js';
 import * as embedSettings from '../contract/embed-settings.js';
 import * as embeds from '../contract/embeds.js';
 import * as guestBoards from '../contract/guest-boards.js';
+import * as guestChat from '../contract/guest-chat.js';
 import * as guestDashboardQuery from '../contract/guest-dashboard-query.js';
 import * as guestDownloads from '../contract/guest-downloads.js';
 import * as guestEmbeds from '../contract/guest-embeds.js';
@@ -37,6 +38,7 @@ import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
+import type { Assistant } from '../domain/chat/assistant.js';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { Renderer } from '../domain/guest/render.js';
 import type { FindTheme } from '../domain/guest/view.js';
@@ -81,6 +83,7 @@ import { getDatamartTenancy } from '../usecases/datamarts/tenancy.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from '../usecases/embeds/embeds.js';
 import { queryMetric } from '../usecases/embeds/query.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
+import { chatOnGuestDashboard } from '../usecases/guest/chat.js';
 import { queryGuestDashboard } from '../usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../usecases/guest/downloads.js';
 import { listGuestEmbeds } from '../usecases/guest/embeds.js';
@@ -135,6 +138,7 @@ export type UseCaseDeps = {
   readonly tag: Tag;
   readonly findTheme: FindTheme;
   readonly reports: Reports;
+  readonly assistant: Assistant;
 };
 
 const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({
@@ -224,6 +228,7 @@ const table = {
   getGuestMetricDefinition: serve(guestOwnMetrics.getGuestMetricDefinition, getGuestMetricDefinition),
   publishGuestMetric: serve(guestOwnMetrics.publishGuestMetric, publishGuestMetric),
   previewGuestMetric: serve(guestMetrics.previewGuestMetric, previewGuestMetric),
+  chatOnGuestDashboard: serve(guestChat.chatOnGuestDashboard, chatOnGuestDashboard),
   saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
   restoreGuestLayout: serve(guestBoards.restoreGuestLayout, restoreGuestLayout),
   createGuestView: serve(guestBoards.createGuestView, createGuestView),
@@ -256,6 +261,7 @@ type Declared =
   | typeof embedSettings
   | typeof embeds
   | typeof guestBoards
+  | typeof guestChat
   | typeof guestDashboardQuery
   | typeof guestDownloads
   | typeof guestEmbeds

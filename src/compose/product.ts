@@ -46,6 +46,7 @@ import { createSealer } from '../platform/sealing.js';
 import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';
 import type { ReadSystem } from '../studio/system.js';
 import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
+import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
@@ -123,9 +124,9 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   ]);
   const { database } = metadata;
   const { addressOf, limits } = shared.admission;
-  const serviceOpening = halves.service
-    ? resources.add(openService({ credentials, engine, database, limits, clock, ids, tokens, log, ...drawing }))
-    : null;
+  const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
+  const served = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant, ...drawing };
+  const serviceOpening = halves.service ? resources.add(openService(served)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),

@@ -22,6 +22,7 @@ import type { Tables } from '../store/tables.js';
 import { createAuthenticate } from '../usecases/credentials/authenticate.js';
 import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
+import type { OpenAssistant } from './assistant.js';
 import { createHandlers, operations } from './operations.js';
 import type { OpenRenderer } from './renderer.js';
 
@@ -46,6 +47,7 @@ type ServiceParts = {
   readonly tokens: Tokens;
   readonly log: Log;
   readonly openRenderer: OpenRenderer;
+  readonly openAssistant: OpenAssistant;
   readonly findTheme: FindTheme;
   readonly reports: Reports;
 };
@@ -69,6 +71,7 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
       ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports },
       sqlRewriter: createSqlRewriter(),
       tag: createTag(key),
+      assistant: parts.openAssistant(() => dispatch),
     }),
     ...{ authenticate, limits, log },
   });

@@ -111,6 +111,10 @@ const dashboard = z
       .array(z.enum(reportFormats))
       .optional()
       .describe('What the guest may schedule here: see `POST …/schedules`. Left out: nothing.'),
+    chat: z
+      .object({ llmNames: z.array(z.string()).describe('Models that the guest may choose, the usual one first.') })
+      .optional()
+      .describe('Whether the guest may ask in words: see `POST …/chat`. Left out: not here.'),
     tiles,
   })
   .meta({ id: 'GuestDashboard' });
@@ -158,6 +162,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
   ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
   ...(view.scheduleFormats === undefined ? {} : { scheduleFormats: [...view.scheduleFormats] }),
+  ...(view.chat === undefined ? {} : { chat: { llmNames: [...view.chat.llmNames] } }),
   ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
 });
 

@@ -5,10 +5,9 @@
 import { lookup as systemLookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
 import type { Clock } from '../domain/ports.js';
-import { isLoopbackAddress, isPublicAddress } from '../platform/addresses.js';
 import type { Channel } from '../platform/channels.js';
+import { Barred, checkedLookup, isBarredLiteral } from '../platform/outgoing.js';
 import type { MailOutcome } from './mailer.js';
 
 /** `barred`: the name of the receiver leads to an address that may not be reached. Nothing was sent. */
@@ -26,37 +25,6 @@ export type PostOptions = {
   readonly lookup?: typeof systemLookup;
   /** Certificates to trust, for tests. Left out: those of the system. */
   readonly ca?: string;
-};
-
-class Barred extends Error {
-  override readonly name = 'Barred';
-}
-
-/** In development, a channel of this machine is named as such by an address without TLS. */
-const mayReach = ({ url, allowsPrivate }: Channel, address: string): boolean =>
-  allowsPrivate || isPublicAddress(address) || (url.startsWith('http://') && isLoopbackAddress(address));
-
-/**
- * Resolves a name once, for the connection itself: no second answer of a name server can lead elsewhere. One address that
- * may not be reached bars all.
- */
-const checkedLookup =
-  (channel: Channel, lookup: typeof systemLookup): LookupFunction =>
-  (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error !== null) return done(error, []);
-      const [first] = found;
-      if (first === undefined || !found.every(({ address }) => mayReach(channel, address))) {
-        return done(new Barred('the address may not be reached'), []);
-      }
-      return options.all === true ? done(null, found) : done(null, first.address, first.family);
-    });
-  };
-
-/** An address that is written as such is never resolved, so it is checked by itself. */
-const isBarredLiteral = (channel: Channel): boolean => {
-  const host = new URL(channel.url).hostname.replace(/^\[|\]$/g, '');
-  return isIP(host) !== 0 && !mayReach(channel, host);
 };
 
 const signatureOf = async (secret: string, { id, body }: Posting, now: Date): Promise<Record<string, string>> => {

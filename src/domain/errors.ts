@@ -35,6 +35,11 @@ export const errors = {
     mender: 'host developer',
     fix: 'Send a current API key, service token or guest token as `Authorization: Bearer`. In the gateway: a signed hook or admin call was not accepted.',
   },
+  CHAT_LIMIT_REACHED: {
+    meaning: 'A language model found no answer within the rounds, the tokens or the time of one question.',
+    mender: 'end user',
+    fix: 'Ask a simpler question. The settings `chat.rounds`, `chat.tokens` and `chat.seconds` are the limits.',
+  },
   CLIENT_ID_ERROR: {
     meaning:
       "The client id does not fit the datamart's tenancy: empty, `None` under tenancy, not a canonical number, or no database of the datasource's list.",
@@ -177,6 +182,21 @@ export const errors = {
       "The metric's query could not be run: its definition does not fit the datamart or its tenancy, the datasource failed, or the query took too long.",
     mender: 'host developer',
     fix: 'Query the metric with the API key: that answer names the cause. For a datasource that fails, the log has the cause.',
+  },
+  MODEL_ANSWER_INVALID: {
+    meaning: 'The language model answered outside its protocol, or too much.',
+    mender: 'end user',
+    fix: 'Ask again. If it lasts, the log has what was wrong with the answer, under the request id.',
+  },
+  MODEL_NOT_CONFIGURED: {
+    meaning: 'The workspace names no language model that the configuration has.',
+    mender: 'operator',
+    fix: 'Add the model to `models` of the configuration, and name it in `llmName` of the workspace.',
+  },
+  MODEL_UNAVAILABLE: {
+    meaning: 'The language model cannot be reached, refuses, or does not answer in time.',
+    mender: 'end user',
+    fix: 'Try again later. If it lasts, the log has the cause under the request id.',
   },
   NO_POLICY: {
     meaning: 'No rule of the policy applies to this user.',

@@ -560,6 +560,21 @@ const deliveryFields = {
   scheduleId: 'id of the schedule',
   attempts: 'number of attempts so far',
 };
+const chats = {
+  'chat.ended': {
+    level: 'info',
+    meaning: 'A question in words was answered, or could not be. The line has no text of it.',
+    fields: {
+      llmName: 'name of the model',
+      rounds: 'answers of the model',
+      tokens: 'tokens, as the model counts them',
+      tried: 'metrics that the model tried',
+      outcome: 'metric, text, limit (nothing within the limits) or failed',
+      durationInMs: ms,
+    },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
 const deliveries = {
   'delivery.ended': {
     level: 'info',
@@ -596,6 +611,7 @@ export const logChapters = {
   'Tenants, dashboards and hooks': tenants,
   'Policy, operators and gateway processes': operations,
   'Queries and datasources': queries,
+  'Questions in words': chats,
   Reports: deliveries,
   'Infrastructure, start and stop': infrastructure,
 } as const;
@@ -606,6 +622,7 @@ type Events = typeof requests &
   typeof tenants &
   typeof operations &
   typeof queries &
+  typeof chats &
   typeof deliveries &
   typeof infrastructure;
 

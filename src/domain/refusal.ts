@@ -25,3 +25,14 @@ export class Refusal extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
+
+/** Whether the check throws no refusal. */
+export const passes = (assert: () => void): boolean => {
+  try {
+    assert();
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+};

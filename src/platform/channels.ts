@@ -3,9 +3,15 @@
  * alone, so no guest can make this process send anything elsewhere.
  */
 import { z } from 'zod';
-import type { Environment } from './environment.js';
 import { hookSecretMend, isHookSecret } from './hook-secrets.js';
-import { isLoopback } from './issuers.js';
+import {
+  type Outgoing,
+  type OutgoingFault,
+  type OutgoingSources,
+  readVariable,
+  urlFault,
+  variable,
+} from './outgoing.js';
 import { weaknessOfBytes } from './secret-strength.js';
 
 export const channelKinds = ['webhook', 'slack'] as const;
@@ -15,8 +21,6 @@ export const channelName = z
   .string()
   .max(100)
   .regex(/^[A-Za-z0-9_.-]+$/, 'must be made of letters, digits, "_", "." and "-"');
-
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 const channelSetting = z.strictObject({
   kind: z.enum(channelKinds),
@@ -31,32 +35,11 @@ export const channelsSetting = z.record(channelName, channelSetting).default({})
 type ChannelSettings = z.output<typeof channelsSetting>;
 
 /** A channel that can be sent to. `url` and `secret` are never logged. */
-export type Channel = {
+export type Channel = Outgoing & {
   readonly name: string;
   readonly kind: (typeof channelKinds)[number];
-  readonly url: string;
   /** Signs by Standard Webhooks. Null for Slack, whose address is the secret. */
   readonly secret: string | null;
-  readonly allowsPrivate: boolean;
-};
-
-export type ChannelFault = { readonly path: string; readonly mend: string };
-
-type Sources = { readonly env: Environment; readonly isProduction: boolean };
-type Read = { readonly value: string | null; readonly fault: string | null };
-
-const urlFault = (address: string, isProduction: boolean): string | null => {
-  if (!URL.canParse(address)) return 'is no URL: write https://...';
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return 'has a user or password in it: leave both out';
-  if (protocol === 'https:' || (protocol === 'http:' && !isProduction && isLoopback(hostname))) return null;
-  return 'must begin with https://; http:// is for this machine alone, and not in production';
-};
-
-const readVariable = (name: string | undefined, env: Environment): Read => {
-  if (name === undefined) return { value: null, fault: null };
-  const value = env[name] ?? '';
-  return value === '' ? { value: null, fault: `names the variable ${name}, which is not set` } : { value, fault: null };
 };
 
 const secretFault = (secret: string, isProduction: boolean): string | null => {
@@ -76,9 +59,13 @@ const fieldFault = ({ kind, url, urlVariable, secretVariable }: ChannelSettings[
     : 'needs urlVariable alone: who knows the address of a Slack webhook can write to it';
 };
 
-type Loaded = { readonly channel: Channel | null; readonly faults: readonly ChannelFault[] };
+type Loaded = { readonly channel: Channel | null; readonly faults: readonly OutgoingFault[] };
 
-const loadChannel = (name: string, setting: ChannelSettings[string], { env, isProduction }: Sources): Loaded => {
+const loadChannel = (
+  name: string,
+  setting: ChannelSettings[string],
+  { env, isProduction }: OutgoingSources,
+): Loaded => {
   const path = `channels.${name}`;
   const misfit = fieldFault(setting);
   if (misfit !== null) return { channel: null, faults: [{ path, mend: misfit }] };
@@ -98,7 +85,7 @@ const loadChannel = (name: string, setting: ChannelSettings[string], { env, isPr
 };
 
 /** Reads the channels with their secrets. No fault holds an address or a secret of the environment. */
-export const loadChannels = (settings: ChannelSettings, sources: Sources, publicOrigin: string | null = '') => {
+export const loadChannels = (settings: ChannelSettings, sources: OutgoingSources, publicOrigin: string | null = '') => {
   const loaded = Object.entries(settings).map(([name, setting]) => loadChannel(name, setting, sources));
   return {
     channels: loaded.flatMap(({ channel }) => (channel === null ? [] : [channel])),

@@ -19,6 +19,8 @@ import {
   variableOf,
 } from './environment.js';
 import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
+import { type ConfiguredModel, loadModels, modelVariables } from './models.js';
+import type { OutgoingSources } from './outgoing.js';
 import { type Settings, settingsSchema } from './settings.js';
 import { findUnknownVariables, type UnknownVariable } from './unknown-variables.js';
 
@@ -29,6 +31,8 @@ export type Config = {
   readonly secrets: Secrets;
   /** The channels of `channels` with their secrets. */
   readonly channels: readonly Channel[];
+  /** The models of `models` with their keys. */
+  readonly models: readonly ConfiguredModel[];
   /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
@@ -162,6 +166,18 @@ const createVariables = (env: Environment, named: readonly string[]) => {
   };
 };
 
+/** Reads what this process sends to, with its secrets. */
+const loadOutgoing = (settings: Settings | undefined, sources: OutgoingSources) => {
+  const { channels, faults } = loadChannels(settings?.channels ?? {}, sources, settings?.gateway.publicOrigin);
+  const { models, faults: modelFaults } = loadModels(settings?.models ?? {}, sources);
+  return {
+    channels,
+    models,
+    faults: [...faults, ...modelFaults],
+    variables: [...channelVariables(settings?.channels), ...modelVariables(settings?.models)],
+  };
+};
+
 /** Reads the configuration. Throws ConfigError with all faults. */
 export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
@@ -175,29 +191,26 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const { issuers, faults: issuerFaults } = options.runsGateway
     ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], faults: [] };
-  const { channels, faults: channelFaults } = loadChannels(
-    settings?.channels ?? {},
-    { env, isProduction },
-    settings?.gateway.publicOrigin,
-  );
+  const outgoing = loadOutgoing(settings, { env, isProduction });
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
   const faults = [
     ...parsed.faults,
     ...(error === undefined ? [] : schemaFaults(file, error)),
     ...issuerFaults.map((fault) => ({ file, ...fault })),
     ...portFaults(file, settings),
-    ...channelFaults.map((fault) => ({ file, ...fault })),
+    ...outgoing.faults.map((fault) => ({ file, ...fault })),
     ...mailFaults(file, settings, secrets.smtpUrl),
     ...environmentFaults(secrets, needs),
   ];
-  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...channelVariables(settings?.channels)]);
+  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...outgoing.variables]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
     ...variables,
     settings,
     secrets,
-    channels,
+    channels: outgoing.channels,
+    models: outgoing.models,
     issuers,
     folder: dirname(file),
     isProduction,

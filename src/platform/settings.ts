@@ -10,6 +10,7 @@ import { readAllowedHost } from './allowed-hosts.js';
 import { channelsSetting } from './channels.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
+import { modelsSetting } from './models.js';
 import { isOrigin, originFault } from './origin.js';
 import { isRedisUrl, redisUrlMend } from './redis-url.js';
 
@@ -238,6 +239,16 @@ const mcp = section('/mcp: what guests may do as tools of the Model Context Prot
     .describe('origins of web pages that may call /mcp; programs, which send no Origin, need no entry'),
 });
 
+const chat = section('what guests ask in words, of the models of `models`; without models: nothing is sent anywhere', {
+  userPerMinute: perMinute(10).describe('questions of one user; of one guest token where it names no user'),
+  tenantPerMinute: perMinute(60).describe('questions of all users of one tenant'),
+  rounds: whole(1, 20).default(6).describe('answers of the model to one question, its uses of tools included'),
+  tokens: whole(1_000, 10_000_000)
+    .default(60_000)
+    .describe('tokens of one question, as the model counts them, over all rounds; then no round follows'),
+  seconds: whole(1, 600).default(120).describe('how long one question may take in total'),
+});
+
 const session = section('how sessions of the host application are verified', {
   cookie: z
     .string()
@@ -372,6 +383,10 @@ export const settingsSchema = z.strictObject({
   channels: channelsSetting.describe(
     'webhooks that alerts and links may go to, each by a name that policies grant: `kind: webhook` with url and secretVariable (Standard Webhooks), or `kind: slack` with urlVariable; allowPrivateAddresses: true for a receiver in your own network',
   ),
+  models: modelsSetting.describe(
+    'language models that guests may ask, each by the name that `llmName` of a workspace has: url (of an interface like that of OpenAI, such as https://models.example/v1), model, keyVariable; allowRows: true sends rows of the guest who asks; allowPrivateAddresses: true for a server in your own network, allowHttp: true for one without TLS; timeoutSeconds (60) and answerTokens (2000) limit one answer',
+  ),
+  chat,
   themes,
   studio,
   limits,

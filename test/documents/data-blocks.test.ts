@@ -82,6 +82,7 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
     OLD_BACKEND_SECRET: randomBytes(48).toString('base64'),
     OPS_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     TEAM_SLACK_URL: 'https://hooks.example.com/services/team',
+    MODEL_KEY: randomBytes(32).toString('hex'),
   };
   const options = { runsGateway: true, runsService: true };
   expect(loadConfig(env, join(root, 'config/guestlist.yaml'), options).settings).toMatchObject(withoutIssuers(text));

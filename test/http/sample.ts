@@ -364,6 +364,7 @@ export const sampleHandlers: Handlers = {
   }),
   publishGuestMetric: async (_, { metricId, isPublished }) => ({ metricId, isPublished }),
   previewGuestMetric: async () => reply,
+  chatOnGuestDashboard: async (_, { question }) => ({ text: question, metric: null, labels: [], llmName: 'small' }),
   saveGuestLayout: async (_, { layout }) => layout,
   createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),
   listGuestSchedules: async () => [schedule],

@@ -7,9 +7,11 @@ import fc from 'fast-check';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkAlert } from '../../src/compose/alert-content.js';
+import { assistantOpener } from '../../src/compose/assistant.js';
 import { createHandlers, operations } from '../../src/compose/operations.js';
 import { toCsv } from '../../src/contract/csv.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
+import type { Model } from '../../src/domain/chat/model.js';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Workbook } from '../../src/domain/guest/download.js';
@@ -20,7 +22,11 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { createDispatch, type Dispatch } from '../../src/http/bind.js';
 import { callTool } from '../../src/mcp/call-tool.js';
 import { allTools } from '../../src/mcp/tools.js';
+import { createMemoryLimiters } from '../../src/platform/limiter.js';
+import type { Log } from '../../src/platform/log.js';
+import { defaultSettings } from '../../src/platform/settings.js';
 import { openAlert } from '../../src/usecases/guest/alerts.js';
+import { chatOnGuestDashboard } from '../../src/usecases/guest/chat.js';
 import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { downloadGuestCsv, downloadGuestDashboardXlsx, downloadGuestXlsx } from '../../src/usecases/guest/downloads.js';
 import { listGuestFields } from '../../src/usecases/guest/fields.js';
@@ -91,6 +97,7 @@ const folder = await createFolder();
 const { engine } = createLoggedEngine();
 const paths = new Map<string, string>();
 const guests = new Map<string, GuestCaller>();
+const embeds = new Map<string, string>();
 const keyOf = (client: Client, states: Restriction): string => JSON.stringify([client, states]);
 const got = <Value>(values: ReadonlyMap<string, Value>, key: string): Value => {
   const value = values.get(key);
@@ -108,6 +115,8 @@ beforeAll(async () => {
   const placed = metricIds.map((metricId) => ({ metricId, placement: 'METRIC' as const }));
   await world.store.dashboards.placeMetrics(id, placed, new Date(Date.UTC(2023, 0, 1)));
   await world.embed('board', undefined, { ...settings, isAllowMetricCreation: true });
+  const chatting = { isAllowMetricCreation: true, isAllowAiPilot: true, metricCreationMode: 'CHAT' } as const;
+  embeds.set('chat', await world.embed('board', undefined, { ...settings, ...chatting }));
   paths.set('shared', await folder.build('shared', [...statements, ...more]));
   for (const client of clients) {
     for (const [index, states] of restrictions.entries()) {
@@ -241,7 +250,51 @@ const checked: Way = async (deps, guest, { dashboardId, metricId }) => {
   return checkAlert({ ...reading, tag: deps.tag, now: deps.clock.now(), isRequested: true }, stays);
 };
 
+/**
+ * All that a model is sent while it tries a metric and sees its rows, with the answer to the guest; and the rows of that
+ * answer as the guest reads them.
+ */
+const chatted: Way = async (deps, guest, { metricId, dashboardFilter }) => {
+  const {
+    kind: _,
+    rlsVariables: __,
+    measures,
+    filters: ___,
+    ...definition
+  } = got(new Map(Object.entries(definitions)), metricId);
+  const calls = [
+    { id: '1', name: 'list_fields', arguments: '{}' },
+    {
+      id: '2',
+      name: 'make_metric',
+      arguments: JSON.stringify({ name: 'Made', definition: { ...definition, measures } }),
+    },
+  ];
+  const sent: unknown[] = [];
+  const model: Model = {
+    ...{ name: 'seeing', allowsRows: true },
+    complete: async (messages) => {
+      sent.push(messages.at(-1), messages.at(-2));
+      return sent.length > 2
+        ? { text: 'Made.', toolCalls: [], tokens: 1 }
+        : { text: null, toolCalls: calls, tokens: 1 };
+    },
+  };
+  const { chat } = defaultSettings();
+  const limits = { ...chat, userPerMinute: null, tenantPerMinute: null };
+  const parts = { settings: { chat: limits }, models: [], limiters: createMemoryLimiters(), clock: deps.clock };
+  const log = { info: () => undefined } as unknown as Log;
+  const opened = assistantOpener({ ...parts, log } as never)(() => dispatchFor(deps, guest));
+  const assistant = { ...opened, models: [model] };
+  const asked = { dashboardId: got(embeds, 'chat'), question: 'What?', dashboardFilter };
+  const { metric: made } = await chatOnGuestDashboard({ ...deps, assistant })(guest, asked, stays);
+  if (made === null) throw new Error('the metric did not run');
+  const preview = { dashboardId: 'board', dashboardFilter, definition: made.definition };
+  return [sent, made, (await previewGuestMetric(deps)(guest, preview, stays)).answer];
+};
+
 const ways: Readonly<Record<string, Way>> = {
+  chat: chatted,
   query: async (deps, guest, query) => (await queryGuestMetric(deps)(guest, query, stays)).answer,
   preview: async (deps, guest, { metricId, dashboardId, dashboardFilter }) => {
     const { kind: _, rlsVariables: __, measures, ...definition } = got(new Map(Object.entries(definitions)), metricId);

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import { definitionSchemas } from '../../src/contract/guest-chat.js';
 import { calendar } from '../../src/deliver/calendar.js';
+import type { Assistant } from '../../src/domain/chat/assistant.js';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -109,6 +111,16 @@ const seed = async (store: Store, path: string): Promise<void> => {
   });
 };
 
+/** No model is configured. */
+export const noAssistant: Assistant = {
+  models: [],
+  schemas: definitionSchemas,
+  limits: { rounds: 1, tokens: 1_000, timeoutMs: 1_000 },
+  assertFew: async () => {},
+  preview: () => Promise.reject(new Error('these tests ask no model')),
+  note: () => {},
+};
+
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The use cases with a real store and a real engine. */
@@ -137,6 +149,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
       listChannels: async () => [],
     },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
+    assistant: noAssistant,
     digest: (text: string) => hash('sha256', text, 'hex'),
     tag: createTag(Buffer.alloc(32, 7)),
   };

@@ -142,6 +142,25 @@ export const assertDefines = (grant: GuestGrant): void => {
   );
 };
 
+/** Whether the embed lets its guests create metrics in words. */
+const isChatEmbed = ({ accessSettings }: Embed): boolean =>
+  accessSettings?.isAllowAiPilot === true && accessSettings.metricCreationMode === 'CHAT';
+
+/**
+ * Throws UNAUTHORIZED unless the guest may ask for metrics in words. A question runs metrics that nobody saved, so it needs
+ * what a preview needs.
+ */
+export const assertChats = (grant: GuestGrant, embed: Embed): void => {
+  assertWrites(grant, embed, 'createGuestMetric');
+  assertDefines(grant);
+  if (isChatEmbed(embed)) return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    'This embed does not let its guests ask in words: that needs isAllowAiPilot, and the metricCreationMode CHAT.',
+    { reason: 'permission-missing' },
+  );
+};
+
 /**
  * Whether the metric may be opened by a token that restricts metrics. Such a token was checked at mint against the
  * metrics on the dashboard. A metric that was placed later, and that none of its settings names, is closed for this
@@ -163,6 +182,7 @@ export const guestOperationNames = [
   'createGuestMetric',
   'getGuestMetricDefinition',
   'updateGuestMetric',
+  'chatOnGuestDashboard',
 ] as const;
 export type GuestOperation = (typeof guestOperationNames)[number];
 
@@ -184,6 +204,7 @@ export const permittedOperations = (grant: GuestGrant, embed: Embed): readonly G
     createGuestMetric: creates,
     getGuestMetricDefinition: updates,
     updateGuestMetric: updates,
+    chatOnGuestDashboard: creates && isChatEmbed(embed),
   };
   return guestOperationNames.filter((name) => isPermittedTo[name]);
 };

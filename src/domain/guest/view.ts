@@ -27,6 +27,8 @@ export type GuestDashboard = {
   readonly hasOwnLayout?: boolean | undefined;
   /** What the guest may schedule: formats of reports, and alerts. Undefined: nothing. */
   readonly scheduleFormats?: readonly ReportFormat[] | undefined;
+  /** The models that the guest may ask in words, the usual one first. Undefined: it may not ask. */
+  readonly chat?: { readonly llmNames: readonly string[] } | undefined;
   /** Left out if there are none. */
   readonly tiles?: readonly Tile[] | undefined;
 };

@@ -1,9 +1,10 @@
 /** The fields of a dashboard's datamart that a guest may build metrics on. */
 
+import { type Catalogue, openFeedback } from '../../domain/chat/catalogue.js';
 import type { Datamart, DatamartTable } from '../../domain/datamart/datamart.js';
 import { viewSource } from '../../domain/datamart/tables.js';
 import { assertDefines, assertWrites } from '../../domain/guest/access.js';
-import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { type GuestFields, guestFields } from '../../domain/guest/fields.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { newDefinition } from '../../domain/guest/metric.js';
@@ -60,6 +61,26 @@ const unreadableTables = async (
   }
 };
 
+/** Returns what the guest may build on, with the operator's notes about it. Reads no row, and checks no permission. */
+export const readCatalogue = async (
+  deps: Deps,
+  grant: LiveGrant,
+  opened: Opened,
+  signal: RequestSignal,
+): Promise<Catalogue> => {
+  const definition = newDefinition({ chart: { type: 'table' }, from: { schemaName: '', tableName: '' } });
+  const metric = unsavedMetric(grant, opened, definition);
+  const target = { opened, metric, dashboards: [opened.dashboard] };
+  const query = { metricId: metric.metricId };
+  const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
+  const { datamart, joinModel = 'multi', conditions } = question;
+  const unreadable = await unreadableTables(deps, question, signal);
+  const isReadable = (table: DatamartTable): boolean => !unreadable.has(table);
+  const layer = await deps.store.semanticLayers.findByDatamart(datamart.id);
+  const fields = guestFields({ datamart, isReadable, joinModel, conditions }, layer);
+  return { fields, feedback: openFeedback(datamart, fields, layer) };
+};
+
 /**
  * Returns what the guest may build on: the fields that the datamart does not hide, of tables whose rows belong to
  * clients and that every restriction of the token fits. Reads no row. Throws UNAUTHORIZED unless the guest may create
@@ -75,14 +96,5 @@ export const listGuestFields =
     const opened = await openDashboard(deps.store, grant, dashboardId);
     if (author === undefined) assertBuilds(grant, opened);
     else assertDefines(grant);
-    const definition = newDefinition({ chart: { type: 'table' }, from: { schemaName: '', tableName: '' } });
-    const metric = unsavedMetric(grant, opened, definition);
-    const target = { opened, metric, dashboards: [opened.dashboard] };
-    const query = { metricId: metric.metricId };
-    const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
-    const { datamart, joinModel = 'multi', conditions } = question;
-    const unreadable = await unreadableTables(deps, question, signal);
-    const isReadable = (table: DatamartTable): boolean => !unreadable.has(table);
-    const layer = await deps.store.semanticLayers.findByDatamart(datamart.id);
-    return guestFields({ datamart, isReadable, joinModel, conditions }, layer);
+    return (await readCatalogue(deps, grant, opened, signal)).fields;
   };

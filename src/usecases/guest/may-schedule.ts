@@ -3,7 +3,7 @@ import type { Reports } from '../../domain/deliver/reports.js';
 import { type ReportFormat, reportFormats, type ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports } from '../../domain/guest/access.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import { Refusal } from '../../domain/refusal.js';
+import { passes, Refusal } from '../../domain/refusal.js';
 import type { Opened } from '../embeds/lookup.js';
 import { assertPermitted } from './scope.js';
 
@@ -31,16 +31,6 @@ export const assertFormat = ({ reports }: SchedulingDeps, grant: GuestGrant, ope
 export const assertOn = ({ reports }: SchedulingDeps): void => {
   if (reports.isOn()) return;
   throw new Refusal('UNAUTHORIZED', 'Reports by e-mail are not set up here.', { reason: 'reports-off' });
-};
-
-const passes = (assert: () => void): boolean => {
-  try {
-    assert();
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
 };
 
 /** The formats that this token may schedule of a dashboard, by the rules of the operations; undefined: none. */

@@ -33,6 +33,7 @@ import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
 import { labelAnswer, translationOf } from './labels.js';
 import { boardFor } from './layouts.js';
+import { type ChatDeps, chatOffer } from './may-chat.js';
 import { type SchedulingDeps, scheduleFormats } from './may-schedule.js';
 import {
   accessOf,
@@ -107,7 +108,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 };
 
 type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };
-type Opening = Themed & SchedulingDeps & { readonly digest: Digest };
+type Opening = Themed & SchedulingDeps & ChatDeps & { readonly digest: Digest };
 
 const themeFor = async (
   { findTheme }: Themed,
@@ -208,6 +209,7 @@ export const getGuestDashboard =
       theme: await themeFor(deps, content, grant, opened),
       defaultView: await openingView(deps, grant, opened, metrics),
       scheduleFormats: scheduleFormats(deps, grant, opened),
+      chat: await chatOffer(deps, content, caller, opened),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),

@@ -27,7 +27,7 @@ import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { drill } from '../../domain/query/drill.js';
 import type { MetricQuestion } from '../../domain/query/engine.js';
-import { Refusal } from '../../domain/refusal.js';
+import { passes, Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';
 
@@ -84,15 +84,8 @@ const metricEmbeds = async (store: ContentStore, grant: GuestGrant, id: string):
 };
 
 /** Whether the grant opens this embed, by the rules of `assertOpens`. */
-export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
-  try {
-    assertOpens(grant, embed, dashboard);
-    return true;
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
-};
+export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean =>
+  passes(() => assertOpens(grant, embed, dashboard));
 
 /**
  * Returns a metric embed by its own id or its metric's id. The settings of every dashboard that holds the metric

@@ -1,0 +1,76 @@
+/**
+ * Addresses of the operator that this process sends to. A connection goes only to an address that was checked, so a
+ * changed name cannot lead a message into the operator's own network.
+ */
+import type { lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { z } from 'zod';
+import { isLoopbackAddress, isPublicAddress } from './addresses.js';
+import type { Environment } from './environment.js';
+import { isLoopback } from './issuers.js';
+
+/** The name of an environment variable that holds a secret. */
+export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+
+export type Outgoing = {
+  readonly url: string;
+  /** Whether addresses of the operator's own network may be reached. */
+  readonly allowsPrivate: boolean;
+};
+
+/** The faults of one setting of an outgoing address: its path, and how to fix it. */
+export type OutgoingFault = { readonly path: string; readonly mend: string };
+
+export type OutgoingSources = { readonly env: Environment; readonly isProduction: boolean };
+
+/** Returns what is wrong with the address. Null: nothing. */
+export const urlFault = (address: string, isProduction: boolean, allowsHttp = false): string | null => {
+  if (!URL.canParse(address)) return 'is no URL: write https://...';
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '') return 'has a user or password in it: leave both out';
+  const isLocal = !isProduction && isLoopback(hostname);
+  if (protocol === 'https:' || (protocol === 'http:' && (isLocal || allowsHttp))) return null;
+  return 'must begin with https://; http:// is for this machine alone, and not in production';
+};
+
+/** Reads the variable that a setting names. The fault never holds the value. */
+export const readVariable = (
+  name: string | undefined,
+  env: Environment,
+): { readonly value: string | null; readonly fault: string | null } => {
+  if (name === undefined) return { value: null, fault: null };
+  const value = env[name] ?? '';
+  return value === '' ? { value: null, fault: `names the variable ${name}, which is not set` } : { value, fault: null };
+};
+
+/** Thrown if the address may not be reached. Nothing was sent. */
+export class Barred extends Error {
+  override readonly name = 'Barred';
+}
+
+/** In development, a receiver on this machine is named as such by an address without TLS. */
+const mayReach = ({ url, allowsPrivate }: Outgoing, address: string): boolean =>
+  allowsPrivate || isPublicAddress(address) || (url.startsWith('http://') && isLoopbackAddress(address));
+
+/**
+ * Resolves a name once, for the connection itself: no second answer of a name server can lead elsewhere. One address that
+ * may not be reached bars all.
+ */
+export const checkedLookup =
+  (to: Outgoing, lookup: typeof systemLookup): LookupFunction =>
+  (hostname, options, done) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return done(error, []);
+      const [first] = found;
+      if (first === undefined || !found.every(({ address }) => mayReach(to, address))) {
+        return done(new Barred('the address may not be reached'), []);
+      }
+      return options.all === true ? done(null, found) : done(null, first.address, first.family);
+    });
+  };
+
+/** An address that is written as such is never resolved, so it is checked by itself. */
+export const isBarredLiteral = (to: Outgoing): boolean => {
+  const host = new URL(to.url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && !mayReach(to, host);
+};

@@ -1,0 +1,51 @@
+/** Whom a guest may ask in words. The operation, and the page that offers it, ask the same functions. */
+import type { Assistant } from '../../domain/chat/assistant.js';
+import { type Model, modelsOf } from '../../domain/chat/model.js';
+import { assertChats } from '../../domain/guest/access.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestDashboard } from '../../domain/guest/view.js';
+import { passes, Refusal } from '../../domain/refusal.js';
+import type { ContentStore } from '../../domain/store/store.js';
+import type { Opened } from '../embeds/lookup.js';
+
+export type ChatDeps = { readonly assistant: Pick<Assistant, 'models'> };
+
+const workspaceModels = async (
+  { assistant }: ChatDeps,
+  content: ContentStore,
+  { dashboard }: Opened,
+): Promise<readonly Model[]> =>
+  modelsOf(assistant.models, (await content.workspaces.findById(dashboard.workspaceId)) ?? {});
+
+/** Throws MODEL_NOT_CONFIGURED, or INVALID_REQUEST_BODY for a model that is not the workspace's. */
+export const chooseModel = async (
+  deps: ChatDeps,
+  content: ContentStore,
+  opened: Opened,
+  wanted: string | undefined,
+): Promise<Model> => {
+  const models = await workspaceModels(deps, content, opened);
+  const [usual] = models;
+  if (usual === undefined) {
+    throw new Refusal(
+      'MODEL_NOT_CONFIGURED',
+      'No language model is configured for this workspace: `models` of the configuration has none that its llmName or aiCopilotLlms names.',
+    );
+  }
+  if (wanted === undefined) return usual;
+  const model = models.find(({ name }) => name === wanted);
+  if (model !== undefined) return model;
+  throw new Refusal('INVALID_REQUEST_BODY', 'llmName: expected one of `chat.llmNames` of the dashboard.');
+};
+
+/** What the guest's page offers. Undefined: this guest may not ask, or there is no model. */
+export const chatOffer = async (
+  deps: ChatDeps,
+  content: ContentStore,
+  { grant }: GuestCaller,
+  opened: Opened,
+): Promise<GuestDashboard['chat']> => {
+  if (!passes(() => assertChats(grant, opened.embed))) return undefined;
+  const llmNames = (await workspaceModels(deps, content, opened)).map(({ name }) => name);
+  return llmNames.length === 0 ? undefined : { llmNames };
+};
