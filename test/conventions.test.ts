@@ -42,7 +42,7 @@ const mayImport: Readonly<
   Record<string, { readonly folders: readonly string[]; readonly packages: readonly RegExp[] }>
 > = {
   domain: { folders: [], packages: [] },
-  contract: { folders: ['domain'], packages: [/^zod$/, /^fflate$/] },
+  contract: { folders: ['domain', 'texts'], packages: [/^zod$/, /^fflate$/] },
   usecases: { folders: ['domain'], packages: [] },
   http: {
     folders: ['contract', 'domain', 'platform'],
@@ -91,7 +91,10 @@ const mayImport: Readonly<
   },
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },
   // Sends dashboards on schedule. What a recipient may see is decided elsewhere, and asked for at each message.
-  deliver: { folders: ['domain', 'platform'], packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/] },
+  deliver: {
+    folders: ['domain', 'platform', 'texts'],
+    packages: [/^croner$/, /^nodemailer$/, /^standardwebhooks$/, /^node:/],
+  },
   // Asks language models. What may be sent is decided elsewhere.
   models: { folders: ['domain', 'platform'], packages: [/^node:/] },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
@@ -100,7 +103,12 @@ const mayImport: Readonly<
   conformance: { folders: [], packages: [/^node:/] },
   // Read by the service and by the elements: both decide alike what a theme means.
   theme: { folders: [], packages: [] },
-  web: { folders: ['theme'], packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/, /^@(?:codemirror|lezer)\//] },
+  // Read by the elements, and by what writes messages and files.
+  texts: { folders: [], packages: [] },
+  web: {
+    folders: ['theme', 'texts'],
+    packages: [/^lit(\/|$)/, /^echarts(\/|$)/, /^minisearch$/, /^@(?:codemirror|lezer)\//],
+  },
   cli: {
     folders: [
       'root',
@@ -135,6 +143,7 @@ const mayImport: Readonly<
       'render',
       'studio',
       'theme',
+      'texts',
       'usecases',
       'engine',
       'demo',

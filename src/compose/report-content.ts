@@ -13,6 +13,8 @@ type Reading = {
   readonly schedule: Schedule;
   readonly opened: OpenReport;
   readonly dashboardUrl: string | null;
+  /** The reader's; undefined: English, and all as written. */
+  readonly language: string | undefined;
 };
 
 type Part = {
@@ -36,11 +38,11 @@ const fileNameOf = (name: string): string =>
     .replace(/^[. -]+/, '')
     .slice(0, longestName) || 'report';
 
-const partsOf = ({ schedule, opened }: Reading): readonly Part[] => {
+const partsOf = ({ schedule, opened, language }: Reading): readonly Part[] => {
   const { openedId: dashboardId, format, dashboardFilter, metricIds } = schedule;
   const board = `/api/v2/guest/dashboards/${encodeURIComponent(dashboardId)}`;
   const metrics = opened.metrics.map(({ metricId }) => ({ metricId }));
-  const filtered = { dashboardFilter };
+  const filtered = { dashboardFilter, ...(language === undefined ? {} : { language }) };
   const ofEach = (type: 'pdf' | 'csv'): readonly Part[] =>
     opened.metrics.map(({ metricId, name }) => ({
       path: `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/${type}`,
@@ -96,5 +98,5 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
     attachments.push(read);
   }
   const dashboardUrl = linkOf(reading.dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl, attachments, alert: null };
+  return { dashboardName: opened.name, dashboardUrl, attachments, alert: null, language: reading.language };
 };

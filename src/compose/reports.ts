@@ -22,6 +22,7 @@ import type { Log } from '../platform/log.js';
 import { repeat } from '../platform/repeat.js';
 import { createTag } from '../platform/tags.js';
 import { systemTiming } from '../platform/timing.js';
+import { readLanguage } from '../texts/messages.js';
 import { openReport } from '../usecases/guest/schedules.js';
 import { checkAlert } from './alert-content.js';
 import { linkOf, readReport } from './report-content.js';
@@ -142,28 +143,34 @@ const isStillGood = async (parts: Parts, schedule: Schedule, before: ReportRight
 const isRefusal = (error: unknown): boolean =>
   error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
 
+/** The language of a reader: that of the session, else that of the configuration. */
+const languageFor = ({ mail }: MailSetup, { claims }: ReportRight): string | undefined =>
+  readLanguage(claims[mail.languageClaim]) ?? mail.language ?? undefined;
+
 /** Reads what a message says, by the right alone. Throws a refusal if there is none. */
 const readFor = async (
   parts: Parts,
-  { token }: ReportRight,
+  right: ReportRight,
   { schedule, isRequested }: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<Report | Silence | Refused> => {
   const { service, reports, tag, clock, setup } = parts;
+  const { token } = right;
+  const language = languageFor(setup, right);
   const caller = await callerOf(parts, token);
   const { store, dispatch } = service;
   const opened = await openReport({ store, reports, tag })(caller, schedule);
   const { dashboardUrl } = setup.mail;
   const { alert } = schedule;
   if (alert === null || opened.alert === null)
-    return readReport({ dispatch, token, schedule, opened, dashboardUrl }, signal);
+    return readReport({ dispatch, token, schedule, opened, dashboardUrl, language }, signal);
   const reading = { dispatch, token, schedule, alert, opened: opened.alert, tag, now: clock.now(), isRequested };
   const checked = await checkAlert(reading, signal);
   if ('refused' in checked) return checked;
   const { text, state: found } = checked;
   if (text === null) return { silent: found };
   const url = linkOf(dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found };
+  return { dashboardName: opened.name, dashboardUrl: url, attachments: [], alert: text, found, language };
 };
 
 const grantedOf = (parts: Parts, schedule: Schedule, right: ReportRight, to: Granted['to']): Granted => ({

@@ -1,7 +1,9 @@
 import type { DownloadColumn, DownloadRows } from '../domain/guest/download.js';
 import type { Cell } from '../domain/query/engine.js';
-import { excerpt, missingRows } from '../domain/query/excerpt.js';
+import { excerpt } from '../domain/query/excerpt.js';
+import { speechOf } from '../texts/messages.js';
 import { formula } from './xlsx/cells.js';
+import { missingRows } from './xlsx/missing-rows.js';
 
 const quote = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
@@ -19,12 +21,12 @@ const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
  * Writes the rows as CSV (RFC 4180) with a header line; NULL is an empty cell. Each piece ends at the end of a line. If
  * rows are missing, the last line says so in its first cell.
  */
-export async function* toCsv({ columns, batches, limit, offset }: DownloadRows): AsyncGenerator<string> {
+export async function* toCsv({ columns, batches, limit, offset, language }: DownloadRows): AsyncGenerator<string> {
   yield line(columns.map(({ label }) => quote(defuse(label))));
   const part = excerpt(batches, limit);
   for await (const rows of part.batches) {
     yield rows.map((row) => line(columns.map((column, index) => write(row[index], column)))).join('');
   }
-  const missing = missingRows(part.shown(), offset);
+  const missing = missingRows(part.shown(), offset, speechOf(language));
   if (missing !== null) yield line([quote(missing), ...columns.slice(1).map(() => '')]);
 }

@@ -1,6 +1,7 @@
 /** Says what a check of an alert found. Names and values come from guests, hosts and tenants' rows, and are never markup. */
 import type { AlertCondition } from '../domain/deliver/alert.js';
 import type { Cell } from '../domain/query/engine.js';
+import type { Speech } from '../texts/messages.js';
 import { plainLine } from './plain-line.js';
 
 /** What one check found, as the recipient's own token read it. */
@@ -24,6 +25,9 @@ export type AlertText = {
 
 export type AlertKind = 'breach' | 'recovery' | 'check';
 
+/** What a message is about, in one word. */
+export const titles = { breach: 'Alert', recovery: 'Recovered', check: 'Checked' } as const;
+
 export const kindOf = ({ hasChanged, isBreached, appeared }: AlertText): AlertKind => {
   if (appeared.length > 0 || (hasChanged && isBreached)) return 'breach';
   return hasChanged ? 'recovery' : 'check';
@@ -37,53 +41,122 @@ const cut = (text: string): string => {
   return letters.length <= longestCell ? text : `${letters.slice(0, longestCell - 1).join('')}…`;
 };
 
-const cellText = (cell: Cell): string => (cell === null ? '(empty)' : cut(plainLine(String(cell))) || '(empty)');
+/** A date as answers write it, with its time if it has one. */
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):\d{2})?$/;
+
+/** In the reader's language; undefined for a text that is no date. Times are shown as the answer has them. */
+const dateText = (text: string, locale: string): string | undefined => {
+  const [, year, month, day, hour = '00', minute = '00'] = datePattern.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const moment = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute));
+  const isDay = hour === '00' && minute === '00';
+  const shown: Intl.DateTimeFormatOptions = isDay
+    ? { dateStyle: 'medium' }
+    : { dateStyle: 'medium', timeStyle: 'short' };
+  return new Intl.DateTimeFormat(locale, { ...shown, timeZone: 'UTC' }).format(moment);
+};
+
+/** Every digit that the answer has. */
+const numberText = (value: number, { locale }: Speech): string =>
+  new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
+
+const cellText = (cell: Cell, speech: Speech): string => {
+  if (typeof cell === 'number') return numberText(cell, speech);
+  const line = cell === null ? '' : plainLine(String(cell));
+  return cut(dateText(line, speech.locale) ?? line) || speech.text('(empty)');
+};
 /** The dimensions of a row as one text. */
-export const rowText = (cells: readonly Cell[]): string => cells.map(cellText).join(', ');
+const rowText = (cells: readonly Cell[], speech: Speech): string =>
+  new Intl.ListFormat(speech.locale, { type: 'unit', style: 'short' }).format(
+    cells.map((cell) => cellText(cell, speech)),
+  );
 
 /** Rounded to what a reader can use; the values beside it are exact. */
-const percent = (value: number): string => `${Number(value.toFixed(2))} %`;
+const percentText = (value: number, { locale }: Speech): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(value / 100);
 
-const limitText = (condition: AlertCondition, isBreached: boolean): string => {
-  const is = isBreached ? 'is' : 'is not';
+const limitText = (condition: AlertCondition, isBreached: boolean, speech: Speech): string => {
+  const { text } = speech;
   switch (condition.is) {
-    case 'above':
-      return `The value ${is} above ${condition.value}.`;
-    case 'below':
-      return `The value ${is} below ${condition.value}.`;
-    case 'changeAbove':
-      return `The change ${is} above ${percent(condition.percent)}.`;
-    case 'changeBelow':
-      return `The change ${is} below ${percent(condition.percent)}.`;
+    case 'above': {
+      const limit = numberText(condition.value, speech);
+      return isBreached
+        ? text('The value is above {limit}.', { limit })
+        : text('The value is not above {limit}.', { limit });
+    }
+    case 'below': {
+      const limit = numberText(condition.value, speech);
+      return isBreached
+        ? text('The value is below {limit}.', { limit })
+        : text('The value is not below {limit}.', { limit });
+    }
+    case 'changeAbove': {
+      const limit = percentText(condition.percent, speech);
+      return isBreached
+        ? text('The change is above {limit}.', { limit })
+        : text('The change is not above {limit}.', { limit });
+    }
+    case 'changeBelow': {
+      const limit = percentText(condition.percent, speech);
+      return isBreached
+        ? text('The change is below {limit}.', { limit })
+        : text('The change is not below {limit}.', { limit });
+    }
     case 'missing':
-      return isBreached ? 'The data is missing.' : 'The data is there.';
+      return text(isBreached ? 'The data is missing.' : 'The data is there.');
     case 'newKey':
-      return 'A row that appears is told once.';
+      return text('A row that appears is told once.');
   }
 };
 
-const changeText = ({ before, value, change }: AlertText): readonly string[] => {
-  if (before === null || value === null) return [];
-  return [`Before: ${before}.${change === null ? '' : ` The change is ${percent(change)}.`}`];
+const changeText = ({ before: earlier, value, change: percent }: AlertText, speech: Speech): readonly string[] => {
+  if (earlier === null || value === null) return [];
+  const before = numberText(earlier, speech);
+  if (percent === null) return [speech.text('Before: {before}.', { before })];
+  const change = percentText(percent, speech);
+  return [speech.text('Before: {before}. The change is {change}.', { before, change })];
 };
 
-const anew = 'What you may see has changed since the last message, so this alert began anew.';
+/** Marks names and values, so that nothing in them is read as markup. */
+type Quote = (text: string) => string;
 
-/** The sentences of a message. `quote` marks names and values, so that nothing in them is read as markup. */
-export const sentencesOf = (alert: AlertText, quote: (text: string) => string): readonly string[] => {
-  const { metricName, measure, condition, value, at, appeared, isBreached, isAnew } = alert;
+const appearedText = ({ appeared, metricName }: AlertText, speech: Speech, quote: Quote): string => {
+  const { text } = speech;
   const name = quote(plainLine(metricName));
-  const more = appeared.length - mostRows;
-  const rows = appeared.slice(0, mostRows).map((cells) => quote(rowText(cells)));
-  const where = at.length === 0 ? '' : ` (${quote(rowText(at))})`;
-  const found =
-    condition.is === 'newKey'
-      ? `${name}: ${rows.length === 0 ? 'no new rows.' : `new: ${rows.join('; ')}${more > 0 ? ` and ${more} more` : ''}.`}`
-      : `${name}: ${quote(plainLine(measure))} ${value === null ? 'has no value' : `is ${value}`}${where}.`;
+  if (appeared.length === 0) return text('{name}: no new rows.', { name });
+  const told = appeared.slice(0, mostRows);
+  const rows = told.map((cells) => quote(rowText(cells, speech))).join('; ');
+  const n = appeared.length - told.length;
+  return n === 0
+    ? text('{name}: new: {rows}.', { name, rows })
+    : text('{name}: new: {rows} and {n} more.', { name, rows, n });
+};
+
+const valueText = (alert: AlertText, speech: Speech, quote: Quote): string => {
+  const { text } = speech;
+  const name = quote(plainLine(alert.metricName));
+  const measure = quote(plainLine(alert.measure));
+  const row = quote(rowText(alert.at, speech));
+  const isWhole = alert.at.length === 0;
+  if (alert.value === null) {
+    return isWhole
+      ? text('{name}: {measure} has no value.', { name, measure })
+      : text('{name}: {measure} has no value ({row}).', { name, measure, row });
+  }
+  const value = numberText(alert.value, speech);
+  return isWhole
+    ? text('{name}: {measure} is {value}.', { name, measure, value })
+    : text('{name}: {measure} is {value} ({row}).', { name, measure, value, row });
+};
+
+/** The sentences of a message, in the reader's language. */
+export const sentencesOf = (alert: AlertText, speech: Speech, quote: Quote): readonly string[] => {
+  const { condition, isBreached, isAnew } = alert;
+  const anew = 'What you may see has changed since the last message, so this alert began anew.';
   return [
-    found,
-    ...(condition.is === 'changeAbove' || condition.is === 'changeBelow' ? changeText(alert) : []),
-    limitText(condition, isBreached),
-    ...(isAnew ? [anew] : []),
+    condition.is === 'newKey' ? appearedText(alert, speech, quote) : valueText(alert, speech, quote),
+    ...(condition.is === 'changeAbove' || condition.is === 'changeBelow' ? changeText(alert, speech) : []),
+    limitText(condition, isBreached, speech),
+    ...(isAnew ? [speech.text(anew)] : []),
   ];
 };

@@ -1,6 +1,7 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
 import type { ReportFormat } from '../domain/deliver/schedule.js';
-import { type AlertKind, type AlertText, kindOf, sentencesOf } from './alert-text.js';
+import { type Speech, speechOf } from '../texts/messages.js';
+import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 
 export type Attachment = { readonly filename: string; readonly contentType: string; readonly content: Uint8Array };
@@ -9,6 +10,8 @@ export type ReportText = {
   readonly scheduleName: string;
   readonly dashboardName: string;
   readonly format: ReportFormat;
+  /** The recipient's; undefined: English. */
+  readonly language?: string | undefined;
   /** What a check found; null for a report. */
   readonly alert: AlertText | null;
   readonly moment: Date;
@@ -42,61 +45,79 @@ const entities: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter] ?? letter);
 
-const contents: Readonly<Record<Exclude<ReportFormat, 'alert'>, string>> = {
+const contents = {
   pdf: 'The dashboard is attached as a PDF.',
   xlsx: 'The numbers are attached as an Excel workbook.',
   csv: 'The numbers are attached, one CSV file for each metric.',
   link: 'Open the dashboard to see the current numbers.',
-};
+} as const;
 
-const stampOf = (moment: Date, timeZone: string): string =>
-  `${new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
+const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
+  `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
 const linkOf = (url: string, label: string): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;
 
-const htmlOf = (title: string, paragraphs: readonly string[]): string =>
+const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
   [
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(title)}</title></head>`,
+    `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escaped(title)}</title></head>`,
     '<body style="font-family: sans-serif; line-height: 1.5">',
     ...paragraphs.map((paragraph) => `<p>${paragraph}</p>`),
     '</body></html>',
   ].join('\n');
 
-const kinds: Readonly<Record<AlertKind, string>> = { breach: 'Alert', recovery: 'Recovered', check: 'Checked' };
-
 /** Without a line break, so that no name becomes a header; the body's lines are for readers. */
-export const subjectOf = ({ scheduleName, dashboardName, alert }: ReportText): string => {
-  const title = alert === null ? scheduleName : `${kinds[kindOf(alert)]}: ${scheduleName}`;
-  return cut(plainLine(`${title}: ${dashboardName}`));
+export const subjectOf = ({ scheduleName, dashboardName, alert, language }: ReportText): string => {
+  const { text } = speechOf(language);
+  const value = text('{label}: {value}', { label: scheduleName, value: dashboardName });
+  return cut(
+    plainLine(alert === null ? value : text('{label}: {value}', { label: text(titles[kindOf(alert)]), value })),
+  );
 };
 
-const sentences = ({ format, alert }: ReportText): readonly string[] => {
-  if (alert !== null) return sentencesOf(alert, (text) => text);
-  return format === 'alert' ? [] : [contents[format]];
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
+
+/** A name of the other direction than the text is set apart from it (Unicode's isolates), so that neither moves the other. */
+const isolated =
+  (speech: Speech) =>
+  (name: string): string =>
+    speech.direction === 'rtl' || rightToLeft.test(name) ? `\u2068${name}\u2069` : name;
+
+const sentences = ({ format, alert }: ReportText, speech: Speech): readonly string[] => {
+  if (alert !== null) return sentencesOf(alert, speech, isolated(speech));
+  return format === 'alert' ? [] : [speech.text(contents[format])];
 };
 
 export const messageOf = (report: ReportText): Message => {
   const { dashboardUrl, unsubscribeUrl } = report;
+  const speech = speechOf(report.language);
+  const { text } = speech;
   const subject = subjectOf(report);
   const lines = [
-    `${plainLine(report.dashboardName)}, ${stampOf(report.moment, report.timezone)}`,
-    ...sentences(report),
+    `${isolated(speech)(plainLine(report.dashboardName))}, ${stampOf(report.moment, report.timezone, speech)}`,
+    ...sentences(report, speech),
   ];
-  const why = `You receive this message because you ${report.alert === null ? 'scheduled it' : 'made this alert'}.`;
-  const text = [
+  const why = text(
+    report.alert === null
+      ? 'You receive this message because you scheduled it.'
+      : 'You receive this message because you made this alert.',
+  );
+  const open = text('Open the dashboard');
+  const stop = text('Stop these messages');
+  const plain = [
     ...lines,
-    ...(dashboardUrl === null ? [] : [`Open the dashboard: ${dashboardUrl}`]),
-    `${why} To stop it: ${unsubscribeUrl}`,
+    ...(dashboardUrl === null ? [] : [text('{label}: {value}', { label: open, value: dashboardUrl })]),
+    `${why} ${text('{label}: {value}', { label: stop, value: unsubscribeUrl })}`,
   ].join('\n\n');
-  const html = htmlOf(subject, [
+  const html = htmlOf(speech, subject, [
     ...lines.map(escaped),
-    ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, 'Open the dashboard')]),
-    `${escaped(why)} ${linkOf(unsubscribeUrl, 'Stop it')}`,
+    ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, open)]),
+    `${escaped(why)} ${linkOf(unsubscribeUrl, stop)}`,
   ]);
   const headers = {
     'List-Unsubscribe': `<${unsubscribeUrl}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',
+    'Content-Language': new Intl.Locale(speech.locale).baseName,
   };
-  return { subject, text: `${text}\n`, html, headers };
+  return { subject, text: `${plain}\n`, html, headers };
 };

@@ -2,7 +2,8 @@
 import type { ReportFormat } from '../domain/deliver/schedule.js';
 import type { Cell } from '../domain/query/engine.js';
 import type { Channel } from '../platform/channels.js';
-import { type AlertKind, type AlertText, kindOf, sentencesOf } from './alert-text.js';
+import { speechOf } from '../texts/messages.js';
+import { type AlertKind, type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 
 export type PostedText = {
@@ -13,6 +14,8 @@ export type PostedText = {
   readonly dashboardName: string;
   readonly dashboardUrl: string | null;
   readonly format: ReportFormat;
+  /** Of the texts for people; JSON has none. Undefined: English. */
+  readonly language?: string | undefined;
   readonly moment: Date;
   readonly alert: (AlertText & { readonly metricId: string }) | null;
 };
@@ -54,13 +57,14 @@ const asCode = (text: string): string => `\`${plainLine(text).replaceAll('`', "'
 /** Slack reads `<` as the beginning of a link or of a mention, wherever it is. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const titles: Readonly<Record<AlertKind, string>> = { breach: 'Alert', recovery: 'Recovered', check: 'Checked' };
-
-const slackBody = ({ scheduleName, clientId, dashboardName, dashboardUrl, alert }: PostedText): string => {
-  const title = alert === null ? 'Report' : titles[kindOf(alert)];
+const slackBody = ({ scheduleName, clientId, dashboardName, dashboardUrl, alert, language }: PostedText): string => {
+  const speech = speechOf(language);
+  const { text } = speech;
+  const label = text(alert === null ? 'Report' : titles[kindOf(alert)]);
+  const value = `${asCode(scheduleName)} (${asCode(dashboardName)}, ${asCode(clientId)})`;
   const lines = [
-    `${title}: ${asCode(scheduleName)} (${asCode(dashboardName)}, ${asCode(clientId)})`,
-    ...(alert === null ? [] : sentencesOf(alert, asCode)),
+    text('{label}: {value}', { label, value }),
+    ...(alert === null ? [] : sentencesOf(alert, speech, asCode)),
     ...(dashboardUrl === null ? [] : [dashboardUrl]),
   ];
   return JSON.stringify({ text: escaped(lines.join('\n')) });

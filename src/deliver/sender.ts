@@ -26,7 +26,7 @@ export type Granted = {
   readonly isStillGood: () => Promise<boolean>;
 };
 
-export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert'> & {
+export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert' | 'language'> & {
   readonly attachments: readonly Attachment[];
   /** What a check of an alert found. It is stored once the message has left. Left out for a report. */
   readonly found?: AlertState;
@@ -161,7 +161,7 @@ const mailTo = async (options: SenderOptions, address: string, delivery: Claimed
 const postTo = async (options: SenderOptions, channel: Channel, delivery: ClaimedDelivery, report: Report) => {
   const { schedule, moment, id } = delivery;
   const { id: scheduleId, name: scheduleName, format, openedId: dashboardId, alert } = schedule;
-  const { dashboardName, dashboardUrl } = report;
+  const { dashboardName, dashboardUrl, language } = report;
   const told = report.alert === null || alert === null ? null : { ...report.alert, metricId: alert.metricId };
   const place = {
     scheduleId,
@@ -170,6 +170,7 @@ const postTo = async (options: SenderOptions, channel: Channel, delivery: Claime
     dashboardId,
     dashboardName,
     dashboardUrl,
+    language,
   };
   const body = postingOf(channel, { ...place, format, moment, alert: told });
   if (Buffer.byteLength(body) > options.largestBytes) return failed('content-too-large');

@@ -129,6 +129,9 @@ const renders = section('PNG and PDF that this process draws with headless Chrom
   waiting: whole(0, 1_000).default(20).describe('pages that may wait; more are answered 503'),
   perClient: whole(1, 1_000).default(4).describe('pages of one client under way; more are answered 429'),
   timeoutSeconds: whole(1, 600).default(60).describe('how long a page may take, including its wait'),
+  niceness: whole(0, 19)
+    .default(10)
+    .describe('how far the browser gives way to queries where processors are short: 0 not at all, 19 the most (Linux)'),
 });
 
 const domainName = z.string().regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'a domain, such as customer.example');
@@ -146,6 +149,17 @@ const mail = section(
       .default([])
       .describe('domains of the recipients, without their subdomains; empty: nobody gets a report'),
     addressClaim: z.string().min(1).default('email').describe("claim of the session that holds the user's address"),
+    languageClaim: z
+      .string()
+      .min(1)
+      .default('locale')
+      .describe("claim of the session that holds the user's language, such as de or pt-BR"),
+    language: z
+      .string()
+      .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language such as de or pt-BR')
+      .nullable()
+      .default(null)
+      .describe('language of messages to users whose session names none; null: English, with files as written'),
     dashboardUrl: z
       .url({ protocol: /^https?$/ })
       .nullable()

@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
+import { lowerPriority } from './priority.js';
 
 export type RendererOptions = {
   /** The browser's executable; null: there is none. */
@@ -19,6 +20,8 @@ export type RendererOptions = {
   /** Pictures of one client under way, waiting ones included. */
   readonly perClient: number;
   readonly timeoutMs: number;
+  /** How far the browser gives way to other work of the machine: 0 not at all, 19 the most. */
+  readonly niceness: number;
   readonly read: Read;
   readonly file: ReadFile;
   readonly log: Pick<Log, 'warn'>;
@@ -54,13 +57,21 @@ const absent = (): DependencyUnavailable =>
   new DependencyUnavailable('renderer-absent', 'There is no Chromium on this machine to draw with.');
 
 /** Starts the browser when it is first needed, and anew after some pages or a crash. */
-const createBrowsers = (executablePath: string | null) => {
+const createBrowsers = ({
+  executablePath,
+  niceness,
+  log,
+}: Pick<RendererOptions, 'executablePath' | 'niceness' | 'log'>) => {
   let current: { readonly browser: Promise<Browser>; pages: number } | null = null;
   const launch = async (): Promise<Browser> => {
     if (executablePath === null) throw absent();
     try {
       const { chromium } = await import('playwright-core');
-      return await chromium.launch(launchOptions(executablePath));
+      const browser = await chromium.launch(launchOptions(executablePath));
+      await lowerPriority(browser, niceness).catch((err: unknown) => {
+        log.warn({ event: 'renderer.priority_failed', err }, 'the priority of Chromium could not be lowered');
+      });
+      return browser;
     } catch (cause) {
       throw new DependencyUnavailable('renderer-absent', 'Chromium could not be started.', cause);
     }
@@ -176,7 +187,7 @@ export const createRenderer = (options: RendererOptions): Renderer & { readonly 
   if (executablePath === null) {
     log.warn({ event: 'renderer.absent' }, 'no Chromium was found: PNG and PDF are answered with 503');
   }
-  const browsers = createBrowsers(executablePath);
+  const browsers = createBrowsers(options);
   const inTurn = createBulkhead({ maxConcurrent: atOnce, maxQueued: waiting });
   const counted = createCounts(perClient);
   return {

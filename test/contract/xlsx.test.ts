@@ -179,7 +179,7 @@ describe('the first sheet', () => {
 
 test('names of sheets are allowed ones, and none twice', async () => {
   const names = ['A/B:C', 'a b c', 'About', 'History', '', "'q'", 'x'.repeat(40), 'x'.repeat(41)];
-  const given = sheetNames(names, ['About']);
+  const given = sheetNames(names, ['About'], 'Sheet');
   expect(given).toEqual([
     'A B C',
     'a b c (2)',
@@ -192,6 +192,28 @@ test('names of sheets are allowed ones, and none twice', async () => {
   ]);
   const file = await bytesOf(workbookOf(names.map((name) => sheetOf(() => rowsOf(batched()), name))));
   expect((await readXlsx(file)).map(({ sheet }) => sheet)).toEqual(['About', ...given]);
+});
+
+test('the first sheet and the notes are in the reader’s language', async () => {
+  const cut = sheetOf(() =>
+    rowsOf(
+      batched([
+        ['a', 1, null, null, null],
+        ['b', 2, null, null, null],
+      ]),
+      { limit: 1, language: 'de' },
+    ),
+  );
+  const filters = [{ name: 'Delay', value: { min: 5 }, isFixed: true }];
+  const file = await bytesOf(workbookOf([cut], { language: 'de', filters }));
+  const about = (await readSheet(file, 'Über diese Datei')).map((row) => row.filter((cell) => cell !== null));
+  expect(about.filter((row) => row.length > 0).slice(2)).toEqual([
+    ['Zeitzone', 'Asia/Tokyo'],
+    ['Filter von', 'Filter', 'Wert'],
+    ['Alle Blätter', 'Delay', 'ab 5 (fest)'],
+    ['Blatt', 'Titel', 'Zeilen', 'Bemerkung'],
+    ['Flights', 'Flights', 1, 'Unvollständig: die erste Zeile. Weitere Zeilen folgen.'],
+  ]);
 });
 
 test('a hundred thousand rows are written with constant memory', async () => {

@@ -143,7 +143,7 @@ describe.each(backings)('alerts on %s', (backing) => {
     expect(await check(id)).toEqual(quiet);
     await reporting.changeRows(['DELETE FROM sales WHERE id = 1']);
     expect(await check(id)).toEqual(['sent', null]);
-    expect(lastText()).toContain('Sales is 1.\n\nBefore: 2. The change is -50 %.\n\nThe change is below -10 %.');
+    expect(lastText()).toContain('Sales is 1.\n\nBefore: 2. The change is -50%.\n\nThe change is below -10%.');
     expect(lastText()).toContain('began anew');
   }, 30_000);
 

@@ -93,6 +93,32 @@ describe('a message', () => {
     expect(mail.subject).not.toMatch(/[\p{Cc}\u202e\u2028]/u);
   });
 
+  test('speaks the language of its recipient, from right to left too', async () => {
+    const german = messageOf({ ...report, language: 'de' });
+    expect(german.text).toContain('Delays, 26. Oktober 2026 um 08:00 (Europe/Berlin)');
+    expect(german.text).toContain('Das Dashboard ist als PDF angehängt.');
+    expect(german.text).toContain(`Diese Nachrichten beenden: ${report.unsubscribeUrl}`);
+    expect(german.html).toContain('<html lang="de" dir="ltr">');
+    const arabic = await sent(mailOf({ language: 'ar-EG', scheduleName: 'كل صباح', dashboardName: 'Delays (b)' }));
+    expect(arabic.mail.subject).toBe('كل صباح: Delays (b)');
+    expect(arabic.mail.html).toContain('<html lang="ar-EG" dir="rtl">');
+    expect(arabic.mail.html).toContain('\u2068Delays (b)\u2069');
+    expect(arabic.mail.text).toContain('لوحة المعلومات مرفقة بصيغة PDF.');
+    expect(arabic.raw).toMatch(/^Content-Language: ar-EG\r$/m);
+  });
+
+  test('writes values of an alert as its recipient reads numbers and dates', () => {
+    const condition = { is: 'below', value: 1200.5 } as const;
+    const found = { condition, isBreached: true, hasChanged: true, isAnew: false, before: null, change: null };
+    const alert = { ...found, metricName: 'Flüge', measure: 'Flights', value: 1100.25, at: ['2001-03-04T00:00:00'] };
+    const texts = { ...report, format: 'alert', alert: { ...alert, appeared: [] } } as const;
+    expect(messageOf({ ...texts, language: 'de' }).text).toContain(
+      'Flüge: Flights ist 1.100,25 (04.03.2001).\n\nDer Wert liegt unter 1.200,5.',
+    );
+    expect(messageOf(texts).text).toContain('Flüge: Flights is 1,100.25 (4 Mar 2001).\n\nThe value is below 1,200.5.');
+    expect(messageOf({ ...texts, language: 'de' }).subject).toBe('Alarm: Each morning: Delays');
+  });
+
   test('has one subject line whatever the names are', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {

@@ -4,6 +4,7 @@
  */
 import express from 'express';
 import fc from 'fast-check';
+import readXlsx from 'read-excel-file/node';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sign, startSeconds } from '../gateway/harness.js';
@@ -76,6 +77,29 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
   }, 30_000);
+
+  test('are in the language of their recipient, also for two who log in as one tenant', async () => {
+    const started = await reporting.start();
+    for (const [sub, more] of [
+      ['german', { locale: 'de-AT' }],
+      ['arabic', { locale: 'ar' }],
+      ['plain', { locale: 'de\r\nBcc: eve@evil.example' }],
+    ] as const) {
+      const user = await reporting.login(started, 'a', { sub, ...more });
+      const { id } = await reporting.schedule(user, { format: 'xlsx' });
+      await reporting.sendNow(user, id);
+      expect(await reporting.ended(id)).toEqual(['sent', null]);
+    }
+    const html = reporting.mailbox.received.map(({ mail }) => String(mail.html));
+    expect(html.map((text) => /<html[^>]*>/.exec(text)?.[0])).toEqual([
+      '<html lang="de-AT" dir="ltr">',
+      '<html lang="ar" dir="rtl">',
+      '<html lang="en-GB" dir="ltr">',
+    ]);
+    const books = reporting.mailbox.received.map(({ mail }) => mail.attachments[0]?.content ?? Buffer.alloc(0));
+    const first = await Promise.all(books.map(async (book) => (await readXlsx(book))[0]?.sheet));
+    expect(first).toEqual(['Über diese Datei', 'حول هذا الملف', 'About']);
+  }, 60_000);
 
   test('hold the chosen metrics, with the filters that were set, and are not sent without them', async () => {
     const started = await reporting.start();

@@ -1,5 +1,6 @@
 /** The browser of the renderer reaches nothing, reads only as its caller, writes nothing, and is bounded. */
 import { createSocket } from 'node:dgram';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
@@ -35,6 +36,7 @@ const optionsWith = (work: string, more: Partial<RendererOptions> = {}): Rendere
   waiting: 5,
   perClient: 2,
   timeoutMs: 30_000,
+  niceness: 0,
   read: async (request) => {
     seen.push(request);
     return { status: 200, contentType: 'application/json', body: '{}' };
@@ -52,6 +54,21 @@ const requestOf = (parts: Partial<RenderRequest> = {}): RenderRequest => ({
   assertStillGood: async () => undefined,
   ...parts,
 });
+
+/** The processes that a process started, by Linux' own account. */
+const childrenOf = async (pid: number) => {
+  const found: { readonly pid: number; readonly command: string; readonly niceness: number }[] = [];
+  for (const thread of await readdir(`/proc/${pid}/task`)) {
+    const text = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1');
+    for (const child of text.split(' ').filter(Boolean)) {
+      const stat = await readFile(`/proc/${child}/stat`, 'latin1');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = await readFile(`/proc/${child}/cmdline`, 'latin1');
+      found.push({ pid: Number(child), command, niceness: Number(fields[16]) });
+    }
+  }
+  return found;
+};
 
 const renderWith = async (work: string, parts: Partial<RenderRequest> = {}, more: Partial<RendererOptions> = {}) => {
   const renderer = createRenderer(optionsWith(work, more));
@@ -86,6 +103,23 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
   test('draws PDF and PNG', async () => {
     expect((await renderWith('')).subarray(0, 5).toString()).toBe('%PDF-');
     expect((await renderWith('', { format: 'png' })).subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test('the browser gives way, and whatever it starts later too', async () => {
+    const renderer = createRenderer(optionsWith('', { niceness: 10, timeoutMs: 100_000 }));
+    try {
+      await renderer.render(requestOf(), never);
+      const browser = (await childrenOf(process.pid)).find(({ command }) =>
+        command.includes('--remote-debugging-pipe'),
+      );
+      const zygotes = (await childrenOf(browser?.pid ?? 0)).filter(({ command }) => command.includes('--type=zygote'));
+      expect(zygotes.length).toBeGreaterThan(0);
+      expect(zygotes.map(({ niceness }) => niceness)).toEqual(zygotes.map(() => 10));
+      const group = await readFile(`/proc/${browser?.pid}/autogroup`, 'latin1').catch(() => 'none nice 10');
+      expect(group).toContain('nice 10');
+    } finally {
+      await renderer.close();
+    }
   });
 
   test('whatever a page tries, a listening server sees nothing', async () => {

@@ -72,12 +72,12 @@ const shortened = (name: string, length: number): string => {
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 };
 
-/** Returns a name for each sheet: at most 31 characters, none twice, whatever the case. `taken`: names already used. */
-export const sheetNames = (names: readonly string[], taken: readonly string[]): readonly string[] => {
+/** Returns a name for each sheet: at most 31 characters, none twice, whatever the case. `taken`: names already used. `nameless`: for one without a name. */
+export const sheetNames = (names: readonly string[], taken: readonly string[], nameless: string): readonly string[] => {
   // `History` is reserved.
   const used = new Set(['history', ...taken.map((name) => name.toLowerCase())]);
   return names.map((name) => {
-    const wanted = allowed(name) || 'Sheet';
+    const wanted = allowed(name) || nameless;
     let chosen = shortened(wanted, longestName);
     for (let count = 2; used.has(chosen.toLowerCase()); count += 1) {
       const end = ` (${count})`;

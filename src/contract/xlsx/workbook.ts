@@ -3,9 +3,11 @@
  * others show: title, moment, time zone, filters, and which rows are missing.
  */
 import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
-import { excerpt, missingRows } from '../../domain/query/excerpt.js';
+import { excerpt } from '../../domain/query/excerpt.js';
+import { type Speech, speechOf } from '../../texts/messages.js';
 import { columnName, formats, numberCell, serialOf, textCell, typedCell } from './cells.js';
 import { filterWords } from './filter-words.js';
+import { missingRows } from './missing-rows.js';
 import { fixedParts, sheetNames, xml } from './parts.js';
 import { type Part, zipped } from './zip.js';
 
@@ -32,8 +34,9 @@ const widthOf = (label: string): number => Math.min(60, Math.max(14, label.lengt
 type Told = { readonly count: number | null; readonly remark: string };
 type Room = { left: number };
 type Tell = (told: Told) => void;
+type Write = { readonly failure: WriteFailure; readonly tell: Tell; readonly speech: Speech };
 
-async function* writeRows(rows: DownloadRows, room: Room, tell: Tell): AsyncGenerator<string> {
+async function* writeRows(rows: DownloadRows, room: Room, { tell, speech }: Write): AsyncGenerator<string> {
   const columns = rows.columns.slice(0, mostColumns).map((column, index) => ({ ...column, at: columnName(index) }));
   yield head(columns.map(({ label }) => widthOf(label)));
   yield line(
@@ -57,10 +60,10 @@ async function* writeRows(rows: DownloadRows, room: Room, tell: Tell): AsyncGene
     if (isFull) break;
   }
   const count = at - 1;
-  const missing = missingRows({ count, isCut: isFull || part.shown().isCut }, rows.offset);
+  const missing = missingRows({ count, isCut: isFull || part.shown().isCut }, rows.offset, speech);
   if (missing !== null) yield note(at + 1, missing);
   yield foot;
-  tell({ count, remark: missing ?? 'Complete' });
+  tell({ count, remark: missing ?? speech.text('Complete') });
 }
 
 /** Writes a sheet. A metric that is refused before its first row has a sheet that says so. */
@@ -76,13 +79,11 @@ async function* writeSheet(sheet: DownloadSheet, room: Room, write: Write): Asyn
     write.tell({ count: null, remark: message });
     return;
   }
-  yield* writeRows(rows, room, write.tell);
+  yield* writeRows(rows, room, write);
 }
 
 /** Returns what a guest may read about an error. */
 type WriteFailure = (error: unknown) => { readonly message: string };
-
-type Write = { readonly failure: WriteFailure; readonly tell: Tell };
 
 /** The moment in the time zone, in the form of answers. */
 const momentIn = (moment: Date, timezone: string): string => {
@@ -92,24 +93,31 @@ const momentIn = (moment: Date, timezone: string): string => {
 
 type Row = readonly (string | number | null)[];
 
-const filterRows = (filters: readonly StatedFilter[], where: string): readonly Row[] =>
+const filterRows = (filters: readonly StatedFilter[], where: string, text: Speech['text']): readonly Row[] =>
   filters.flatMap((filter) => {
-    const words = filterWords(filter);
+    const words = filterWords(filter, text);
     return words === null ? [] : [[where, filter.name, words]];
   });
 
-const aboutRows = (workbook: Workbook, names: readonly string[], told: readonly Told[]): readonly Row[] => {
+const aboutRows = (
+  workbook: Workbook,
+  names: readonly string[],
+  told: readonly Told[],
+  { text }: Speech,
+): readonly Row[] => {
   const { filters, sheets, timezone } = workbook;
   const stated = [
-    ...filterRows(filters, 'All sheets'),
-    ...sheets.flatMap((sheet, index) => filterRows(sheet.filters, names[index] ?? '')),
+    ...filterRows(filters, text('All sheets'), text),
+    ...sheets.flatMap((sheet, index) => filterRows(sheet.filters, names[index] ?? '', text)),
   ];
   return [
-    ['Time zone', timezone ?? 'Times as stored; the moment above is in UTC'],
+    [text('Time zone'), timezone ?? text('Times as stored; the moment above is in UTC')],
     [],
-    ...(stated.length === 0 ? [['Filters', 'None']] : [['Filters of', 'Filter', 'Value'], ...stated]),
+    ...(stated.length === 0
+      ? [[text('Filters'), text('None')]]
+      : [[text('Filters of'), text('Filter'), text('Value')], ...stated]),
     [],
-    ['Sheet', 'Title', 'Rows', 'Remark'],
+    [text('Sheet'), text('Title'), text('Rows'), text('Remark')],
     ...sheets.map(({ name }, index) => [
       names[index] ?? '',
       name,
@@ -119,12 +127,12 @@ const aboutRows = (workbook: Workbook, names: readonly string[], told: readonly 
   ];
 };
 
-async function* writeAbout(workbook: Workbook, names: readonly string[], told: readonly Told[]) {
+async function* writeAbout(workbook: Workbook, names: readonly string[], told: readonly Told[], speech: Speech) {
   yield head([34, 34, 34, 60]);
   const made = serialOf(momentIn(workbook.madeAt, workbook.timezone ?? 'UTC')) ?? 0;
   yield line(1, [textCell('A1', workbook.title, formats.bold)]);
-  yield line(2, [textCell('A2', 'Made at'), numberCell('B2', made, formats.time)]);
-  for (const [index, row] of aboutRows(workbook, names, told).entries()) {
+  yield line(2, [textCell('A2', speech.text('Made at')), numberCell('B2', made, formats.time)]);
+  for (const [index, row] of aboutRows(workbook, names, told, speech).entries()) {
     const number = index + 3;
     const cells = row.map((cell, at) => typedCell(`${columnName(at)}${number}`, cell, { dataType: 'string' }));
     yield line(number, cells);
@@ -136,22 +144,23 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-const about = 'About';
-
 async function* partsOf(workbook: Workbook, failure: WriteFailure): AsyncGenerator<Part> {
+  const speech = speechOf(workbook.language);
+  const about = speech.text('About');
   const names = sheetNames(
     workbook.sheets.map(({ name }) => name),
     [about],
+    speech.text('Sheet'),
   );
   for (const [path, text] of fixedParts([about, ...names])) yield { path, pieces: once(text) };
   const told: Told[] = [];
   const room: Room = { left: mostCharacters };
   for (const [index, sheet] of workbook.sheets.entries()) {
-    const write: Write = { failure, tell: (of) => void told.push(of) };
+    const write: Write = { failure, tell: (of) => void told.push(of), speech };
     yield { path: `xl/worksheets/sheet${index + 2}.xml`, pieces: writeSheet(sheet, room, write) };
   }
   // The first sheet is written last: only now it is known how many rows there are.
-  yield { path: 'xl/worksheets/sheet1.xml', pieces: writeAbout(workbook, names, told) };
+  yield { path: 'xl/worksheets/sheet1.xml', pieces: writeAbout(workbook, names, told, speech) };
 }
 
 /** Writes the workbook in pieces. A failure after the first row of a sheet is thrown. */

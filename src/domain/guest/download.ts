@@ -11,6 +11,8 @@ export type DownloadRows = Pick<MetricStream, 'batches'> & {
   readonly columns: readonly DownloadColumn[];
   readonly offset: number;
   readonly limit: number | null;
+  /** The reader's language, for notes. Undefined: English. */
+  readonly language?: string | undefined;
 };
 
 /** A filter that the guest may know of. `isFixed`: the token sets the value. */
@@ -26,6 +28,8 @@ export type DownloadSheet = {
 /** A workbook: what it is about, and a sheet for each metric. */
 export type Workbook = {
   readonly title: string;
+  /** The reader's language, for what the first sheet says. Undefined: English. */
+  readonly language?: string | undefined;
   readonly madeAt: Date;
   /** IANA name. Null: times are shown as stored. */
   readonly timezone: string | null;

@@ -26,11 +26,3 @@ export const excerpt = (batches: AsyncIterable<Rows>, limit: number | null): Exc
   }
   return { batches: { [Symbol.asyncIterator]: first }, shown: () => shown };
 };
-
-/** Says which rows a file lacks; null if it has all. `offset`: how many rows were left out before the first. */
-export const missingRows = ({ count, isCut }: Shown, offset: number): string | null => {
-  if (!isCut && offset === 0) return null;
-  if (offset === 0) return `Incomplete: the first ${count} rows. More rows follow.`;
-  const last = count === 0 ? `no row after row ${offset}` : `rows ${offset + 1} to ${offset + count}`;
-  return `Incomplete: ${last}. ${isCut ? 'Rows are missing before and after.' : 'The rows before are left out.'}`;
-};

@@ -64,7 +64,7 @@ const named = (filters: readonly StatedFilter[], { name }: Translation): readonl
 const rowsOf = async (
   { engine }: Pick<Deps, 'engine'>,
   question: MetricQuestion,
-  translation: Translation,
+  { translation, language }: { readonly translation: Translation; readonly language: string | undefined },
   signal: AbortSignal,
 ): Promise<DownloadRows> => {
   const { definition, datamart, limit, offset } = question;
@@ -81,7 +81,7 @@ const rowsOf = async (
       label: titleIn(translation, column.name, labels.get(column.name) ?? column.name),
       grain: grains.get(column.name),
     })),
-    ...{ batches: labelBatches(stream, translation), limit, offset },
+    ...{ batches: labelBatches(stream, translation), limit, offset, language },
   };
 };
 
@@ -91,7 +91,8 @@ export const downloadGuestCsv =
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<DownloadRows> => {
     const target = await openForDownload(deps, caller, query);
     const translation = await translationFor(deps, caller, target.opened, query.language);
-    return rowsOf(deps, await questionOf(deps, caller, target, query), translation, signal);
+    const { language } = query;
+    return rowsOf(deps, await questionOf(deps, caller, target, query), { translation, language }, signal);
   };
 
 type Choices = GuestQuery['dashboardFilter'];
@@ -154,13 +155,14 @@ export const downloadGuestXlsx =
     const target = await openForDownload(deps, caller, query);
     const question = await questionOf(deps, caller, target, query);
     const { opened, metric } = target;
-    const translation = await translationFor(deps, caller, opened, query.language);
-    const rows = await rowsOf(deps, question, translation, signal);
+    const { language } = query;
+    const translation = await translationFor(deps, caller, opened, language);
+    const rows = await rowsOf(deps, question, { translation, language }, signal);
     const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
     const isOfDashboard = opened.embed.embedType === 'dashboard';
     const title = translation.name(metric.name);
     return {
-      title,
+      ...{ title, language },
       madeAt: deps.clock.now(),
       timezone: grant.timezone,
       filters: isOfDashboard ? named(dashboardFilters(grant, opened, query.dashboardFilter), translation) : [],
@@ -194,12 +196,13 @@ export const downloadGuestDashboardXlsx =
       const question = await questionOf(deps, caller, target, query);
       const load = async (): Promise<DownloadRows> => {
         await assertStillGood(deps, caller);
-        return rowsOf(deps, question, translation, signal);
+        return rowsOf(deps, question, { translation, language }, signal);
       };
       const filters = named(await sheetFilters(deps, caller, target, query, question), translation);
       return { name: translation.name(target.metric.name), filters, load };
     };
     return {
+      language,
       title: translation.name(opened.dashboard.name),
       madeAt: deps.clock.now(),
       timezone: grant.timezone,

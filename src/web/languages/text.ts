@@ -2,24 +2,9 @@
  * Texts of the elements in the reader's language. The English text in the code is the key of its translations. Each
  * element has a language of its own, so nothing here is kept for the whole page.
  */
+import { createTextOf, type Text, type Texts } from '../../texts/text.js';
 
-/** Forms of a text by the plural category of its `{n}`, as `Intl.PluralRules` names them. */
-export type Plural = { readonly [Rule in Exclude<Intl.LDMLPluralRule, 'other'>]?: string } & { readonly other: string };
-/** Translations by their English text. */
-export type Texts = Readonly<Record<string, string | Plural>>;
-
-type Place<English extends string> = English extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Place<Rest>
-  : never;
-type Values<English extends string> = [Place<English>] extends [never]
-  ? []
-  : [values: Readonly<Record<Place<English>, string | number>>];
-
-/**
- * The text in the reader's language, with `{name}` replaced by the value of that name. Numbers are written in the language;
- * the number `n` chooses the plural. A text without a translation stays English.
- */
-export type Text = <English extends string>(english: English, ...values: Values<English>) => string;
+export type { Plural, Text, Texts } from '../../texts/text.js';
 
 /** English texts that depend on a number. Every other English text is its own key. */
 const english: Texts = {
@@ -68,16 +53,5 @@ const english: Texts = {
 };
 
 /** Texts in one language. `texts` are its translations; without them, texts are English. Never throws. */
-export const createText = (locale: string, texts: Texts = english): Text => {
-  const plurals = new Intl.PluralRules(texts === english ? 'en' : locale);
-  const integer = new Intl.NumberFormat(locale);
-  return (key, ...[values = {}]: [Readonly<Record<string, string | number>>?]) => {
-    const { n } = values;
-    const found = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    const form = typeof found === 'object' ? (found[plurals.select(Number(n))] ?? found.other) : (found ?? key);
-    return form.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
-      const value = Object.hasOwn(values, name) ? values[name] : undefined;
-      return typeof value === 'number' ? integer.format(value) : (value ?? place);
-    });
-  };
-};
+export const createText = (locale: string, texts: Texts = english): Text =>
+  createTextOf(locale, texts, texts === english ? 'en' : locale);
