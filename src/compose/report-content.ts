@@ -1,6 +1,6 @@
 /** Reads a report with the recipient's own guest token, by the operations that the recipient's browser would call. */
 
-import type { Attachment } from '../deliver/message.js';
+import type { Attachment, Picture } from '../deliver/message.js';
 import type { Refused, Report } from '../deliver/sender.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
 import type { Dispatch } from '../http/bind.js';
@@ -26,6 +26,7 @@ type Part = {
 
 const contentTypes = {
   pdf: 'application/pdf',
+  png: 'image/png',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   csv: 'text/csv; charset=utf-8',
 } as const;
@@ -43,7 +44,7 @@ const partsOf = ({ schedule, opened, language }: Reading): readonly Part[] => {
   const board = `/api/v2/guest/dashboards/${encodeURIComponent(dashboardId)}`;
   const metrics = opened.metrics.map(({ metricId }) => ({ metricId }));
   const filtered = { dashboardFilter, ...(language === undefined ? {} : { language }) };
-  const ofEach = (type: 'pdf' | 'csv'): readonly Part[] =>
+  const ofEach = (type: 'pdf' | 'png' | 'csv'): readonly Part[] =>
     opened.metrics.map(({ metricId, name }) => ({
       path: `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/${type}`,
       body: { dashboardId, ...filtered },
@@ -54,8 +55,9 @@ const partsOf = ({ schedule, opened, language }: Reading): readonly Part[] => {
     case 'alert':
       return [];
     case 'pdf':
+    case 'png':
       if (metricIds !== null) return ofEach(format);
-      return [{ path: `${board}/pdf`, body: filtered, name: opened.name, type: format }];
+      return [{ path: `${board}/${format}`, body: filtered, name: opened.name, type: format }];
     case 'xlsx':
       return [{ path: `${board}/xlsx`, body: { metrics, ...filtered }, name: opened.name, type: format }];
     case 'csv':
@@ -92,11 +94,14 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
   const { schedule, opened } = reading;
   if (opened.metrics.length === 0) return { refused: 'no-right' };
   const attachments: Attachment[] = [];
+  const pictures: Picture[] = [];
   for (const part of partsOf(reading)) {
     const read = await readPart(reading, part, signal);
     if ('refused' in read) return read;
-    attachments.push(read);
+    const cid = `picture-${attachments.length + 1}`;
+    if (part.type === 'png') pictures.push({ cid, name: part.name });
+    attachments.push(part.type === 'png' ? { ...read, cid } : read);
   }
   const dashboardUrl = linkOf(reading.dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl, attachments, alert: null, language: reading.language };
+  return { dashboardName: opened.name, dashboardUrl, attachments, pictures, alert: null, language: reading.language };
 };

@@ -18,7 +18,9 @@ import { createUnsubscribeRouter, unsubscribePath } from '../http/unsubscribe.js
 import type { Channel } from '../platform/channels.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
+import type { Dkim } from '../platform/dkim.js';
 import type { Log } from '../platform/log.js';
+import type { BrandOf } from '../platform/mail-brands.js';
 import { repeat } from '../platform/repeat.js';
 import { createTag } from '../platform/tags.js';
 import { systemTiming } from '../platform/timing.js';
@@ -36,19 +38,22 @@ export type MailSetup = {
   /** Null: nothing goes by e-mail. */
   readonly sender: { readonly from: string; readonly smtpUrl: string } | null;
   readonly channels: readonly Channel[];
+  readonly brandOf: BrandOf;
+  readonly dkim: Dkim | null;
   readonly origin: string;
 };
 
 export const mailSetupOf = ({
   settings,
   secrets,
-  channels,
-}: Pick<Config, 'settings' | 'secrets' | 'channels'>): MailSetup | null => {
+  ...config
+}: Pick<Config, 'settings' | 'secrets' | 'channels' | 'brandOf' | 'dkim'>): MailSetup | null => {
   const { mail, gateway } = settings;
   const { smtpUrl } = secrets;
   const sender = mail.from === null || smtpUrl === null ? null : { from: mail.from, smtpUrl };
-  if ((sender === null && channels.length === 0) || gateway.publicOrigin === null) return null;
-  return { mail, sender, channels, origin: gateway.publicOrigin };
+  if ((sender === null && config.channels.length === 0) || gateway.publicOrigin === null) return null;
+  const { channels, brandOf, dkim } = config;
+  return { mail, sender, channels, brandOf, dkim, origin: gateway.publicOrigin };
 };
 
 /** The address of a right: from the claims of a signed session, and nowhere else. */
@@ -143,9 +148,9 @@ const isStillGood = async (parts: Parts, schedule: Schedule, before: ReportRight
 const isRefusal = (error: unknown): boolean =>
   error instanceof Refusal && ['UNAUTHORIZED', 'AUTHENTICATION_ERROR', 'TOKEN_EXPIRED'].includes(error.code);
 
-/** The language of a reader: that of the session, else that of the configuration. */
-const languageFor = ({ mail }: MailSetup, { claims }: ReportRight): string | undefined =>
-  readLanguage(claims[mail.languageClaim]) ?? mail.language ?? undefined;
+/** The language of a reader: that of the session, else that of the tenant, else that of the configuration. */
+const languageFor = ({ mail, brandOf }: MailSetup, { claims }: ReportRight, { owner }: Schedule): string | undefined =>
+  readLanguage(claims[mail.languageClaim]) ?? brandOf(owner.clientId).language ?? undefined;
 
 /** Reads what a message says, by the right alone. Throws a refusal if there is none. */
 const readFor = async (
@@ -156,7 +161,7 @@ const readFor = async (
 ): Promise<Report | Silence | Refused> => {
   const { service, reports, tag, clock, setup } = parts;
   const { token } = right;
-  const language = languageFor(setup, right);
+  const language = languageFor(setup, right, schedule);
   const caller = await callerOf(parts, token);
   const { store, dispatch } = service;
   const opened = await openReport({ store, reports, tag })(caller, schedule);
@@ -229,7 +234,8 @@ const createJobs = (parts: Parts, unsubscribeUrl: (scheduleId: string) => Promis
   const send = createSender({
     ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
     decide: decideWith(parts),
-    mailer: sender === null ? null : createMailer({ ...mail, ...sender, timeoutMs: mailTimeoutMs }),
+    mailer: sender === null ? null : createMailer({ ...mail, ...sender, dkim: setup.dkim, timeoutMs: mailTimeoutMs }),
+    brandOf: setup.brandOf,
     post: createPost({ clock, timeoutMs: postTimeoutMs }),
     domain: sender?.from.split('@')[1] ?? 'localhost',
     perClientPerMinute: mail.perTenantPerMinute,

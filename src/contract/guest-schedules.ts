@@ -36,7 +36,7 @@ const recurrence = z
 const format = z
   .enum(reportFormats)
   .describe(
-    'The file of the message: pdf, xlsx, csv (one for each metric), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
+    'The file of the message: pdf, xlsx, csv (one for each metric), png (a picture in the message), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
   );
 const catchUp = z
   .enum(catchUps)
@@ -61,7 +61,7 @@ const dashboardFilter = guestFilterValues.describe(
 const metricIds = list(identifier, mostMetrics)
   .min(1)
   .nullable()
-  .describe('The metrics of the files, of which a PDF has one each; null: the whole dashboard.');
+  .describe('The metrics of the files, of which PDF and PNG have one each; null: the whole dashboard.');
 
 const condition = z
   .union([

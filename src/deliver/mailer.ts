@@ -1,10 +1,13 @@
 /** Hands messages to a mail server over SMTP, and says what the server answered. */
 import { createTransport } from 'nodemailer';
+import type { Dkim } from '../platform/dkim.js';
 import type { Attachment, Message } from './message.js';
 import { plainLine } from './plain-line.js';
 
 export type Mail = Message & {
   readonly to: string;
+  readonly from: { readonly name: string; readonly address: string };
+  readonly replyTo: string | null;
   /** The same for every attempt, so that a mailbox can recognise a repeated message. */
   readonly messageId: string;
   readonly attachments: readonly Attachment[];
@@ -28,8 +31,8 @@ export type Mailer = {
 export type MailerOptions = {
   /** `smtp://` or `smtps://`, with user and password. Never logged. */
   readonly smtpUrl: string;
-  readonly from: string;
-  readonly replyTo: string | null;
+  /** Signs each message; null: the server does, or nobody. */
+  readonly dkim: Dkim | null;
   readonly timeoutMs: number;
   /** Whether a server without TLS is refused. */
   readonly isTlsRequired: boolean;
@@ -48,7 +51,7 @@ export const outcomeOf = (error: unknown, hasBegun: boolean): MailOutcome => {
 };
 
 /** A transport for one message, which notes when it begins to read that message for the server. */
-const openTransport = ({ smtpUrl, timeoutMs, isTlsRequired }: MailerOptions, begin: () => void) => {
+const openTransport = ({ smtpUrl, timeoutMs, isTlsRequired, dkim }: MailerOptions, begin: () => void) => {
   const transport = createTransport({
     url: smtpUrl,
     requireTLS: isTlsRequired,
@@ -57,6 +60,7 @@ const openTransport = ({ smtpUrl, timeoutMs, isTlsRequired }: MailerOptions, beg
     socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
+    ...(dkim === null ? {} : { dkim }),
   });
   transport.use('stream', ({ message }, done) => {
     const open = message.createReadStream.bind(message);
@@ -69,15 +73,16 @@ const openTransport = ({ smtpUrl, timeoutMs, isTlsRequired }: MailerOptions, beg
   return transport;
 };
 
-const contentOf = ({ from, replyTo }: MailerOptions, { to, attachments, ...mail }: Mail) => ({
+const contentOf = ({ to, from, replyTo, attachments, ...mail }: Mail) => ({
   ...mail,
   from,
   ...(replyTo === null ? {} : { replyTo }),
   to: { name: '', address: to },
-  envelope: { from, to: [to] },
-  attachments: attachments.map(({ filename, contentType, content }) => ({
+  envelope: { from: from.address, to: [to] },
+  attachments: attachments.map(({ filename, contentType, content, cid }) => ({
     ...{ filename: plainLine(filename), contentType },
     content: Buffer.from(content),
+    ...(cid === undefined ? {} : { cid, contentDisposition: 'inline' as const }),
   })),
 });
 
@@ -88,7 +93,7 @@ export const createMailer = (options: MailerOptions): Mailer => ({
       hasBegun = true;
     });
     try {
-      await transport.sendMail(contentOf(options, mail));
+      await transport.sendMail(contentOf(mail));
       return { kind: 'taken' };
     } catch (error) {
       return outcomeOf(error, hasBegun);

@@ -1,10 +1,20 @@
 /** Writes the message of a report or an alert: plain text beside HTML. Names come from guests and hosts, and are never markup. */
 import type { ReportFormat } from '../domain/deliver/schedule.js';
+import type { MailBrand } from '../platform/mail-brands.js';
 import { type Speech, speechOf } from '../texts/messages.js';
 import { type AlertText, kindOf, sentencesOf, titles } from './alert-text.js';
 import { plainLine } from './plain-line.js';
 
-export type Attachment = { readonly filename: string; readonly contentType: string; readonly content: Uint8Array };
+export type Attachment = {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly content: Uint8Array;
+  /** Of a picture in the message, which its HTML names. Left out: a file. */
+  readonly cid?: string;
+};
+
+/** A picture in the message, with what it shows for readers who do not see it. */
+export type Picture = { readonly cid: string; readonly name: string };
 
 export type ReportText = {
   readonly scheduleName: string;
@@ -12,6 +22,9 @@ export type ReportText = {
   readonly format: ReportFormat;
   /** The recipient's; undefined: English. */
   readonly language?: string | undefined;
+  /** In their order. Left out: none. */
+  readonly pictures?: readonly Picture[] | undefined;
+  readonly brand: Pick<MailBrand, 'from' | 'logo' | 'opening' | 'closing'>;
   /** What a check found; null for a report. */
   readonly alert: AlertText | null;
   readonly moment: Date;
@@ -47,6 +60,7 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => e
 
 const contents = {
   pdf: 'The dashboard is attached as a PDF.',
+  png: 'The dashboard is in this message as a picture.',
   xlsx: 'The numbers are attached as an Excel workbook.',
   csv: 'The numbers are attached, one CSV file for each metric.',
   link: 'Open the dashboard to see the current numbers.',
@@ -56,6 +70,17 @@ const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
   `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
 const linkOf = (url: string, label: string): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;
+
+/** The content id of the tenant's logo. */
+export const logoCid = 'logo';
+
+const logoOf = ({ from, logo }: ReportText['brand']): readonly string[] =>
+  logo === null ? [] : [`<img src="cid:${logoCid}" alt="${escaped(from.name)}" height="40" style="height: 40px">`];
+
+const pictureOf = ({ cid, name }: Picture, { text }: Speech): string => {
+  const alt = escaped(text('Picture of {name}', { name: plainLine(name) }));
+  return `<img src="cid:${escaped(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
+};
 
 const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
   [
@@ -103,14 +128,22 @@ export const messageOf = (report: ReportText): Message => {
   );
   const open = text('Open the dashboard');
   const stop = text('Stop these messages');
+  const { brand, pictures = [] } = report;
+  const opening = brand.opening === null ? [] : [brand.opening];
+  const closing = brand.closing === null ? [] : [brand.closing];
   const plain = [
+    ...opening,
     ...lines,
     ...(dashboardUrl === null ? [] : [text('{label}: {value}', { label: open, value: dashboardUrl })]),
+    ...closing,
     `${why} ${text('{label}: {value}', { label: stop, value: unsubscribeUrl })}`,
   ].join('\n\n');
   const html = htmlOf(speech, subject, [
-    ...lines.map(escaped),
+    ...logoOf(brand),
+    ...[...opening, ...lines].map(escaped),
+    ...pictures.map((picture) => pictureOf(picture, speech)),
     ...(dashboardUrl === null ? [] : [linkOf(dashboardUrl, open)]),
+    ...closing.map(escaped),
     `${escaped(why)} ${linkOf(unsubscribeUrl, stop)}`,
   ]);
   const headers = {

@@ -8,8 +8,9 @@ import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
 import type { Channel } from '../platform/channels.js';
+import type { BrandOf } from '../platform/mail-brands.js';
 import type { Mailer } from './mailer.js';
-import { type Attachment, messageOf, type ReportText } from './message.js';
+import { type Attachment, logoCid, messageOf, type ReportText } from './message.js';
 import { postingOf } from './posting.js';
 import type { Post, PostOutcome } from './webhook.js';
 
@@ -26,7 +27,7 @@ export type Granted = {
   readonly isStillGood: () => Promise<boolean>;
 };
 
-export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert' | 'language'> & {
+export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'pictures'> & {
   readonly attachments: readonly Attachment[];
   /** What a check of an alert found. It is stored once the message has left. Left out for a report. */
   readonly found?: AlertState;
@@ -44,6 +45,8 @@ export type SenderOptions = {
   /** Null: there is no mail server, and no recipient is granted an address. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   readonly post: Post;
+  /** How a message to users of this tenant looks. */
+  readonly brandOf: BrandOf;
   readonly unsubscribeUrl: (scheduleId: string) => Promise<string>;
   /** The domain of the sender, for message ids. */
   readonly domain: string;
@@ -153,8 +156,14 @@ const mailTo = async (options: SenderOptions, address: string, delivery: Claimed
   if (options.mailer === null) throw new Error('no mail server is set up, so no recipient has an address');
   const unsubscribeUrl = await options.unsubscribeUrl(schedule.id);
   const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl };
-  const { attachments } = report;
-  const mail = { ...messageOf({ ...texts, ...report }), attachments, messageId: `<${id}@${options.domain}>` };
+  const brand = options.brandOf(schedule.owner.clientId);
+  const { from, replyTo, logo } = brand;
+  const attachments = [
+    ...(logo === null ? [] : [{ ...logo, filename: `${logoCid}.${logo.contentType.slice(6)}`, cid: logoCid }]),
+    ...report.attachments,
+  ];
+  const written = messageOf({ ...texts, ...report, brand });
+  const mail = { ...written, from, replyTo, attachments, messageId: `<${id}@${options.domain}>` };
   return endingOf(await options.mailer.send({ ...mail, to: address }), 'mail');
 };
 

@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { type Channel, channelVariables, loadChannels } from './channels.js';
+import { type Dkim, loadDkim } from './dkim.js';
 import {
   applyEnvironment,
   type ConfigFault,
@@ -19,9 +20,10 @@ import {
   variableOf,
 } from './environment.js';
 import { type ConfiguredIssuer, issuerVariables, listsIssuers, loadIssuers } from './issuers.js';
+import { type BrandOf, loadBrands } from './mail-brands.js';
 import { type ConfiguredModel, loadModels, modelVariables } from './models.js';
 import type { OutgoingSources } from './outgoing.js';
-import { type Settings, settingsSchema } from './settings.js';
+import { defaultSettings, type Settings, settingsSchema } from './settings.js';
 import { findUnknownVariables, type UnknownVariable } from './unknown-variables.js';
 
 export type { Settings } from './settings.js';
@@ -33,6 +35,10 @@ export type Config = {
   readonly channels: readonly Channel[];
   /** The models of `models` with their keys. */
   readonly models: readonly ConfiguredModel[];
+  /** How messages to users of a tenant look. */
+  readonly brandOf: BrandOf;
+  /** Signs messages; null: this process does not. */
+  readonly dkim: Dkim | null;
   /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
   /** Reads an environment variable. A policy names the variables of its secrets. */
@@ -166,14 +172,18 @@ const createVariables = (env: Environment, named: readonly string[]) => {
   };
 };
 
-/** Reads what this process sends to, with its secrets. */
-const loadOutgoing = (settings: Settings | undefined, sources: OutgoingSources) => {
+type Sources = OutgoingSources & { readonly dkimKey: string | null; readonly folder: string };
+
+/** Reads what this process sends to, with its secrets, and how messages look. */
+const loadOutgoing = (settings: Settings | undefined, sources: Sources) => {
   const { channels, faults } = loadChannels(settings?.channels ?? {}, sources, settings?.gateway.publicOrigin);
   const { models, faults: modelFaults } = loadModels(settings?.models ?? {}, sources);
+  const { mail } = settings ?? defaultSettings();
+  const { brandOf, faults: brandFaults } = loadBrands(mail, sources.folder);
+  const { dkim, faults: dkimFaults } = loadDkim(mail.dkim, sources.dkimKey, sources.folder);
   return {
-    channels,
-    models,
-    faults: [...faults, ...modelFaults],
+    outgoing: { channels, models, brandOf, dkim },
+    faults: [...faults, ...modelFaults, ...brandFaults, ...dkimFaults],
     variables: [...channelVariables(settings?.channels), ...modelVariables(settings?.models)],
   };
 };
@@ -182,6 +192,7 @@ const loadOutgoing = (settings: Settings | undefined, sources: OutgoingSources) 
 export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
   const file = named === undefined ? shipped : resolve(named);
+  const folder = dirname(file);
   const parsed = parseFile(file);
   const { data: settings, error } = settingsSchema.safeParse(applyEnvironment(parsed.tree, env));
   const secrets = readSecrets(env);
@@ -189,30 +200,30 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isDemo = named === undefined && !isProduction && options.runsService && (settings?.demo ?? true);
   const usesSimpleIssuer = secrets.hostJwtSecret !== null;
   const { issuers, faults: issuerFaults } = options.runsGateway
-    ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer, strongSecrets: isProduction })
+    ? loadIssuers(parsed.tree, { env, folder, usesSimpleIssuer, strongSecrets: isProduction })
     : { issuers: [], faults: [] };
-  const outgoing = loadOutgoing(settings, { env, isProduction });
+  const { dkimKey } = secrets;
+  const { outgoing, ...loaded } = loadOutgoing(settings, { env, isProduction, dkimKey, folder });
   const needs = needsOf(settings, options, { isProduction, isDemo, listsIssuers: listsIssuers(parsed.tree) });
   const faults = [
     ...parsed.faults,
     ...(error === undefined ? [] : schemaFaults(file, error)),
     ...issuerFaults.map((fault) => ({ file, ...fault })),
     ...portFaults(file, settings),
-    ...outgoing.faults.map((fault) => ({ file, ...fault })),
+    ...loaded.faults.map((fault) => ({ file, ...fault })),
     ...mailFaults(file, settings, secrets.smtpUrl),
     ...environmentFaults(secrets, needs),
   ];
-  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...outgoing.variables]);
+  const variables = createVariables(env, [...issuerVariables(parsed.tree), ...loaded.variables]);
   if (faults.length > 0 || settings === undefined)
     throw new ConfigError([...faults, ...misspelt(variables.findUnknownVariables())]);
   return {
     ...variables,
     settings,
     secrets,
-    channels: outgoing.channels,
-    models: outgoing.models,
+    ...outgoing,
     issuers,
-    folder: dirname(file),
+    folder,
     isProduction,
     isDemo,
     allowsLocalPages: !isProduction && localHosts.includes(settings.server.host),

@@ -28,6 +28,7 @@ export type Secrets = {
   readonly studioClientSecret: string | null;
   /** The mail server, with user and password. */
   readonly smtpUrl: string | null;
+  readonly dkimKey: string | null;
   /** The key that encrypts the credentials of datasources at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
@@ -77,6 +78,11 @@ export const secretVariables = {
     variable: 'GUESTLIST_SMTP_URL',
     meaning: 'mail server of reports with its password: smtp://user:password@host:587, or smtps://',
     absent: 'no reports are sent',
+  },
+  dkimKey: {
+    variable: 'GUESTLIST_DKIM_KEY',
+    meaning: 'RSA key in PEM that signs messages; line breaks may be written as \\n',
+    absent: 'the file that mail.dkim names',
   },
   encryptionKey: {
     variable: 'GUESTLIST_ENCRYPTION_KEY',
@@ -320,6 +326,7 @@ export const readSecrets = (env: Environment): Secrets => {
     metricsToken: read('metricsToken'),
     studioClientSecret: read('studioClientSecret'),
     smtpUrl: read('smtpUrl'),
+    dkimKey: read('dkimKey'),
     hookSecrets: readHookSecrets(read('hookSecrets') ?? ''),
   };
 };

@@ -3,6 +3,7 @@
  * `npm run docs` generates config/guestlist.yaml and docs/reference/configuration.md from it. `guestlist --help` lists the
  * variables.
  */
+
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
 import { studioRoles } from '../domain/studio/person.js';
@@ -10,6 +11,7 @@ import { readAllowedHost } from './allowed-hosts.js';
 import { channelsSetting } from './channels.js';
 import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
 import { clockTolerance, issuersSetting } from './issuers.js';
+import { logoFile, mailAddress, mailLanguage, mailText, senderName, tenantBrands } from './mail-brands.js';
 import { modelsSetting } from './models.js';
 import { isOrigin, originFault } from './origin.js';
 import { isRedisUrl, redisUrlMend } from './redis-url.js';
@@ -135,15 +137,32 @@ const renders = section('PNG and PDF that this process draws with headless Chrom
 });
 
 const domainName = z.string().regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'a domain, such as customer.example');
-const mailAddress = z
-  .string()
-  .regex(/^[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'an address, such as reports@analytics.example');
 
 const mail = section(
   'reports by e-mail that users schedule to themselves; off unless `from`, GUESTLIST_SMTP_URL and gateway.publicOrigin are set',
   {
     from: mailAddress.nullable().default(null).describe('address of the sender; null: no reports'),
+    senderName: senderName.nullable().default(null).describe('name of the sender; null: the address alone'),
     replyTo: mailAddress.nullable().default(null).describe('address for answers; null: the sender'),
+    logo: logoFile.nullable().default(null).describe('PNG or JPEG of at most 100 KiB above the text; null: none'),
+    opening: mailText.nullable().default(null).describe('sentence at the beginning; null: none'),
+    closing: mailText.nullable().default(null).describe('sentence at the end; null: none'),
+    tenants: tenantBrands
+      .default({})
+      .describe(
+        'what a tenant has of its own, by its clientId: from, senderName, replyTo, language, logo, opening, closing',
+      ),
+    dkim: z
+      .strictObject({
+        domain: domainName,
+        selector: z.string().regex(/^[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/, 'a selector, such as mail2026'),
+        keyFile: z.string().min(1).nullable().default(null),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        'signs messages (DKIM): domain, selector, and keyFile with an RSA key in PEM, else GUESTLIST_DKIM_KEY; null: the mail server does',
+      ),
     allowedDomains: z
       .array(domainName)
       .default([])
@@ -154,9 +173,7 @@ const mail = section(
       .min(1)
       .default('locale')
       .describe("claim of the session that holds the user's language, such as de or pt-BR"),
-    language: z
-      .string()
-      .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language such as de or pt-BR')
+    language: mailLanguage
       .nullable()
       .default(null)
       .describe('language of messages to users whose session names none; null: English, with files as written'),

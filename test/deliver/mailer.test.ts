@@ -1,12 +1,17 @@
 /** Messages as a mail server receives them, and what a mail server answers. */
+import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMailer, type Mail, type Mailer, outcomeOf } from '../../src/deliver/mailer.js';
 import { messageOf, type ReportText } from '../../src/deliver/message.js';
 import { plainLine } from '../../src/deliver/plain-line.js';
 import { readAddress } from '../../src/domain/deliver/address.js';
+import { loadDkim } from '../../src/platform/dkim.js';
+import { verifyDkim } from './dkim.js';
 import { type Mailbox, openMailbox } from './mailbox.js';
 
+const from = { name: '', address: 'reports@analytics.example' };
+const brand = { from, replyTo: 'help@analytics.example', language: null, logo: null, opening: null, closing: null };
 const report: ReportText = {
   scheduleName: 'Each morning',
   dashboardName: 'Delays',
@@ -16,12 +21,13 @@ const report: ReportText = {
   timezone: 'Europe/Berlin',
   dashboardUrl: 'https://app.example/reports?dashboard=delays&from=mail',
   unsubscribeUrl: 'https://analytics.example/reports/unsubscribe/a.b',
+  brand,
 };
 
 const pdf = { filename: 'Delays.pdf', contentType: 'application/pdf', content: new TextEncoder().encode('%PDF-1.7') };
 const mailOf = (fields: Partial<ReportText> = {}, more: Partial<Mail> = {}): Mail => ({
   ...messageOf({ ...report, ...fields }),
-  to: 'ann@customer.example',
+  ...{ to: 'ann@customer.example', from, replyTo: brand.replyTo },
   messageId: '<one@analytics.example>',
   attachments: [pdf],
   ...more,
@@ -30,8 +36,7 @@ const mailOf = (fields: Partial<ReportText> = {}, more: Partial<Mail> = {}): Mai
 let mailbox: Mailbox;
 let mailer: Mailer;
 const options = {
-  from: 'reports@analytics.example',
-  replyTo: 'help@analytics.example',
+  dkim: null,
   timeoutMs: 5_000,
   isTlsRequired: false,
 };
@@ -117,6 +122,56 @@ describe('a message', () => {
     );
     expect(messageOf(texts).text).toContain('Flüge: Flights is 1,100.25 (4 Mar 2001).\n\nThe value is below 1,200.5.');
     expect(messageOf({ ...texts, language: 'de' }).subject).toBe('Alarm: Each morning: Delays');
+  });
+
+  test('shows pictures and the logo in its body, with what they show in words', async () => {
+    const logo = { contentType: 'image/png', content: new TextEncoder().encode('logo') } as const;
+    const words = { opening: 'From <Acme> & friends', closing: 'Bye.' };
+    const own = { from: { name: 'Acme, "Inc."', address: from.address }, logo, ...words };
+    const pictures = [{ cid: 'picture-1', name: '"Delays" <b>' }];
+    const files = [
+      { filename: 'logo.png', ...logo, cid: 'logo' },
+      { filename: 'Delays.png', contentType: 'image/png', content: new TextEncoder().encode('one'), cid: 'picture-1' },
+    ];
+    const fields = { format: 'png', brand: own, pictures } as const;
+    const { mail, raw } = await sent(mailOf(fields, { attachments: files, from: own.from }));
+    expect(mail.from?.value).toEqual([{ name: 'Acme, "Inc."', address: 'reports@analytics.example' }]);
+    const inline = mail.attachments.map(({ cid, contentDisposition, content }) => [
+      cid,
+      contentDisposition,
+      `${content}`,
+    ]);
+    expect(inline).toEqual([
+      ['logo', 'inline', 'logo'],
+      ['picture-1', 'inline', 'one'],
+    ]);
+    expect(messageOf({ ...report, ...fields }).html).toContain('<img src="cid:logo" alt="Acme, &quot;Inc.&quot;"');
+    expect(messageOf({ ...report, ...fields }).html).toContain('alt="Picture of &quot;Delays&quot; &lt;b&gt;"');
+    expect(mail.html).toContain('<p>From &lt;Acme&gt; &amp; friends</p>');
+    expect(mail.text).toContain('The dashboard is in this message as a picture.');
+    expect(mail.text?.indexOf('Bye.')).toBeLessThan(mail.text?.indexOf('You receive') ?? 0);
+    expect(raw).toMatch(/^Content-Type: multipart\/related;/m);
+    expect(raw).toMatch(/^Content-Type: multipart\/alternative;/m);
+  });
+
+  test('is signed, so that a change of it is found (DKIM)', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString().replaceAll('\n', '\\n');
+    const { dkim, faults } = loadDkim({ domain: 'analytics.example', selector: 'one', keyFile: null }, pem, '.');
+    expect(faults).toEqual([]);
+    const signing = createMailer({ ...options, dkim, smtpUrl: mailbox.url });
+    expect(await signing.send(mailOf())).toEqual({ kind: 'taken' });
+    const raw = mailbox.received[0]?.raw ?? '';
+    const record = `v=DKIM1; k=rsa; p=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`;
+    const txt = (name: string) => (name === 'one._domainkey.analytics.example' ? record : undefined);
+    const verdict = verifyDkim(raw, txt);
+    expect(verdict).toMatchObject({ domain: 'analytics.example', isGood: true });
+    expect(verdict?.signed).toEqual(expect.arrayContaining(['from', 'to', 'subject', 'list-unsubscribe-post']));
+    const changed = [raw.replace(/^Subject: Each/m, 'Subject: Bach'), raw.replace('JVBERi', 'JVBERj')];
+    expect(changed.map((text) => [text === raw, verifyDkim(text, txt)?.isGood])).toEqual([
+      [false, false],
+      [false, false],
+    ]);
   });
 
   test('has one subject line whatever the names are', () => {

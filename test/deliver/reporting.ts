@@ -8,6 +8,7 @@ import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import type { Channel } from '../../src/platform/channels.js';
+import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
 import { createFolder } from '../engine/world.js';
 import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
@@ -46,7 +47,11 @@ export const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
 
 /** `on`: where the metadata are. */
-export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres', channels: readonly Channel[] = []) => {
+export const openReporting = async (
+  on: 'postgres' | 'pglite' = 'postgres',
+  channels: readonly Channel[] = [],
+  more: Partial<MailSetup['mail']> = {},
+) => {
   const own = on === 'postgres' ? await createOwnDatabase() : null;
   const mailbox = await openMailbox();
   const { mail } = defaultSettings();
@@ -55,11 +60,14 @@ export const openReporting = async (on: 'postgres' | 'pglite' = 'postgres', chan
     dashboardUrl: 'https://app.example/reports/{dashboardId}',
   };
   const from = 'reports@analytics.example';
+  const settings = { ...mail, ...chosen, from, ...more };
   const setup: MailSetup = {
-    mail: { ...mail, ...chosen, from },
+    mail: settings,
     sender: { from, smtpUrl: mailbox.url },
     channels,
     origin,
+    brandOf: loadBrands(settings, '.').brandOf,
+    dkim: null,
   };
   const connected = createReports(setup);
   const service = await createOwnService(own === null ? null : own.url, { reports: connected.reports });

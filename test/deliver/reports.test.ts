@@ -2,6 +2,9 @@
  * Reports from the operation to the mailbox: real gateway, service, rows, ledger and mail server. What arrives is what
  * the recipient's own token reads at that moment, and nothing leaves by a right that has ended.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import express from 'express';
 import fc from 'fast-check';
 import readXlsx from 'read-excel-file/node';
@@ -20,12 +23,25 @@ import {
   type User,
 } from './reporting.js';
 
+const tinyPng = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=',
+  'base64',
+);
+
 describe.skipIf(!(await isPostgresThere()))('reports', () => {
   let reporting: Reporting;
+  let folder: string;
   beforeAll(async () => {
-    reporting = await openReporting();
+    folder = await mkdtemp(join(tmpdir(), 'guestlist-logo-'));
+    await writeFile(join(folder, 'acme.png'), tinyPng);
+    const own = { from: 'numbers@acme.example', senderName: 'Acme', replyTo: 'help@acme.example' };
+    const acme = { ...own, logo: join(folder, 'acme.png'), closing: 'Acme’s own words' };
+    reporting = await openReporting('postgres', [], { tenants: { a: acme } });
   }, 60_000);
-  afterAll(() => reporting.close());
+  afterAll(async () => {
+    await reporting.close();
+    await rm(folder, { recursive: true });
+  });
   beforeEach(() => {
     reporting.mailbox.received.length = 0;
   });
@@ -77,6 +93,24 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
   }, 30_000);
+
+  test('look as the configuration says for their tenant, and not as another tenant’s', async () => {
+    const started = await reporting.start();
+    for (const org of ['a', 'b', 'a']) {
+      const user = await reporting.login(started, org, { sub: `brand-${org}` });
+      const { id } = await reporting.schedule(user, { format: 'link' });
+      await reporting.sendNow(user, id);
+      expect(await reporting.ended(id)).toEqual(['sent', null]);
+    }
+    const looks = reporting.mailbox.received.map(({ mail }) => [
+      mail.from?.text,
+      mail.replyTo?.text,
+      mail.attachments.map(({ cid, content }) => [cid, content.equals(tinyPng)]),
+      /Acme’s own words/.test(`${mail.text}${mail.html}`),
+    ]);
+    const ofA = ['"Acme" <numbers@acme.example>', 'help@acme.example', [['logo', true]], true];
+    expect(looks).toEqual([ofA, ['reports@analytics.example', undefined, [], false], ofA]);
+  }, 60_000);
 
   test('are in the language of their recipient, also for two who log in as one tenant', async () => {
     const started = await reporting.start();

@@ -9,6 +9,8 @@ import { type Alert, AlertFault, type AlertState } from '../../src/domain/delive
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
+import { loadBrands } from '../../src/platform/mail-brands.js';
+import { defaultSettings } from '../../src/platform/settings.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
@@ -81,10 +83,10 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     createSender({
       ...{ store, clock, ids },
       decide: () => right(),
+      brandOf: loadBrands({ ...defaultSettings().mail, from: 'reports@analytics.example' }, '.').brandOf,
       mailer: createMailer({
         smtpUrl: mailbox.url,
-        from: 'reports@analytics.example',
-        replyTo: null,
+        dkim: null,
         timeoutMs: 5_000,
         isTlsRequired: false,
       }),

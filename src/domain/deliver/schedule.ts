@@ -5,10 +5,10 @@ import type { CatchUp } from './catch-up.js';
 import type { Recurrence } from './recurrence.js';
 
 /**
- * What a message holds. `csv`: one file for each metric. `link`: no file, only the dashboard's address. `alert`: the value
+ * What a message holds. `png`: a picture in the message. `csv`: one file for each metric. `link`: no file, only the dashboard's address. `alert`: the value
  * of one metric, if there is something to tell.
  */
-export const reportFormats = ['pdf', 'xlsx', 'csv', 'link', 'alert'] as const;
+export const reportFormats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** The guest who made a schedule, and who receives it. */

@@ -22,7 +22,7 @@ export const assertFormat = ({ reports }: SchedulingDeps, grant: GuestGrant, ope
   if (format === 'alert') return;
   if (format !== 'link') return assertPermitted(grant, opened, 'isEnableDownloadMetrics');
   if (reports.hasLinks) return;
-  throw new Refusal('INVALID_REQUEST_BODY', 'format: messages here have no link. Choose pdf, xlsx or csv.', {
+  throw new Refusal('INVALID_REQUEST_BODY', 'format: messages here have no link. Choose pdf, png, xlsx or csv.', {
     reason: 'report-format',
   });
 };

@@ -80,7 +80,7 @@ const hasContent = ({ dashboardFilter, metricIds }: Content): boolean =>
 
 const assertTakesContent = (format: ReportFormat, content: Content): void => {
   if ((format !== 'alert' && format !== 'link') || !hasContent(content)) return;
-  const message = 'format: filters and metrics are chosen for files only. Choose pdf, xlsx or csv.';
+  const message = 'format: filters and metrics are chosen for files only. Choose pdf, png, xlsx or csv.';
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'report-format' });
 };
 

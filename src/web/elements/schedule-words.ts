@@ -17,7 +17,7 @@ export const namedDays = ({ language }: Format): readonly (readonly [Weekday, st
 };
 
 export const formatName = (format: ReportFormat, text: Text): string =>
-  ({ pdf: 'PDF', xlsx: 'Excel (XLSX)', csv: 'CSV', link: text('Link'), alert: text('Alert') })[format];
+  ({ pdf: 'PDF', png: 'PNG', xlsx: 'Excel (XLSX)', csv: 'CSV', link: text('Link'), alert: text('Alert') })[format];
 
 export const everyName = (every: Every, text: Text): string =>
   ({
