@@ -13,6 +13,7 @@ import { createOpenId } from '../studio/openid.js';
 import { createStudioRouter } from '../studio/router.js';
 import { createStudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
+import { removingFiles } from '../studio/uploads.js';
 import { createViews } from '../studio/views.js';
 import { createWork } from '../studio/work.js';
 import { schedulesOfAll } from '../usecases/schedules-of-all.js';
@@ -21,6 +22,7 @@ import { operations } from './operations.js';
 import { loadDataAppCaller } from './own-service.js';
 import type { Service } from './service.js';
 import type { Admission } from './shared.js';
+import { createUploads } from './uploads.js';
 
 type StudioParts = {
   readonly config: Config;
@@ -54,6 +56,7 @@ export const openStudio = (parts: StudioParts): Studio => {
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const sessions = createStudioSessions({ store: store.studioSessions, clock, ids, tokens, times: studio });
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
+  const uploads = createUploads(config.settings, store, clock);
   const router = createStudioRouter({
     sessions,
     links,
@@ -68,7 +71,10 @@ export const openStudio = (parts: StudioParts): Studio => {
     operations,
     dispatch,
     authenticate,
-    work: createWork({ operations, dispatch, dataApp, commands: gateway.router.commands, audit: gateway.audit }),
+    work: createWork({
+      ...{ operations, dataApp, commands: gateway.router.commands, audit: gateway.audit },
+      dispatch: removingFiles({ uploads, log }, dispatch),
+    }),
     schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
     viewAs: gateway.router.viewAs,
     audit: gateway.audit,
@@ -76,16 +82,23 @@ export const openStudio = (parts: StudioParts): Studio => {
     guard: admission.studioGuard,
     origins: { allowedOrigins: [], publicOrigin },
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
-    ...{ log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },
+    ...{ uploads, log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },
   });
-  return { router, close: startRemoving(sessions.removeExpired, log) };
+  const removeOld = async (): Promise<void> => {
+    await sessions.removeExpired();
+    await uploads.folder.removeUnfinished();
+  };
+  return { router, close: startRemoving(removeOld, log) };
 };
 
-/** Removes expired sessions now and every hour. The returned function stops that and waits for a running removal. */
+/** Removes expired sessions and the rests of uploads now and every hour. The returned function stops that and waits for a running removal. */
 const startRemoving = (remove: () => Promise<void>, log: Log): (() => Promise<void>) => {
   const removeNow = () =>
     remove().catch((err: unknown) =>
-      log.warn({ event: 'studio.purge_failed', err }, 'failed to remove expired sessions; retrying in an hour'),
+      log.warn(
+        { event: 'studio.purge_failed', err },
+        'failed to remove expired sessions or rests of uploads; retrying in an hour',
+      ),
     );
   let running = removeNow();
   const timer = setInterval(() => {

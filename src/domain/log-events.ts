@@ -134,7 +134,7 @@ const studio = {
   },
   'studio.purge_failed': {
     level: 'warn',
-    meaning: 'Expired sessions of Studio could not be removed. The next hour tries again.',
+    meaning: 'Expired sessions of Studio, or files of uploads that nothing reads, could not be removed.',
     fields: { err },
   },
 } as const satisfies Readonly<Record<string, Entry>>;

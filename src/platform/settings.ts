@@ -241,6 +241,12 @@ const studio = section('Studio, the web app at /studio; it runs where gateway an
   openId: openId.describe(
     'logins by OpenID Connect, with the fields issuer, clientId, scopes, rolesClaim, nameClaim, roles and dataAccess; null: login links only; a confidential client has GUESTLIST_STUDIO_CLIENT_SECRET',
   ),
+  uploadMegabytes: whole(0, 102_400)
+    .nullable()
+    .default(null)
+    .describe(
+      'greatest size of a file that an author uploads as a source; 0: no uploads; null: 256, and 0 with databaseUrl, because other processes would not have the file; with databaseUrl set a number only if this process is the only one, or all processes share dataDir',
+    ),
   idleMinutes: whole(1, 1_440).default(60).describe('how long a session may be unused; then its person logs in again'),
   sessionHours: whole(1, 720).default(12).describe('how long a session lasts, used or not'),
 });

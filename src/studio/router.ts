@@ -11,9 +11,9 @@ import type { Caller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
-import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import { hasRole, nameInRecords, type Person } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
-import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
+import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { answerError, explain } from '../gateway/http/answer.js';
 import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
 import type { AddressOf } from '../http/address.js';
@@ -22,16 +22,17 @@ import type { Dispatch } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, writeFaults } from '../http/faults.js';
-import { jsonText } from '../http/json-text.js';
 import { sendAnswer } from '../http/middleware.js';
 import { createRoutes, type Found } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
-import { assertOwnPage, assertRole, assertSeesData } from './access.js';
+import { assertRole, assertSeesData } from './access.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
+import { assertOwnOrigin, type LoggedIn, loggedInOf, requestIdOf, sendData } from './requests.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import type { ReadSystem } from './system.js';
+import { createUploadPaths, type Uploads } from './uploads.js';
 import { type Views, type ViewUse, viewOperations } from './views.js';
 import type { Work } from './work.js';
 
@@ -57,12 +58,10 @@ export type StudioOptions = {
   readonly queries: ReadQueries;
   /** The reports and alerts of all users. */
   readonly schedules: SchedulesOfAll;
+  readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
 };
-
-/** The session of a request and the cookie that proved it. */
-type LoggedIn = { readonly session: StudioSession; readonly cookie: string };
 
 const maxBodyBytes = 1024 * 1024;
 const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
@@ -78,15 +77,6 @@ const faultsOf = (schema: z.ZodType, given: unknown): { readonly faults: readonl
   return 'faults' in found ? found : { faults: ['body: not valid'] };
 };
 
-const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD';
-
-const requestIdOf = (response: Response): string => String(response.locals.requestId);
-
-const sendData = async (response: Response, data: unknown): Promise<void> => {
-  response.status(200).set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' });
-  response.end(await jsonText({ data: data ?? null, error: null }));
-};
-
 /** What the page may know of its session. */
 const shown = ({ session, cookie }: LoggedIn) => ({
   person: session.person,
@@ -100,7 +90,7 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const { sessionPaths, workPaths, viewPath, queryPaths, schedulePaths } = createHandlers(options);
+  const { sessionPaths, workPaths, viewPath, queryPaths, schedulePaths, uploadPaths } = createHandlers(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -113,6 +103,9 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
   router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
+  router.get('/studio/uploads', answered(uploadPaths.read));
+  router.post('/studio/uploads', answered(uploadPaths.create));
+  router.put('/studio/uploads', answered(uploadPaths.replace));
   router.post('/studio/views', answered(viewPath.open));
   router.post('/studio/commands/:command', answered(workPaths.command));
   router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
@@ -159,25 +152,8 @@ const createHandlers = (options: StudioOptions) => ({
   viewPath: createViewPath(options),
   queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
+  uploadPaths: createUploadPaths(options),
 });
-
-const loggedInOf =
-  ({ sessions, origins }: Pick<StudioOptions, 'sessions' | 'origins'>) =>
-  async (request: Request): Promise<LoggedIn> => {
-    const cookie = cookieOf(request.headers, studioCookie);
-    const session = await sessions.of(cookie);
-    if (!readsOnly(request.method)) {
-      assertOwnPage(request, cookie ?? '');
-      assertOwnOrigin(request, origins);
-    }
-    return { session, cookie: cookie ?? '' };
-  };
-
-/** Only pages of Studio's own origin: those of the hosts, which may call the gateway, are strangers here. */
-const assertOwnOrigin = ({ headers }: Request, { publicOrigin }: Origins): void => {
-  if (headers.origin === undefined || isTrustedOrigin(headers, { allowedOrigins: [], publicOrigin })) return;
-  throw new Refusal('UNAUTHORIZED', 'Studio answers only its own pages.', { reason: 'studio-other-origin' });
-};
 
 const attributesOf = ({ isSecure }: Pick<StudioOptions, 'isSecure'>) =>
   ({ httpOnly: true, sameSite: 'strict', secure: isSecure, path: '/studio' }) as const;

@@ -1,6 +1,7 @@
 /** Studio of the built product: in the browser, and what a view as a user answers, compared with that user's own token. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, launchChromium } from '../web/chromium.js';
@@ -606,9 +607,56 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await page.locator('.failure').count()).toBe(0);
   });
 
+  test('an author drops files, reads what is wrong with one, and goes on to the model of the other', async () => {
+    const drop = (files: readonly (readonly [name: string, text: string])[]) =>
+      page.evaluate(`{
+        const dataTransfer = new DataTransfer();
+        for (const [name, text] of ${JSON.stringify(files)}) dataTransfer.items.add(new File([text], name));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      }`);
+    await open('sources');
+    const zone = page.getByRole('region', { name: 'Upload files' });
+    await zone.waitFor();
+    await drop([
+      ['Shops.csv', 'id,tenant,country\n1,acme,DE\n'],
+      ['orders.csv', 'id,shop\n1,1\n2\n'],
+    ]);
+    await shoot('upload');
+    await zone.getByRole('button', { name: 'Upload' }).click();
+    await zone.getByText(/^Line 3, column 2 \("shop"\): the line has fewer values/).waitFor();
+    await page.getByRole('link', { name: 'Shops', exact: true }).waitFor();
+    expect(await violations()).toEqual([]);
+    await shoot('uploaded');
+    await zone.getByRole('button', { name: 'Close' }).click();
+    // By the keyboard: the control of a file is a plain input.
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      zone.getByLabel('choose files').press('Enter'),
+    ]);
+    await chooser.setFiles([{ name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from('id,shop\n1,1\n') }]);
+    await zone.getByRole('button', { name: 'Upload' }).click();
+    await page.getByRole('heading', { name: 'New model of orders' }).waitFor();
+    await open('sources/orders');
+    await zone.waitFor();
+    await drop([['Shops.csv', 'id,tenant\n1,acme\n']]);
+    await zone.getByRole('button', { name: 'Upload' }).click();
+    await page.getByRole('cell', { name: 'main.shops' }).waitFor();
+    expect(await page.getByRole('cell', { name: 'main.orders' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('orders is removed.').waitFor();
+    const uploads = join(product.dataDir, 'sources', 'uploads');
+    expect(readdirSync(uploads).map((folder) => readdirSync(join(uploads, folder)))).toEqual([['tables.duckdb']]);
+  });
+
   test('no script failed, no style was refused, and no other origin was asked', () => {
-    // SQL that does not parse, SQL with a table that is none, and the one conflict that another author provoked.
-    expect(faults.map((fault) => /(\d{3}) \(/.exec(fault)?.[1] ?? fault).toSorted()).toEqual(['400', '400', '409']);
+    // SQL that does not parse, SQL with a table that is none, a CSV file with a fault, and a conflict with another author.
+    expect(faults.map((fault) => /(\d{3}) \(/.exec(fault)?.[1] ?? fault).toSorted()).toEqual([
+      '400',
+      '400',
+      '400',
+      '409',
+    ]);
   });
 
   test('a session that ended says so, and the next login goes on', async () => {

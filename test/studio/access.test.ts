@@ -239,6 +239,9 @@ describe('a session', () => {
       ['GET', '/studio/query-log/1/plan'],
       ['GET', '/studio/schedule-list'],
       ['PUT', '/studio/schedule-list/x'],
+      ['GET', '/studio/uploads'],
+      ['POST', '/studio/uploads'],
+      ['PUT', '/studio/uploads'],
       ['POST', '/studio/views'],
       ['POST', '/studio/commands/tenants-list'],
       ['GET', '/studio/api/v2/datasource'],
@@ -262,6 +265,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
       expect((await ask(other, 'PUT', '/studio/schedule-list/x')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);
       expect(server.dispatched).toEqual([]);
     }
     expect((await ask({ ...headers, origin: server.url }, 'POST', '/studio/api/v2/datasource')).status).toBe(200);

@@ -24,6 +24,7 @@ import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
 import { createViews } from '../../src/studio/views.js';
 import { createWork } from '../../src/studio/work.js';
 
@@ -89,12 +90,27 @@ export const someSchedule: WatchedSchedule = {
   last: { moment: new Date(0), state: 'failed', reason: 'mail-refused', finishedAt: new Date(0) },
 };
 
+const never = async (): Promise<never> => {
+  throw new Error('this installation takes no files');
+};
+/** An installation whose operator turned uploads off. */
+const noUploads: Uploads = {
+  refusal: 'Uploads are turned off.',
+  maxBytes: 0,
+  folder: { create: never, kindOf: () => undefined, remove: never, removeUnfinished: never },
+  readFileKind: never,
+  makeDatabase: never,
+  findSource: async () => undefined,
+  listSources: async () => [],
+};
+
 const guestCaller = { kind: 'guest', grant: { id: 'of-the-user' } } as const;
 
 export const startStudioServer = async (
   clock: Clock,
   openId: OpenId | null = null,
   offered: Readonly<Record<string, Operation>> = operations,
+  given: { readonly uploads?: Uploads; readonly dispatch?: Dispatch } = {},
 ): Promise<StudioServer> => {
   const tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
   const ids = { uuid: randomUUID };
@@ -108,6 +124,7 @@ export const startStudioServer = async (
   const audit = { record: async (event: AuditEvent) => void audited.push(event) };
   const dispatch: Dispatch = async (request) => {
     dispatched.push(request);
+    if (given.dispatch !== undefined) return given.dispatch(request);
     return {
       status: 200,
       headers: {},
@@ -116,6 +133,8 @@ export const startStudioServer = async (
       operation: 'any',
     };
   };
+  const { uploads = noUploads } = given;
+  const log = pino({ level: 'silent' });
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -123,7 +142,8 @@ export const startStudioServer = async (
     dispatch,
     authenticate: async () => guestCaller as never,
     work: createWork({
-      ...{ operations: offered, dispatch, audit },
+      ...{ operations: offered, audit },
+      dispatch: removingFiles({ uploads, log }, dispatch),
       dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
       commands: [...Object.keys(commandRoles), 'studio-link'].map((name) =>
         adminCommand(name, z.unknown(), async () => {
@@ -148,7 +168,7 @@ export const startStudioServer = async (
     guard: noGuard,
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
-    log: pino({ level: 'silent' }),
+    log,
     readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
     queries: {
       read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
@@ -161,6 +181,7 @@ export const startStudioServer = async (
         return id === someSchedule.id;
       },
     },
+    uploads,
     page: (_, response) => void response.send('the page'),
   });
   const server: Server = createServer(express().use(requestId).use(router));

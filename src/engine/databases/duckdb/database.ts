@@ -22,7 +22,7 @@ import { dropStatements } from './statements.js';
 type DuckDbSource = Datasource & DuckDbConnection;
 
 /** Confines statements to the file: no other file, no extension, no change of settings. */
-const lockedDown: Readonly<Record<string, string>> = {
+export const lockedDown: Readonly<Record<string, string>> = {
   access_mode: 'READ_ONLY',
   enable_external_access: 'false',
   autoinstall_known_extensions: 'false',

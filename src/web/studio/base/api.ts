@@ -49,6 +49,8 @@ export type Api = {
   /** The reports and alerts of all users. */
   readonly schedules: <T>(signal?: AbortSignal) => Promise<T>;
   readonly pauseSchedule: (id: string, isPaused: boolean) => Promise<void>;
+  /** Whether files may be uploaded, and which sources were. */
+  readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
 };
 
@@ -145,6 +147,8 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     pauseSchedule: async (id, isPaused) => {
       await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
     },
+    uploads: async <T>(signal?: AbortSignal) =>
+      dataOf(await ask('/studio/uploads', { ...(signal ? { signal } : {}) })) as T,
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

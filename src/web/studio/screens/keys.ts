@@ -57,8 +57,8 @@ class KeysScreen extends Screen<readonly Row[]> {
     )
       return;
     await this.act(async () => {
-      if (dataApp === null) await this.api.call('DELETE', 'service-token', { body: { name } });
-      else await this.api.call('DELETE', 'data-app/api-tokens', { body: { dataAppName: dataApp, name } });
+      if (dataApp === null) await this.api.call('DELETE', 'service-token', { query: { name } });
+      else await this.api.call('DELETE', 'data-app/api-tokens', { query: { dataAppName: dataApp, name } });
       return `${name} is revoked.`;
     });
   }

@@ -1,14 +1,21 @@
-/** The databases: connect one, read its tables anew, and see what it has. */
+/** The databases: connect one or upload it, read its tables anew, and see what it has. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { type Catalogue, readCatalogue } from '../base/source-tables.js';
+import type { UploadedSource, UploadFacts } from '../base/uploads.js';
+import '../parts/upload.js';
 
 type Source = { readonly name: string; readonly datasourceType: Kind; readonly syncedAt: string | null };
 type Kind = 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE' | 'DUCKDB';
-type Data = { readonly sources: readonly Source[]; readonly catalogue: Catalogue | null };
+type Data = {
+  readonly sources: readonly Source[];
+  readonly catalogue: Catalogue | null;
+  /** Null: this person uploads no files. */
+  readonly uploads: UploadFacts | null;
+};
 
 const kinds: Readonly<Record<Kind, { readonly title: string; readonly port: number | null }>> = {
   POSTGRES: { title: 'PostgreSQL', port: 5432 },
@@ -28,28 +35,45 @@ class SourcesScreen extends Screen<Data> {
 
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [name] = this.place.rest;
-    const [{ data: sources }, catalogue] = await Promise.all([
+    const [{ data: sources }, catalogue, uploads] = await Promise.all([
       this.api.call<{ data: readonly Source[] }>('GET', 'datasource', { signal }),
       name === undefined || name === 'new' ? null : readCatalogue(this.api, name, signal),
+      hasRole(this.api.session, 'author') ? this.api.uploads<UploadFacts>(signal) : null,
     ]);
-    return { sources, catalogue };
+    return { sources, catalogue, uploads };
   }
 
-  protected override content({ sources, catalogue }: Data): TemplateResult {
+  protected override content({ sources, catalogue, uploads }: Data): TemplateResult {
     const [name] = this.place.rest;
     if (name === 'new') return this.#new();
-    if (catalogue !== null) return this.#one(catalogue);
+    if (catalogue !== null) return this.#one(catalogue, uploads);
     const mayBuild = hasRole(this.api.session, 'author');
     const add = mayBuild ? link(addressOf('sources', ['new']), 'Connect a database', 'button') : nothing;
     return html`<div class="head"><h1>Sources</h1><p>The databases that hold your customers’ rows. Studio only reads them.</p></div>
+      ${this.#upload(
+        uploads,
+        null,
+        sources.map(({ name }) => name),
+      )}
       ${list({
         name: 'sources',
         rows: sources,
         columns: this.#columns,
         search: this.place.query.get('search') ?? '',
-        empty: html`<h2>No source yet</h2><p>Connect the database of your product, with a user that may only read.</p>`,
+        empty: html`<h2>No source yet</h2><p>Connect the database of your product, with a user that may only read${uploads?.refusal === null ? ', or upload a file' : ''}.</p>`,
         actions: html`${add}`,
       })}`;
+  }
+
+  /** Where files may be dropped. Nothing where this installation takes none. */
+  #upload(
+    uploads: UploadFacts | null,
+    target: UploadedSource | null,
+    taken: readonly string[],
+  ): TemplateResult | typeof nothing {
+    if (uploads === null || uploads.refusal !== null) return nothing;
+    return html`<studio-upload .api=${this.api} .maxBytes=${uploads.maxBytes} .target=${target} .taken=${taken}
+      @uploaded=${() => void this.reload()}></studio-upload>`;
   }
 
   readonly #columns: readonly Column<Source>[] = [
@@ -107,14 +131,17 @@ class SourcesScreen extends Screen<Data> {
     navigate(address);
   }
 
-  #one({ name, datasourceType, tables }: Catalogue): TemplateResult {
+  #one({ name, datasourceType, tables }: Catalogue, uploads: UploadFacts | null): TemplateResult {
     const mayBuild = hasRole(this.api.session, 'author');
+    const uploaded = uploads?.sources.find((source) => source.name === name);
+    const isUploaded = uploaded !== undefined;
     const search = this.place.query.get('search') ?? '';
     return html`<div class="head">
         <h1>${name}</h1>${badge(kinds[datasourceType as Kind]?.title ?? datasourceType)}
         <span class="gap"></span>
-        ${mayBuild ? this.#actions(name) : nothing}
+        ${mayBuild ? this.#actions(name, isUploaded) : nothing}
       </div>
+      ${isUploaded ? this.#upload(uploads, uploaded, []) : nothing}
       ${list({
         name: 'tables',
         rows: tables,
@@ -125,22 +152,23 @@ class SourcesScreen extends Screen<Data> {
       <p>${link(addressOf('sources'), 'All sources')}</p>`;
   }
 
-  #actions(name: string): TemplateResult {
+  #actions(name: string, isUploaded: boolean): TemplateResult {
     const sync = (): void =>
       void this.act(async () => {
         await this.api.call('POST', 'datasource/sync', { body: { name } });
         return 'The tables were read again.';
       });
     return html`<button type="button" class="quiet" ?disabled=${this.isBusy} @click=${sync}>Read the tables again</button>
-      <button type="button" class="quiet" ?disabled=${this.isBusy} @click=${() => void this.#remove(name)}>Remove</button>
+      <button type="button" class="quiet" ?disabled=${this.isBusy} @click=${() => void this.#remove(name, isUploaded)}>Remove</button>
       ${link(addressOf('models', ['new'], { source: name }), 'Describe its tables', 'button')}`;
   }
 
-  async #remove(name: string): Promise<void> {
-    const text = 'The database itself does not change. A source that a model uses cannot be removed.';
+  async #remove(name: string, isUploaded: boolean): Promise<void> {
+    const what = isUploaded ? 'The uploaded file is deleted.' : 'The database itself does not change.';
+    const text = `${what} A source that a model uses cannot be removed.`;
     if (!(await confirmed(`Remove ${name}?`, text, 'Remove'))) return;
     const isGone = await this.act(async () => {
-      await this.api.call('DELETE', 'datasource', { body: { name } });
+      await this.api.call('DELETE', 'datasource', { query: { name } });
       history.replaceState(null, '', addressOf('sources'));
       this.place = { ...this.place, rest: [] };
       return `${name} is removed.`;

@@ -1,0 +1,47 @@
+/** Builds what takes files in Studio. */
+import { resolve } from 'node:path';
+import type { Clock } from '../domain/ports.js';
+import type { Store } from '../domain/store/store.js';
+import { readFileKind } from '../engine/uploads/file-kind.js';
+import { createMakeDatabase } from '../engine/uploads/make-database.js';
+import type { Settings } from '../platform/config.js';
+import { createUploadFolder } from '../platform/upload-folder.js';
+import type { Uploads } from '../studio/uploads.js';
+
+const usualMegabytes = 256;
+const megabyte = 1_048_576;
+/** A database may be larger than the compressed file that it is made of. */
+const timesLarger = 8;
+const memoryMegabytes = 512;
+const timeoutMs = 300_000;
+
+const refusalOf = ({ studio, databaseUrl }: Settings): string | null => {
+  if (studio.uploadMegabytes === 0) return 'Uploads are turned off: the operator sets studio.uploadMegabytes.';
+  if (studio.uploadMegabytes !== null || databaseUrl === null) return null;
+  return 'Other processes may share the metadata (databaseUrl), and would not have the file. If this is the only process, or all share the data folder, the operator sets studio.uploadMegabytes.';
+};
+
+export const createUploads = (
+  settings: Settings,
+  { datasources }: Pick<Store, 'datasources'>,
+  clock: Clock,
+): Uploads => {
+  const megabytes = settings.studio.uploadMegabytes ?? usualMegabytes;
+  return {
+    refusal: refusalOf(settings),
+    maxBytes: megabytes * megabyte,
+    folder: createUploadFolder(resolve(settings.dataDir), clock),
+    readFileKind,
+    makeDatabase: createMakeDatabase({ memoryMegabytes, diskMegabytes: megabytes * timesLarger, timeoutMs }),
+    findSource: (name) => datasources.findByName(name),
+    listSources: async () => {
+      const named = await datasources.list(null);
+      const found = await Promise.all(
+        named
+          .filter(({ datasourceType }) => datasourceType === 'DUCKDB')
+          .map(({ name }) => datasources.findByName(name)),
+      );
+      return found.filter((one) => one !== undefined);
+    },
+  };
+};

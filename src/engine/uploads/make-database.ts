@@ -1,0 +1,177 @@
+/**
+ * Makes a DuckDB file of an uploaded file. The instance that reads the upload may open that one file only, loads no
+ * extension, and has bounds for memory, disk and time.
+ */
+import { constants, copyFile, rename, stat } from 'node:fs/promises';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { Refusal } from '../../domain/refusal.js';
+import type { FileKind, MakeDatabase, UploadedFile } from '../../domain/studio/upload.js';
+import { lockedDown } from '../databases/duckdb/database.js';
+import { watch } from '../databases/duckdb/read.js';
+import { refuseFile } from './file-kind.js';
+
+export type MakingLimits = {
+  readonly memoryMegabytes: number;
+  /** Of the database, and of what DuckDB puts aside while it makes it. */
+  readonly diskMegabytes: number;
+  readonly timeoutMs: number;
+};
+
+const megabyte = 1_048_576;
+const threads = '2';
+const sizeCheckMs = 250;
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const name = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+type Work = (connection: DuckDBConnection) => Promise<void>;
+
+const withInstance = async (path: string, settings: Readonly<Record<string, string>>, work: Work): Promise<void> => {
+  const instance = await DuckDBInstance.create(path, { ...settings });
+  try {
+    const connection = await instance.connect();
+    try {
+      await work(connection);
+    } finally {
+      connection.closeSync();
+    }
+  } finally {
+    instance.closeSync();
+  }
+};
+
+/** Aborts when the database has become larger than its limit: a small Parquet file may hold any number of rows. */
+const sizeGuard = (path: string, { diskMegabytes }: MakingLimits) => {
+  const tooLarge = new AbortController();
+  const check = async (): Promise<void> => {
+    const { size } = await stat(path).catch(() => ({ size: 0 }));
+    if (size > diskMegabytes * megabyte) tooLarge.abort();
+  };
+  const timer = setInterval(() => void check(), sizeCheckMs);
+  return { signal: tooLarge.signal, check, end: () => clearInterval(timer) };
+};
+
+const readers: Readonly<Record<Exclude<FileKind, 'duckdb'>, (path: string) => string>> = {
+  // Faults of the file are kept with their places; a few of them suffice.
+  csv: (path) =>
+    `read_csv(${literal(path)}, header = true, quote = '"', escape = '"', compression = 'none', store_rejects = true, rejects_limit = 20)`,
+  parquet: (path) => `read_parquet(${literal(path)})`,
+};
+
+const csvFaults: Readonly<Record<string, string>> = {
+  CAST: 'the value does not have the type of the other values of its column',
+  'MISSING COLUMNS': 'the line has fewer values than the first line has names',
+  'TOO MANY COLUMNS': 'the line has more values than the first line has names',
+  'UNQUOTED VALUE': 'a quoted value is not closed, or goes on after its closing quote',
+  'LINE SIZE OVER MAXIMUM': 'the line is longer than 2 MB; a quote may not be closed',
+  'INVALID ENCODING': 'the text is not UTF-8: save the file as CSV in UTF-8',
+};
+
+const firstFault = `SELECT line::DOUBLE, column_idx::DOUBLE, column_name, error_type::VARCHAR FROM reject_errors
+ORDER BY line, column_idx LIMIT 1`;
+
+const assertNoFault = async (connection: DuckDBConnection): Promise<void> => {
+  const [fault] = (await connection.runAndReadAll(firstFault)).getRows();
+  if (fault === undefined) return;
+  const [line, at, columnName, kind] = fault;
+  // Of a line that is too short, DuckDB names the first column without a value and the place of the last one with.
+  const column = Number(at) + (kind === 'MISSING COLUMNS' ? 1 : 0);
+  const named = typeof columnName === 'string' ? ` (${JSON.stringify(columnName.slice(0, 100))})` : '';
+  const what = csvFaults[String(kind)] ?? 'the line cannot be read';
+  refuseFile(`Line ${Number(line)}, column ${column}${named}: ${what}. Correct the file, and upload it again.`);
+};
+
+/** DuckDB's own text may repeat values of the file, so only its place is taken from it. */
+const refuseUnread = (kind: FileKind, limits: MakingLimits, cause: unknown): never => {
+  const text = cause instanceof Error ? cause.message : '';
+  if (/out of memory/i.test(text)) {
+    refuseFile(`This file needs more than ${limits.memoryMegabytes} MB of memory to be read. Split it.`, cause);
+  }
+  if (/No space left|max_temp_directory_size/i.test(text)) {
+    throw new Refusal('UPSTREAM_UNAVAILABLE', 'The disk of the server has no room for this file. Ask its operator.', {
+      reason: 'upload-no-room',
+      cause,
+    });
+  }
+  const [, line] = /\bLine:? (\d+)/i.exec(text) ?? [];
+  const where = line === undefined ? '' : `Line ${line}: `;
+  return kind === 'csv'
+    ? refuseFile(`${where}this CSV file cannot be read. Its first line must have the names of the columns.`, cause)
+    : refuseFile('This Parquet file cannot be read: it is damaged, encrypted, or compressed in an unknown way.', cause);
+};
+
+const load = async (
+  connection: DuckDBConnection,
+  { received, table }: UploadedFile,
+  kind: Exclude<FileKind, 'duckdb'>,
+): Promise<void> => {
+  await connection.run(`SET allowed_paths = [${literal(received)}]`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+  await connection.run(`CREATE OR REPLACE TABLE ${name(table)} AS SELECT * FROM ${readers[kind](received)}`);
+  if (kind === 'csv') await assertNoFault(connection);
+  await connection.run('CHECKPOINT');
+};
+
+const settingsOf = (made: string, { memoryMegabytes, diskMegabytes }: MakingLimits) => ({
+  threads,
+  memory_limit: `${memoryMegabytes}MB`,
+  temp_directory: `${made}.temporary`,
+  max_temp_directory_size: `${diskMegabytes}MB`,
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+});
+
+/** A table of the file, beside the earlier ones. */
+const makeTable = async (
+  file: UploadedFile,
+  kind: Exclude<FileKind, 'duckdb'>,
+  limits: MakingLimits,
+  gone: AbortSignal,
+): Promise<void> => {
+  if (file.before !== null) await copyFile(file.before, file.made, constants.COPYFILE_FICLONE);
+  const guard = sizeGuard(file.made, limits);
+  const late = AbortSignal.timeout(limits.timeoutMs);
+  const signal = AbortSignal.any([gone, late, guard.signal]);
+  try {
+    await withInstance(file.made, settingsOf(file.made, limits), (connection) =>
+      watch(connection, limits.timeoutMs * 2, signal).within(() => load(connection, file, kind)),
+    );
+    await guard.check();
+    guard.signal.throwIfAborted();
+  } catch (cause) {
+    if (gone.aborted) throw new Refusal('INVALID_REQUEST_BODY', 'The upload was cancelled.', { reason: 'caller-gone' });
+    if (guard.signal.aborted) refuseFile(`The tables would take more than ${limits.diskMegabytes} MB. Split the file.`);
+    if (late.aborted) refuseFile(`Reading this file takes more than ${limits.timeoutMs / 1000} s. Split it.`);
+    if (cause instanceof Refusal) throw cause;
+    refuseUnread(kind, limits, cause);
+  } finally {
+    guard.end();
+  }
+};
+
+const countTables = `SELECT count(*)::DOUBLE FROM (SELECT 1 FROM duckdb_tables() WHERE NOT internal
+UNION ALL SELECT 1 FROM duckdb_views() WHERE NOT internal)`;
+
+/** The file as it is, after DuckDB opened it for reading. */
+const takeDatabase = async ({ received, made }: UploadedFile): Promise<void> => {
+  let tables = 0;
+  try {
+    await withInstance(received, lockedDown, async (connection) => {
+      tables = Number((await connection.runAndReadAll(countTables)).getRows()[0]?.[0]);
+    });
+  } catch (cause) {
+    refuseFile(
+      'This DuckDB file cannot be opened: it is damaged, not complete, encrypted, or of a newer DuckDB. Close the database before you copy its file.',
+      cause,
+    );
+  }
+  if (tables === 0) refuseFile('This DuckDB file has no tables. Close the database before you copy its file.');
+  await rename(received, made);
+};
+
+export const createMakeDatabase =
+  (limits: MakingLimits): MakeDatabase =>
+  (file, kind, signal) =>
+    kind === 'duckdb' ? takeDatabase(file) : makeTable(file, kind, limits, signal);

@@ -1,0 +1,39 @@
+/** What every path of Studio does with its request: whose it is, whether a page of Studio sent it, and the answer. */
+import type { Request, Response } from 'express';
+import { Refusal } from '../domain/refusal.js';
+import type { StudioSession } from '../domain/studio/person.js';
+import { cookieOf, isTrustedOrigin, type Origins } from '../gateway/authenticate/credential.js';
+import { jsonText } from '../http/json-text.js';
+import { assertOwnPage } from './access.js';
+import { type StudioSessions, studioCookie } from './sessions.js';
+
+/** The session of a request and the cookie that proved it. */
+export type LoggedIn = { readonly session: StudioSession; readonly cookie: string };
+
+const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+/** Only pages of Studio's own origin: those of the hosts, which may call the gateway, are strangers here. */
+export const assertOwnOrigin = ({ headers }: Request, { publicOrigin }: Origins): void => {
+  if (headers.origin === undefined || isTrustedOrigin(headers, { allowedOrigins: [], publicOrigin })) return;
+  throw new Refusal('UNAUTHORIZED', 'Studio answers only its own pages.', { reason: 'studio-other-origin' });
+};
+
+/** The live session of a request. A request that may change something must come from a page of Studio. */
+export const loggedInOf =
+  ({ sessions, origins }: { readonly sessions: StudioSessions; readonly origins: Origins }) =>
+  async (request: Request): Promise<LoggedIn> => {
+    const cookie = cookieOf(request.headers, studioCookie);
+    const session = await sessions.of(cookie);
+    if (!readsOnly(request.method)) {
+      assertOwnPage(request, cookie ?? '');
+      assertOwnOrigin(request, origins);
+    }
+    return { session, cookie: cookie ?? '' };
+  };
+
+export const requestIdOf = (response: Response): string => String(response.locals.requestId);
+
+export const sendData = async (response: Response, data: unknown): Promise<void> => {
+  response.status(200).set({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' });
+  response.end(await jsonText({ data: data ?? null, error: null }));
+};
