@@ -423,6 +423,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
   createConfirmedToken({
     listMetrics: deciding.metricLists,
     upstream: foundation.upstream,
+    capabilities: foundation.capabilities,
     tokenStep: (mintWith) =>
       createTokenStep({
         upstream: mintWith,

@@ -26,6 +26,7 @@ import * as guestDownloads from '../contract/guest-downloads.js';
 import * as guestEmbeds from '../contract/guest-embeds.js';
 import * as guestFields from '../contract/guest-fields.js';
 import * as guestMetrics from '../contract/guest-metrics.js';
+import * as guestOwnBoards from '../contract/guest-own-boards.js';
 import * as guestOwnMetrics from '../contract/guest-own-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestRenders from '../contract/guest-renders.js';
@@ -97,6 +98,13 @@ import {
   updateGuestMetric,
 } from '../usecases/guest/metrics.js';
 import { listGuestFilterOptions } from '../usecases/guest/options.js';
+import {
+  createGuestBoard,
+  deleteGuestBoard,
+  getGuestBoard,
+  listGuestBoards,
+  updateGuestBoard,
+} from '../usecases/guest/own-boards.js';
 import { getGuestMetricDefinition, listGuestMetrics, publishGuestMetric } from '../usecases/guest/own-metrics.js';
 import { previewGuestMetric } from '../usecases/guest/preview.js';
 import { getGuestDashboard, getGuestMetric, listGuestUnderlying, queryGuestMetric } from '../usecases/guest/reads.js';
@@ -231,6 +239,11 @@ const table = {
   chatOnGuestDashboard: serve(guestChat.chatOnGuestDashboard, chatOnGuestDashboard),
   saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
   restoreGuestLayout: serve(guestBoards.restoreGuestLayout, restoreGuestLayout),
+  listGuestBoards: serve(guestOwnBoards.listGuestBoards, listGuestBoards),
+  createGuestBoard: serve(guestOwnBoards.createGuestBoard, createGuestBoard),
+  getGuestBoard: serve(guestOwnBoards.getGuestBoard, getGuestBoard),
+  updateGuestBoard: serve(guestOwnBoards.updateGuestBoard, updateGuestBoard),
+  deleteGuestBoard: serve(guestOwnBoards.deleteGuestBoard, deleteGuestBoard),
   createGuestView: serve(guestBoards.createGuestView, createGuestView),
   listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
   createGuestSchedule: serve(guestSchedules.createGuestSchedule, createGuestSchedule),
@@ -267,6 +280,7 @@ type Declared =
   | typeof guestEmbeds
   | typeof guestFields
   | typeof guestMetrics
+  | typeof guestOwnBoards
   | typeof guestOwnMetrics
   | typeof guestReads
   | typeof guestRenders

@@ -5,7 +5,7 @@ import { filterColumns, identifier, list } from './fields.js';
 
 const flag = z.boolean().optional();
 
-/** The "Access settings" of the interface specification. */
+/** The "Access settings" of the interface specification, and `isAllowDashboardCreation`, which Guestlist adds. */
 export const accessSettings = z
   .strictObject({
     datamartName: identifier.optional().describe('The datamart that the embed reads. Required for dashboards.'),
@@ -33,6 +33,7 @@ export const accessSettings = z
     isIncrementalJoin: flag.describe('Deprecated. Use `joinModel`.'),
     metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']),
     tableTenancySettings: list(z.strictObject({ name: identifier, clientColumn: identifier })).optional(),
+    isAllowDashboardCreation: flag.describe('Whether users may have own dashboards, made of this one’s cards.'),
   })
   .meta({ id: 'AccessSettings' }) satisfies z.ZodType<AccessSettings>;
 

@@ -24,6 +24,7 @@ export const eraseClient = operation({
         guestMetrics: count,
         guestLayouts: count,
         guestViews: count,
+        guestBoards: count,
         schedules: count,
         guestTokens: count,
       })
@@ -43,6 +44,7 @@ export const eraseClient = operation({
         guestMetrics: 1,
         guestLayouts: 3,
         guestViews: 4,
+        guestBoards: 1,
         schedules: 2,
         guestTokens: 5,
       },

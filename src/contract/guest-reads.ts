@@ -18,6 +18,7 @@ import {
 } from '../domain/guest/view.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
+import { encodeListedBoard, listedBoard } from './guest-listed-board.js';
 import { guestPermissions } from './guest-tokens.js';
 import { encodeView, guestView } from './guest-view.js';
 import { chart } from './metric-parts.js';
@@ -116,6 +117,10 @@ const dashboard = z
       .optional()
       .describe('Whether the guest may ask in words: see `POST …/chat`. Left out: not here.'),
     tiles,
+    boards: z
+      .array(listedBoard)
+      .optional()
+      .describe('Own dashboards of the user, and those shared by others. Left out where the embed allows none.'),
   })
   .meta({ id: 'GuestDashboard' });
 
@@ -164,6 +169,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   ...(view.scheduleFormats === undefined ? {} : { scheduleFormats: [...view.scheduleFormats] }),
   ...(view.chat === undefined ? {} : { chat: { llmNames: [...view.chat.llmNames] } }),
   ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
+  ...(view.boards === undefined ? {} : { boards: view.boards.map(encodeListedBoard) }),
 });
 
 export const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
@@ -193,6 +199,7 @@ const noPermissions = {
   isShowSideBar: false,
   isShowDashboardName: false,
   isDisableMetricCreation: false,
+  isEnableCreateDashboard: false,
 };
 
 export const getGuestDashboard = operation({

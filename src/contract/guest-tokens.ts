@@ -43,7 +43,7 @@ const params = z.strictObject({
 
 const flag = z.boolean().optional();
 
-/** The ten permissions of the interface. */
+/** The ten permissions of the interface, and one that Guestlist adds. */
 export const guestPermissions = z.strictObject({
   isEnableArchiveMetrics: flag,
   isEnableManageMetrics: flag,
@@ -55,6 +55,7 @@ export const guestPermissions = z.strictObject({
   isShowSideBar: flag,
   isShowDashboardName: flag,
   isDisableMetricCreation: flag,
+  isEnableCreateDashboard: flag.describe('Own dashboards of users. False if missing.'),
 });
 
 /**

@@ -11,5 +11,6 @@ export const capabilityNames = [
   'replace-content',
   'try-content',
   'list-columns',
+  'guest-boards',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

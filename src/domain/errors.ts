@@ -51,6 +51,21 @@ export const errors = {
     mender: 'host developer',
     fix: 'Read the content again, apply the change to it, and send it with the new version.',
   },
+  BOARD_ALREADY_EXISTS: {
+    meaning: 'The user has an own dashboard of this name on the dashboard.',
+    mender: 'end user',
+    fix: 'Choose another name.',
+  },
+  BOARD_CHANGED: {
+    meaning: 'The own dashboard changed after the version that the request names.',
+    mender: 'end user',
+    fix: 'Read it again, apply the change to it, and send it with the new version.',
+  },
+  BOARD_NOT_FOUND: {
+    meaning: 'The user has no such own dashboard on the dashboard, and none is shared.',
+    mender: 'end user',
+    fix: 'Reload the list of own dashboards.',
+  },
   METRIC_CHANGED: {
     meaning: 'The metric changed after the version that the request names.',
     mender: 'end user',

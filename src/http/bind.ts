@@ -264,6 +264,7 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Serv
 const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
   // Names measures and dimensions of a metric that the guest reads.
   'alert-invalid',
+  'board-of-another-user',
   'body-ended-early',
   'body-not-json',
   'body-read-before',
@@ -286,6 +287,7 @@ const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
   'report-recurrence',
   'report-under-way',
   'text-not-storable',
+  'too-many-boards',
   'too-many-guest-metrics',
   'too-many-schedules',
   'too-many-views',

@@ -4,6 +4,7 @@
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { capabilityNames } from '../domain/capability.js';
 import { errors } from '../domain/errors.js';
 import { Refusal } from '../domain/refusal.js';
 import { combineRestrictions } from '../gateway/policy/combine.js';
@@ -14,6 +15,7 @@ import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import { guestRequestOf, needsMetrics } from '../gateway/token/guest-request.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
+import { fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isAboutTheRequest } from '../gateway/upstream/unavailable.js';
 import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
@@ -138,7 +140,8 @@ const outcomeOf = async (
   };
   try {
     const embeds = await findEmbeds(dryRun.grant.embeds);
-    const request = await guestRequestOf({ ...dryRun, embeds, dataApp: dryRun.policy.dataApp }, list);
+    const of = { ...dryRun, embeds, dataApp: dryRun.policy.dataApp };
+    const request = await guestRequestOf(of, list, fixedCapabilities(capabilityNames));
     if (!needsMetrics(dryRun.grant)) return { denial: null, request, metrics: 'not needed' };
     return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed' };
   } catch (error) {

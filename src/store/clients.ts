@@ -16,6 +16,7 @@ const nothing: ErasedClient = {
   guestMetrics: 0,
   guestLayouts: 0,
   guestViews: 0,
+  guestBoards: 0,
   schedules: 0,
   guestTokens: 0,
 };
@@ -82,12 +83,20 @@ const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: strin
   return embeds.length;
 };
 
+type ClientTable =
+  | 'dashboards'
+  | 'metrics'
+  | 'guest_metrics'
+  | 'guest_layouts'
+  | 'guest_views'
+  | 'guest_boards'
+  | 'schedules'
+  | 'guest_tokens';
+
 const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<ErasedClient> => {
   if (!(await lockDataApp(db, dataAppId, clientId))) return nothing;
   const embeds = await lockBoards(db, dataAppId, clientId);
-  const remove = async (
-    table: 'dashboards' | 'metrics' | 'guest_metrics' | 'guest_layouts' | 'guest_views' | 'schedules' | 'guest_tokens',
-  ): Promise<number> => {
+  const remove = async (table: ClientTable): Promise<number> => {
     const own = db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);
     const some = db
       .selectFrom(table)
@@ -103,6 +112,7 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestMetrics: await remove('guest_metrics'),
     guestLayouts: await remove('guest_layouts'),
     guestViews: await remove('guest_views'),
+    guestBoards: await remove('guest_boards'),
     // Their deliveries go with them.
     schedules: await remove('schedules'),
     // Metrics are deleted before dashboards: the deletion of a dashboard would delete its metrics, and they would not

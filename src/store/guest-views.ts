@@ -1,30 +1,17 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Viewer } from '../domain/dashboard/metric.js';
 import type { SavedUnder, SavedView } from '../domain/guest/saved-view.js';
 import type { GuestViewStore, ViewChange } from '../domain/store/dashboards.js';
 import { jsonb } from './document.js';
-import { inTransaction, viewerColumns, viewerIs, wasInserted } from './query.js';
+import { inTransaction, isListedFor, viewerClientIs, viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
-
-const clientIs = (dashboardId: string, viewer: Viewer) => (eb: ExpressionBuilder<Tables, 'guest_views'>) => {
-  const columns = viewerColumns(dashboardId, viewer);
-  return eb.and([
-    eb('dashboard_id', '=', columns.dashboard_id),
-    eb('data_app_id', '=', columns.data_app_id),
-    eb('client_id', '=', columns.client_id),
-  ]);
-};
-
-/** The viewer's own views, and those shared with the users of the viewer's client. */
-const isListed = (dashboardId: string, viewer: Viewer) => (eb: ExpressionBuilder<Tables, 'guest_views'>) =>
-  eb.or([viewerIs(dashboardId, viewer)(eb), eb.and([clientIs(dashboardId, viewer)(eb), eb('is_shared', '=', true)])]);
 
 /** Makes place for another default view of the viewer, or of the client. */
 const clearDefault = async (db: Kysely<Tables>, dashboardId: string, viewer: Viewer, isShared: boolean) => {
   await db
     .updateTable('guest_views')
     .set({ is_default: false })
-    .where(isShared ? clientIs(dashboardId, viewer) : viewerIs(dashboardId, viewer))
+    .where(isShared ? viewerClientIs(dashboardId, viewer) : viewerIs(dashboardId, viewer))
     .where('is_shared', '=', isShared)
     .where('is_default', '=', true)
     .execute();
@@ -47,7 +34,7 @@ const change = async (
   const before = await db
     .selectFrom('guest_views')
     .select(['is_shared', 'is_default'])
-    .where(isListed(dashboardId, viewer))
+    .where(isListedFor(dashboardId, viewer))
     .where('id', '=', viewId)
     .forUpdate()
     .executeTakeFirst();
@@ -96,7 +83,7 @@ export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
     const rows = await db
       .selectFrom('guest_views')
       .select(['id', 'name', 'choices', 'is_shared', 'is_default', 'user_identifier'])
-      .where(isListed(dashboardId, viewer))
+      .where(isListedFor(dashboardId, viewer))
       .orderBy('created_at')
       .orderBy('name')
       .orderBy('id')
@@ -116,7 +103,7 @@ export const createGuestViewStore = (db: Kysely<Tables>): GuestViewStore => ({
   delete: async (dashboardId, viewer, viewId) => {
     const result = await db
       .deleteFrom('guest_views')
-      .where(isListed(dashboardId, viewer))
+      .where(isListedFor(dashboardId, viewer))
       .where('id', '=', viewId)
       .executeTakeFirst();
     return result.numDeletedRows === 1n;

@@ -13,6 +13,7 @@ import { alerts } from './migrations/0005-alerts.js';
 import { channels } from './migrations/0006-channels.js';
 import { tiles } from './migrations/0007-tiles.js';
 import { reportContent } from './migrations/0008-report-content.js';
+import { guestBoards } from './migrations/0009-guest-boards.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -24,6 +25,7 @@ export const migrations: Migrations = {
   '0006-channels': channels,
   '0007-tiles': tiles,
   '0008-report-content': reportContent,
+  '0009-guest-boards': guestBoards,
 };
 
 /** Throws if the metadata database does not accept writes. */

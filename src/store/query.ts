@@ -65,13 +65,34 @@ export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userId
 export const viewerIs =
   (dashboardId: string, viewer: Viewer) =>
   (
-    eb: ExpressionBuilder<Tables, 'guest_layouts' | 'guest_views'>,
-  ): ExpressionWrapper<Tables, 'guest_layouts' | 'guest_views', SqlBool> => {
+    eb: ExpressionBuilder<Tables, 'guest_layouts' | 'guest_views' | 'guest_boards'>,
+  ): ExpressionWrapper<Tables, 'guest_layouts' | 'guest_views' | 'guest_boards', SqlBool> =>
+    eb.and([
+      viewerClientIs(dashboardId, viewer)(eb),
+      eb('user_identifier', '=', viewerColumns(dashboardId, viewer).user_identifier),
+    ]);
+
+/** Condition for `where`: rows of all users of the viewer's client on this dashboard. */
+export const viewerClientIs =
+  (dashboardId: string, viewer: Viewer) =>
+  (
+    eb: ExpressionBuilder<Tables, 'guest_layouts' | 'guest_views' | 'guest_boards'>,
+  ): ExpressionWrapper<Tables, 'guest_layouts' | 'guest_views' | 'guest_boards', SqlBool> => {
     const columns = viewerColumns(dashboardId, viewer);
     return eb.and([
       eb('dashboard_id', '=', columns.dashboard_id),
       eb('data_app_id', '=', columns.data_app_id),
       eb('client_id', '=', columns.client_id),
-      eb('user_identifier', '=', columns.user_identifier),
     ]);
   };
+
+/** Condition for `where`: the viewer's own rows, and those shared with the users of the viewer's client. */
+export const isListedFor =
+  (dashboardId: string, viewer: Viewer) =>
+  (
+    eb: ExpressionBuilder<Tables, 'guest_views' | 'guest_boards'>,
+  ): ExpressionWrapper<Tables, 'guest_views' | 'guest_boards', SqlBool> =>
+    eb.or([
+      viewerIs(dashboardId, viewer)(eb),
+      eb.and([viewerClientIs(dashboardId, viewer)(eb), eb('is_shared', '=', true)]),
+    ]);

@@ -15,6 +15,7 @@ import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
 import { createDeliveryStore } from './deliveries.js';
 import { createEmbedStore } from './embeds.js';
+import { createGuestBoardStore } from './guest-boards.js';
 import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
@@ -72,6 +73,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   guestMetrics: createGuestMetricStore(db),
   guestLayouts: createGuestLayoutStore(db),
   guestViews: createGuestViewStore(db),
+  guestBoards: createGuestBoardStore(db),
   schedules: createScheduleStore(db, sealer),
   deliveries: createDeliveryStore(db, sealer),
 });

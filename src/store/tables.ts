@@ -14,6 +14,7 @@ import type { Recurrence } from '../domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../domain/deliver/schedule.js';
 import type { FilterValues, GuestGrant } from '../domain/guest/grant.js';
 import type { GuestLayout } from '../domain/guest/layout.js';
+import type { BoardContent } from '../domain/guest/own-board.js';
 import type { SavedUnder, ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
 import type { Person } from '../domain/studio/person.js';
@@ -132,6 +133,14 @@ export type Tables = {
     created_at: Date;
     is_shared: boolean;
     is_default: boolean;
+  };
+  readonly guest_boards: ViewerColumns & {
+    id: string;
+    name: string;
+    content: Jsonb<BoardContent>;
+    is_shared: boolean;
+    version: number;
+    created_at: Date;
   };
   readonly schedules: {
     id: string;

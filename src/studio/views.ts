@@ -41,6 +41,7 @@ const rows: ViewUse = { showsData: true };
 export const viewOperations: Readonly<Record<string, ViewUse>> = {
   getGuestDashboard: definitionsOnly,
   getGuestMetric: definitionsOnly,
+  getGuestBoard: definitionsOnly,
   queryGuestMetric: rows,
   queryGuestDashboard: rows,
   listGuestUnderlying: rows,

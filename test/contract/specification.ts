@@ -6,6 +6,8 @@ export type Expected = {
   readonly credentials: readonly string[];
   /** A `!` marks a required field. */
   readonly fields: string;
+  /** Fields that Guestlist takes in addition. All are optional. */
+  readonly additions?: string;
   readonly errors: Readonly<Record<string, number>>;
   readonly multipartFile?: string;
 };
@@ -53,6 +55,7 @@ export const specification: Readonly<Record<string, Expected>> = {
       ${under('params.accessPermissions', 'isAllowEndUserMetricFilter metricFilterColumns metricFilterColumns.tableName! metricFilterColumns.columns!')}
       ${under('params.accessPermissions', 'isAllowDashboardFilterNameChange isAllowMetricFilterNameChange')}
       ${under('permissions', 'isEnableArchiveMetrics isEnableManageMetrics isEnableCreateDashboardView isEnableMetricUpdation isEnableCustomizeLayout isEnableUnderlyingData isEnableDownloadMetrics isShowSideBar isShowDashboardName isDisableMetricCreation')}`,
+    additions: 'permissions.isEnableCreateDashboard',
     errors: {
       AUTHENTICATION_ERROR: 401,
       CLIENT_ID_ERROR: 400,
@@ -75,6 +78,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     // optional).
     fields: `dashboardId! embedType! metricId! workspaceName! name accessSettings accessSettings!
       accessSettings.datamartName accessSettings.datamartName! ${under('accessSettings', settings)}`,
+    additions: 'accessSettings.isAllowDashboardCreation',
     errors: {
       AUTHENTICATION_ERROR: 401,
       INVALID_WORKSPACE_NAME: 400,
@@ -106,6 +110,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     fields: `dashboardId! workspaceName! clientId! accessSettings! accessSettings.datamartName! ${under('accessSettings', settings)}
       templateDashboardId metadata isAllowPrivateMetricsByDefault name embedDescription isImportMetrics metricImportMode
       importDashboardData isRenameDashboard schemaPairs schemaPairs.replaceSchema! schemaPairs.targetSchema!`,
+    additions: 'accessSettings.isAllowDashboardCreation',
     multipartFile: 'importDashboardDataFile',
     errors: {
       INVALID_DATA_APP_API_KEY: 401,

@@ -14,11 +14,22 @@ const settings = (allow: boolean): AccessSettings => ({
   isAllowMetricUpdate: allow,
   isAllowUnderlyingData: allow,
   metricCreationMode: 'DRAG_DROP',
+  isAllowDashboardCreation: allow,
 });
 
 const anyPermissions = fc.record(Object.fromEntries(guestPermissionNames.map((name) => [name, fc.boolean()])), {
   requiredKeys: [],
 }) as fc.Arbitrary<GuestPermissions>;
+
+test('own dashboards need both: the token says true, and so does the embed', () => {
+  const isOn = (token: GuestPermissions, embed: AccessSettings | null) =>
+    effectivePermissions(token, embed).isEnableCreateDashboard;
+  const granted = { isEnableCreateDashboard: true };
+  const { isAllowDashboardCreation: _, ...silent } = settings(true);
+  expect(isOn(granted, settings(true))).toBe(true);
+  expect([settings(false), silent, null].map((embed) => isOn(granted, embed))).toEqual([false, false, false]);
+  expect([{}, { isEnableCreateDashboard: false }].map((token) => isOn(token, settings(true)))).toEqual([false, false]);
+});
 
 describe('effective permissions', () => {
   test('left out by the token: the embed decides; left out by both: false, but for the name', () => {

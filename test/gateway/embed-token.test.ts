@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { capabilityNames } from '../../src/domain/capability.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import {
   analyst,
@@ -61,6 +63,32 @@ describe('POST /embed-token', () => {
       expiryTime: 3_600_000,
     });
     expect(new Set(upstream.calls.map(({ bearer }) => bearer))).toEqual(new Set(['the-api-key']));
+  });
+
+  it('grants own dashboards at a service that knows them, and sends no other service what it would refuse', async () => {
+    const accessSettings = { isAllowDashboardCreation: true };
+    const grant = { templates: ['delays'], permissions: ['isEnableCreateDashboard'] };
+    const policy = policyOf({
+      templates: { delays: { name: 'Delays', accessSettings } },
+      rules: [{ name: 'all', when: 'true', grant }],
+    });
+    for (const [names, isSent] of [
+      [[], false],
+      [capabilityNames, true],
+    ] as const) {
+      const { upstream: scripted, clock } = await startGateway();
+      const { transport } = scripted;
+      const capabilities = fixedCapabilities(names);
+      const upstream = { transport, apiKey: 'k', baseUrl: 'http://service.test', capabilities };
+      const { granted } = await startGateway({ upstream, clock, policies: changeablePolicies(policy) });
+      await granted(analyst);
+      const sent = [scripted.lastMint(), scripted.created()[0]?.body].map((body) => JSON.stringify(body));
+      expect(sent[0]?.includes('"isEnableCreateDashboard":true')).toBe(isSent);
+      expect(sent[1]?.includes('"isAllowDashboardCreation":true')).toBe(isSent);
+      expect(
+        sent.some((text) => text.includes('isEnableCreateDashboard"') || text.includes('DashboardCreation"')),
+      ).toBe(isSent);
+    }
   });
 
   it('gives a manager both dashboards, underlying data and downloads', async () => {

@@ -12,6 +12,7 @@ import type { ListedSchedule } from '../../src/domain/deliver/schedule.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
+import type { OwnBoard } from '../../src/domain/guest/own-board.js';
 import type { ListedView } from '../../src/domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest/view.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
@@ -166,10 +167,16 @@ const guestDashboard: GuestDashboard = {
     isShowSideBar: false,
     isShowDashboardName: true,
     isDisableMetricCreation: true,
+    isEnableCreateDashboard: false,
   },
   accessPermissions: effectiveAccess({}, null, undefined),
   theme: null,
   defaultView: null,
+};
+
+const board: OwnBoard = {
+  ...{ id: 'b', name: 'Mine', isShared: false, isOwn: true, version: 1, tiles: [] },
+  layout: guestDashboard.layout,
 };
 
 export const reply: MetricReply = {
@@ -286,6 +293,7 @@ export const sampleHandlers: Handlers = {
     guestMetrics: 0,
     guestLayouts: 0,
     guestViews: 0,
+    guestBoards: 0,
     schedules: 0,
     guestTokens: 3,
   }),
@@ -381,6 +389,11 @@ export const sampleHandlers: Handlers = {
   restoreGuestLayout: async () => guestDashboard.layout,
   createGuestView: async (_, { name }) => ({ ...view, name }),
   listGuestViews: async () => [view],
+  listGuestBoards: async () => [board],
+  createGuestBoard: async (_, { name }) => ({ ...board, name }),
+  getGuestBoard: async (_, { boardId }) => ({ ...board, id: boardId }),
+  updateGuestBoard: async (_, { boardId }) => ({ ...board, id: boardId, version: 2 }),
+  deleteGuestBoard: async (_, { boardId }) => ({ id: boardId }),
   updateGuestView: async (_, { viewId }) => ({ ...view, id: viewId }),
   deleteGuestView: async (_, { viewId }) => ({ id: viewId }),
   publishMetric: async (_, { metricId }) => ({ metricId }),

@@ -1,6 +1,6 @@
 /** Erasure of a client, an operation of this project. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { create, embedOf, guest, openBoard } from './guests.js';
+import { boardOf, create, embedOf, guest, openBoard } from './guests.js';
 import { call, cloneBoard, type House, metricOf, mint, ok, openHouse, refused } from './house.js';
 
 let house: House;
@@ -20,6 +20,7 @@ const nothing = {
   guestMetrics: 0,
   guestLayouts: 0,
   guestViews: 0,
+  guestBoards: 0,
   schedules: 0,
   guestTokens: 0,
 };
@@ -42,6 +43,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
       await ok(house, 'createGuestView', { dashboardId: shared, name: 'Mine' }, { bearer });
       const layout = [{ metricId, x: 0, y: 0, w: 6, h: 2 }];
       await ok(house, 'saveGuestLayout', { dashboardId: shared, layout }, { bearer });
+      await ok(house, 'createGuestBoard', { dashboardId: shared, name: 'Mine', layout }, { bearer });
     }
     // The template's four metrics, and the one of acme on the organization's board `held`.
     const metrics = 5;
@@ -53,6 +55,7 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
         guestMetrics: 1,
         guestLayouts: 1,
         guestViews: 1,
+        guestBoards: 1,
         schedules: 0,
         guestTokens: 1,
       },
@@ -67,6 +70,9 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     const views = (bearer: string) => ok(house, 'listGuestViews', { dashboardId: shared }, { bearer });
     expect((await views(stranger)).data).toHaveLength(1);
     expect((await views(await guest(house, 'acme', { userIdentifier: 'ann' }))).data).toEqual([]);
+    const boards = async (bearer: string) => (await boardOf(house, bearer, shared)).boards;
+    expect(await boards(stranger)).toHaveLength(1);
+    expect(await boards(await guest(house, 'acme', { userIdentifier: 'ann' }))).toEqual([]);
   });
 
   test('a second call, and a call for an unknown client, deletes nothing and succeeds', async () => {

@@ -10,6 +10,7 @@ let house: House;
 /** The organization's board, as an embed of data app `shop`. */
 let shared: string;
 let viewId: string;
+let boardId: string;
 let byName: Readonly<Record<string, string>>;
 const ann = { userIdentifier: 'ann' };
 const bob = { userIdentifier: 'bob' };
@@ -25,11 +26,18 @@ beforeAll(async () => {
     shared: await create(house, clients, shared, 'Shared'),
   };
   viewId = (await ok(house, 'createGuestView', { dashboardId: 'acme-board', name: 'Mine' }, { bearer: users })).data.id;
+  const board = { dashboardId: 'acme-board', name: 'Mine', layout: [] };
+  boardId = (await ok(house, 'createGuestBoard', board, { bearer: users })).data.id;
 });
 beforeEach(() => setNow(noon));
 afterAll(() => house.close());
 
-type Place = { readonly dashboardId: string; readonly metricId: string; readonly viewId: string };
+type Place = {
+  readonly dashboardId: string;
+  readonly metricId: string;
+  readonly viewId: string;
+  readonly boardId: string;
+};
 type Write = (place: Place) => Input;
 
 const card = ({ metricId }: Place) => ({ metricId, x: 0, y: 0, w: 1, h: 1 });
@@ -53,6 +61,9 @@ const schedules: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', 
 /** Reports are allowed on no board here. */
 const ofBoard: Write = ({ dashboardId }) => ({ dashboardId });
 const named: Write = ({ dashboardId }) => ({ dashboardId, scheduleId: 'any' });
+const addsBoard: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', layout: [] });
+const pointsBoard: Write = (place) => ({ dashboardId: place.dashboardId, boardId: place.boardId });
+const changesBoard: Write = (place) => ({ ...pointsBoard(place), version: 1, name: 'Intruder' });
 const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
 
 /** Writes that name a metric, and writes that name only a dashboard. */
@@ -75,6 +86,11 @@ const onDashboards: readonly [Pair, Write][] = [
   ['listGuestViews UNAUTHORIZED', lists],
   ['updateGuestView UNAUTHORIZED', changes],
   ['deleteGuestView UNAUTHORIZED', drops],
+  ['listGuestBoards UNAUTHORIZED', lists],
+  ['createGuestBoard UNAUTHORIZED', addsBoard],
+  ['getGuestBoard UNAUTHORIZED', pointsBoard],
+  ['updateGuestBoard UNAUTHORIZED', changesBoard],
+  ['deleteGuestBoard UNAUTHORIZED', pointsBoard],
   ['createGuestSchedule UNAUTHORIZED', schedules],
   ['listGuestSchedules UNAUTHORIZED', ofBoard],
   ['listGuestChannels UNAUTHORIZED', ofBoard],
@@ -84,8 +100,13 @@ const onDashboards: readonly [Pair, Write][] = [
   ['listGuestDeliveries UNAUTHORIZED', named],
 ];
 
-const at = (dashboardId: string, metric: string): Place => ({ dashboardId, metricId: byName[metric] ?? '', viewId });
-const nowhere: Place = { dashboardId: 'nowhere', metricId: 'nowhere', viewId: 'nowhere' };
+const at = (dashboardId: string, metric: string): Place => ({
+  dashboardId,
+  metricId: byName[metric] ?? '',
+  viewId,
+  boardId,
+});
+const nowhere: Place = { dashboardId: 'nowhere', metricId: 'nowhere', viewId: 'nowhere', boardId: 'nowhere' };
 
 /** Everything that authorised guests see. None of it may change. */
 const state = async () => {
@@ -96,6 +117,7 @@ const state = async () => {
     await seen(users, 'acme-board'),
     await seen(clients, shared),
     await ok(house, 'listGuestViews', { dashboardId: 'acme-board' }, { bearer: users }),
+    await ok(house, 'getGuestBoard', { dashboardId: 'acme-board', boardId }, { bearer: users }),
   ]);
 };
 
@@ -229,6 +251,15 @@ test.each<[string, Input, readonly [Pair, Write][]]>([
       ['deleteGuestView UNAUTHORIZED', drops],
     ],
   ],
+  [
+    'isEnableCreateDashboard',
+    { isEnableCreateDashboard: false },
+    [
+      ['createGuestBoard UNAUTHORIZED', addsBoard],
+      ['updateGuestBoard UNAUTHORIZED', changesBoard],
+      ['deleteGuestBoard UNAUTHORIZED', pointsBoard],
+    ],
+  ],
 ])('%s decides exactly its own writes', async (name, permission, denied) => {
   const before = await state();
   const bearer = await guest(house, 'acme', ann, { ...everything, ...permission });
@@ -261,6 +292,11 @@ test.each<[Pair, Write]>([
   ['listGuestViews TOKEN_EXPIRED', lists],
   ['updateGuestView TOKEN_EXPIRED', changes],
   ['deleteGuestView TOKEN_EXPIRED', drops],
+  ['listGuestBoards TOKEN_EXPIRED', lists],
+  ['createGuestBoard TOKEN_EXPIRED', addsBoard],
+  ['getGuestBoard TOKEN_EXPIRED', pointsBoard],
+  ['updateGuestBoard TOKEN_EXPIRED', changesBoard],
+  ['deleteGuestBoard TOKEN_EXPIRED', pointsBoard],
   ['createGuestSchedule TOKEN_EXPIRED', schedules],
   ['listGuestSchedules TOKEN_EXPIRED', ofBoard],
   ['listGuestChannels TOKEN_EXPIRED', ofBoard],
@@ -291,6 +327,11 @@ test.each<[Pair, Write]>([
   ['listGuestViews AUTHENTICATION_ERROR', lists],
   ['updateGuestView AUTHENTICATION_ERROR', changes],
   ['deleteGuestView AUTHENTICATION_ERROR', drops],
+  ['listGuestBoards AUTHENTICATION_ERROR', lists],
+  ['createGuestBoard AUTHENTICATION_ERROR', addsBoard],
+  ['getGuestBoard AUTHENTICATION_ERROR', pointsBoard],
+  ['updateGuestBoard AUTHENTICATION_ERROR', changesBoard],
+  ['deleteGuestBoard AUTHENTICATION_ERROR', pointsBoard],
   ['createGuestSchedule AUTHENTICATION_ERROR', schedules],
   ['listGuestSchedules AUTHENTICATION_ERROR', ofBoard],
   ['listGuestChannels AUTHENTICATION_ERROR', ofBoard],
@@ -324,6 +365,11 @@ test.each<[Pair, Input]>([
   ['deleteGuestSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
   ['sendGuestSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
   ['listGuestDeliveries INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+  ['listGuestBoards INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['createGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', name: 'No cards' }],
+  ['getGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', boardId: 'x'.repeat(256) }],
+  ['updateGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', boardId: 'any', name: 'No version' }],
+  ['deleteGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', boardId: 'x'.repeat(256) }],
   ['restoreGuestLayout INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
 ])('%s', async (pair, input) => {
   await refused(pair, house, input, { bearer: await guest(house, 'acme') });

@@ -14,6 +14,7 @@ export const openSettings = {
   isAllowMetricDeletion: true,
   isAllowMetricLayoutChange: true,
   isAllowMetricUpdate: true,
+  isAllowDashboardCreation: true,
 };
 
 /** The parameters of a token with every permission. */
@@ -26,6 +27,7 @@ export const everything = {
   isEnableUnderlyingData: true,
   isEnableDownloadMetrics: true,
   isDisableMetricCreation: false,
+  isEnableCreateDashboard: true,
 };
 
 /** A revenue metric, grouped by this column if one is given. */

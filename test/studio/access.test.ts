@@ -371,7 +371,9 @@ describe('a view as a tenant’s user', () => {
         binding?.method ?? 'GET',
         `/studio/as${pathOf(operation)}`,
       );
-      const isDefinition = ['getGuestDashboard', 'getGuestMetric', 'listGuestFields'].includes(operation.name);
+      const isDefinition = ['getGuestDashboard', 'getGuestMetric', 'getGuestBoard', 'listGuestFields'].includes(
+        operation.name,
+      );
       expect([operation.name, status]).toEqual([operation.name, isDefinition ? 200 : 403]);
     }
   });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
 import type { SavedView } from '../../src/domain/guest/saved-view.js';
+import type { NewBoard } from '../../src/domain/store/dashboards.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import type { Tables } from '../../src/store/tables.js';
@@ -226,6 +227,67 @@ const viewTests = (store: () => Store): void => {
   });
 };
 
+const boardSample = (fields: Partial<NewBoard> = {}): NewBoard => ({
+  id: randomUUID(),
+  name: 'Mine',
+  isShared: false,
+  layout: [{ metricId: 'm', x: 0, y: 1, w: 6, h: 4 }],
+  tiles: [{ kind: 'heading', tileId: 't', text: 'Zürich', x: 0, y: 0, w: 12, h: 1 }],
+  ...fields,
+});
+const listed = ({ id, name, isShared }: NewBoard, isOwn: boolean) => ({ id, name, isShared, isOwn });
+
+const boardTests = (store: () => Store): void => {
+  it('keeps a board for exactly its viewer, who alone deletes it', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const own = boardSample();
+    const { guestBoards } = store();
+    expect(await guestBoards.insert(board.id, ann, own, moment)).toBe(true);
+    expect(await guestBoards.insert(board.id, ann, boardSample(), moment)).toBe(false);
+    expect(await guestBoards.list(board.id, ann)).toEqual([listed(own, true)]);
+    expect(await guestBoards.find(board.id, ann, own.id)).toEqual({ ...own, isOwn: true, version: 1 });
+    for (const other of others) {
+      expect(await guestBoards.list(board.id, other)).toEqual([]);
+      expect(await guestBoards.find(board.id, other, own.id)).toBeUndefined();
+      expect(await guestBoards.change(board.id, other, { boardId: own.id, version: 1 }, { name: 'X' })).toBe(false);
+      expect(await guestBoards.delete(board.id, other, own.id)).toBe(false);
+      expect(await guestBoards.insert(board.id, other, boardSample(), moment)).toBe(true);
+    }
+    expect(await guestBoards.find(randomUUID(), ann, own.id)).toBeUndefined();
+    expect(await guestBoards.delete(board.id, ann, own.id)).toBe(true);
+    expect(await guestBoards.list(board.id, ann)).toEqual([]);
+  });
+
+  it('shows a shared board to the users of its client only, none of whom deletes it', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const shared = boardSample({ isShared: true });
+    const { guestBoards } = store();
+    await guestBoards.insert(board.id, ann, shared, moment);
+    for (const other of others) {
+      const isOfClient = other.dataAppId === ann.dataAppId && other.clientId === ann.clientId;
+      expect(await guestBoards.list(board.id, other)).toEqual(isOfClient ? [listed(shared, false)] : []);
+      expect((await guestBoards.find(board.id, other, shared.id)) !== undefined).toBe(isOfClient);
+      expect(await guestBoards.delete(board.id, other, shared.id)).toBe(false);
+    }
+  });
+
+  it('changes a board of that version only, and changes what is given', async () => {
+    const { board, ann } = await insertBoard(store());
+    const own = boardSample();
+    const { guestBoards } = store();
+    await guestBoards.insert(board.id, ann, own, moment);
+    const at = (version: number) => ({ boardId: own.id, version });
+    const changes = Array.from({ length: times }, () => guestBoards.change(board.id, ann, at(1), { name: 'Once' }));
+    expect((await Promise.all(changes)).filter(Boolean)).toHaveLength(1);
+    const content = { layout: [], tiles: [] };
+    expect(await guestBoards.change(board.id, ann, at(1), { content })).toBe(false);
+    expect(await guestBoards.change(board.id, ann, at(2), { content, isShared: true })).toBe(true);
+    const { layout: _, tiles: __, ...rest } = own;
+    const expected = { ...rest, ...content, name: 'Once', isShared: true, isOwn: true, version: 3 };
+    expect(await guestBoards.find(board.id, ann, own.id)).toEqual(expected);
+  });
+};
+
 const deletionTests = (store: () => Store, database: () => Database): void => {
   it.each(['dashboards', 'data_apps'] as const)('goes with the row of %s that it belongs to', async (table) => {
     const { workspace, board, owner, otherOwner, ann, dataApp } = await insertBoard(store());
@@ -236,13 +298,14 @@ const deletionTests = (store: () => Store, database: () => Database): void => {
     for (const one of [kept, metric]) await store().guestMetrics.insert(one);
     await store().guestLayouts.save(board.id, ann, { cards: [], known: [] });
     await store().guestViews.insert(board.id, ann, viewSample(), moment);
+    await store().guestBoards.insert(board.id, ann, boardSample(), moment);
     const db = database().connect<Tables>().withSchema('guestlist');
     const id = table === 'dashboards' ? board.id : dataApp.id;
     await db.deleteFrom(table).where('id', '=', id).execute();
     expect(await store().guestMetrics.findById(metric.metricId)).toBeUndefined();
     expect(await store().guestLayouts.find(board.id, ann)).toBeUndefined();
     expect(await store().guestViews.list(board.id, ann)).toEqual([]);
-    for (const rows of ['guest_metrics', 'guest_layouts', 'guest_views'] as const) {
+    for (const rows of ['guest_metrics', 'guest_layouts', 'guest_views', 'guest_boards'] as const) {
       const left = await db.selectFrom(rows).select('dashboard_id').where('dashboard_id', '=', board.id).execute();
       expect(left, rows).toEqual([]);
     }
@@ -256,6 +319,7 @@ export const guestTests = (store: () => Store, database: () => Database): void =
     metricTests(store);
     layoutTests(store);
     viewTests(store);
+    boardTests(store);
     deletionTests(store, database);
   });
 };

@@ -93,6 +93,7 @@ export const dashboards = (airport: string): Readonly<Record<string, GuestDashbo
     isShowSideBar: false,
     isShowDashboardName: true,
     isDisableMetricCreation: true,
+    isEnableCreateDashboard: false,
   };
   const filters = [
     { name: 'State', dataType: 'string', defaultValue: null },

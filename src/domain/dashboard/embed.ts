@@ -13,7 +13,7 @@ export type Embed = {
 
 export type FilterColumns = { readonly tableName: string; readonly columns: readonly string[] };
 
-/** The interface's "Access settings", with unchanged names. */
+/** The interface's "Access settings", with unchanged names, and those that Guestlist adds. */
 export type AccessSettings = {
   readonly datamartName?: string | undefined;
   readonly isAllowAiPilot?: boolean | undefined;
@@ -33,6 +33,8 @@ export type AccessSettings = {
   readonly isIncrementalJoin?: boolean | undefined;
   readonly metricCreationMode: 'DRAG_DROP' | 'CHAT';
   readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
+  /** Not of the interface: whether guests may have own dashboards, made of this one's cards. */
+  readonly isAllowDashboardCreation?: boolean | undefined;
 };
 
 /** Changes to access settings. A missing or undefined setting is kept. */

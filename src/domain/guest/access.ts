@@ -100,6 +100,11 @@ export const guestWrites = {
   deleteGuestView: 'isEnableCreateDashboardView',
   /** In addition to the permission of the write itself. */
   shareGuestView: 'isEnableManageMetrics',
+  createGuestBoard: 'isEnableCreateDashboard',
+  updateGuestBoard: 'isEnableCreateDashboard',
+  deleteGuestBoard: 'isEnableCreateDashboard',
+  /** In addition to the permission of the write itself. */
+  shareGuestBoard: 'isEnableManageMetrics',
 } as const satisfies Readonly<Record<string, GuestPermission>>;
 export type GuestWrite = keyof typeof guestWrites;
 
@@ -209,6 +214,21 @@ export const permittedOperations = (grant: GuestGrant, embed: Embed): readonly G
   return guestOperationNames.filter((name) => isPermittedTo[name]);
 };
 
+/** Whether the embed allows own dashboards of its guests. No token can add that. */
+const areBoardsAllowed = ({ isAllowDashboardCreation }: AccessSettings): boolean => isAllowDashboardCreation === true;
+
+/** Whether guests may have, and read, own dashboards made of this embed's cards. */
+export const hasBoards = ({ accessSettings }: Embed): boolean =>
+  accessSettings !== null && areBoardsAllowed(accessSettings);
+
+/** Throws UNAUTHORIZED unless the embed allows own dashboards. */
+export const assertBoards = (embed: Embed): void => {
+  if (hasBoards(embed)) return;
+  throw new Refusal('UNAUTHORIZED', 'Own dashboards are not allowed here (isAllowDashboardCreation).', {
+    reason: 'permission-missing',
+  });
+};
+
 /** The access setting for each permission; null if no embed setting affects it. */
 const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) => boolean) | null>> = {
   isEnableArchiveMetrics: (settings) => settings.isAllowMetricDeletion,
@@ -221,12 +241,13 @@ const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) =>
   isShowSideBar: null,
   isShowDashboardName: null,
   isDisableMetricCreation: (settings) => !settings.isAllowMetricCreation,
+  isEnableCreateDashboard: areBoardsAllowed,
 };
 
 /**
  * Returns what the guest may do through an embed. spec-gap: if the token leaves out a permission, the embed's setting
  * applies; without that, the permission is false (`isShowDashboardName`: true). A token can only remove permissions
- * that the embed gives, never add one.
+ * that the embed gives, never add one. Own dashboards need both: the token's permission and the embed's setting.
  */
 export const effectivePermissions = (
   token: GuestPermissions,
@@ -250,5 +271,6 @@ export const effectivePermissions = (
     isShowSideBar: decide('isShowSideBar'),
     isShowDashboardName: decide('isShowDashboardName'),
     isDisableMetricCreation: decide('isDisableMetricCreation'),
+    isEnableCreateDashboard: token.isEnableCreateDashboard === true && settings !== null && areBoardsAllowed(settings),
   };
 };

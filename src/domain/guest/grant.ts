@@ -56,7 +56,7 @@ export type AccessPermissions = {
   readonly isAllowMetricFilterNameChange?: boolean | undefined;
 };
 
-/** The interface's `permissions`, as the token request gave them. */
+/** The interface's `permissions` and those that Guestlist adds, as the token request gave them. */
 export type GuestPermissions = { readonly [Name in GuestPermission]?: boolean | undefined };
 
 export const guestPermissionNames = [
@@ -70,5 +70,7 @@ export const guestPermissionNames = [
   'isShowSideBar',
   'isShowDashboardName',
   'isDisableMetricCreation',
+  // Not of the interface. Unlike the others, it is false unless both token and embed say true.
+  'isEnableCreateDashboard',
 ] as const;
 export type GuestPermission = (typeof guestPermissionNames)[number];

@@ -13,9 +13,14 @@ export const guestLimits = {
   metrics: 200,
   /** Views that one user may have on one dashboard. */
   views: 100,
+  /** Own dashboards that one user may have on one dashboard, and that a client's users may share there. */
+  boards: 20,
+  sharedBoards: 100,
   /** Characters of a definition, and of a view's choices, as JSON. */
   definitionLength: 65_536,
   choicesLength: 65_536,
+  /** Characters of the cards and tiles of an own dashboard, as JSON. */
+  boardLength: 65_536,
 } as const;
 
 /**

@@ -8,6 +8,7 @@ import type { MetricAnswer } from '../query/engine.js';
 import type { GuestOperation } from './access.js';
 import type { EffectiveAccess } from './end-user-filters.js';
 import type { GuestPermission } from './grant.js';
+import type { ListedBoard } from './own-board.js';
 import type { ListedView } from './saved-view.js';
 
 /** A dashboard as one guest sees it, without anything that is hidden from the token. */
@@ -31,6 +32,8 @@ export type GuestDashboard = {
   readonly chat?: { readonly llmNames: readonly string[] } | undefined;
   /** Left out if there are none. */
   readonly tiles?: readonly Tile[] | undefined;
+  /** The guest's own dashboards on this one, and shared ones. Undefined: the embed allows none. */
+  readonly boards?: readonly ListedBoard[] | undefined;
 };
 
 /** What one guest opens, with the operations that its token may call there besides reading. */

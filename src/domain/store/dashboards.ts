@@ -4,6 +4,7 @@ import type { Embed } from '../dashboard/embed.js';
 import type { GridCard, GuestMadeMetric, Metric, MetricDefinition, Owner, Viewer } from '../dashboard/metric.js';
 import type { Tile } from '../dashboard/tile.js';
 import type { GuestLayout } from '../guest/layout.js';
+import type { BoardContent, ListedBoard, OwnBoard } from '../guest/own-board.js';
 import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../guest/saved-view.js';
 import type { Page } from './page.js';
 
@@ -204,4 +205,33 @@ export type GuestViewStore = {
   readonly change: (dashboardId: string, viewer: Viewer, viewId: string, change: ViewChange) => Promise<boolean>;
   /** Deletes a view of the list. */
   readonly delete: (dashboardId: string, viewer: Viewer, viewId: string) => Promise<boolean>;
+};
+
+export type NewBoard = Omit<ListedBoard, 'isOwn'> & BoardContent;
+export type BoardChange = {
+  readonly name?: string | undefined;
+  readonly content?: BoardContent | undefined;
+  readonly isShared?: boolean | undefined;
+};
+
+/** Own dashboards of viewers, made of the cards of a dashboard. */
+export type GuestBoardStore = {
+  /** Returns false if the viewer already has a board of that name on this dashboard. */
+  readonly insert: (dashboardId: string, viewer: Viewer, board: NewBoard, createdAt: Date) => Promise<boolean>;
+  /** Returns the viewer's boards and those that are shared with the client's users, oldest first. */
+  readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly ListedBoard[]>;
+  /** Returns a board of the list with its content. */
+  readonly find: (dashboardId: string, viewer: Viewer, boardId: string) => Promise<OwnBoard | undefined>;
+  /**
+   * Changes a board of the list, if it still has this version. The caller checks the name, and whether the viewer may
+   * change the board.
+   */
+  readonly change: (
+    dashboardId: string,
+    viewer: Viewer,
+    at: { readonly boardId: string; readonly version: number },
+    change: BoardChange,
+  ) => Promise<boolean>;
+  /** Deletes a board of the viewer itself. */
+  readonly delete: (dashboardId: string, viewer: Viewer, boardId: string) => Promise<boolean>;
 };

@@ -28,6 +28,7 @@ export type ErasedClient = {
   readonly guestMetrics: number;
   readonly guestLayouts: number;
   readonly guestViews: number;
+  readonly guestBoards: number;
   readonly schedules: number;
   readonly guestTokens: number;
 };

@@ -13,6 +13,7 @@ import type {
 import type {
   DashboardStore,
   EmbedStore,
+  GuestBoardStore,
   GuestLayoutStore,
   GuestMetricStore,
   GuestViewStore,
@@ -47,6 +48,7 @@ export type Store = {
   readonly guestMetrics: GuestMetricStore;
   readonly guestLayouts: GuestLayoutStore;
   readonly guestViews: GuestViewStore;
+  readonly guestBoards: GuestBoardStore;
   readonly schedules: ScheduleStore;
   readonly deliveries: DeliveryStore;
   /**

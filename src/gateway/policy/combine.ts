@@ -4,7 +4,7 @@
  * | field | two rules, or two restrictions |
  * |---|---|
  * | `templates`, `embeds` | union |
- * | `permissions` | union: granted if one rule grants it; all ten are sent, false if no rule grants it |
+ * | `permissions` | union: granted if one rule grants it; the interface's ten are always sent, false if no rule grants it |
  * | `accessPermissions` switches | union |
  * | `accessPermissions` columns | union, table by table |
  * | `channels` | union, for each template and embed of the rules that name them |
@@ -175,7 +175,7 @@ export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number):
     .map((said, index) => ({ ...said, counts: index === 0 })),
 });
 
-/** Returns all ten permissions, as the token request needs them. */
+/** Returns all permissions. The token request has the ten of the interface, and of the others those that are granted. */
 export const permissionsOf = (
   { permissions }: Pick<CombinedRules, 'permissions'>,
   isDisableMetricCreation: boolean,
@@ -192,6 +192,7 @@ export const permissionsOf = (
     isShowSideBar: has('isShowSideBar'),
     isShowDashboardName: has('isShowDashboardName'),
     isDisableMetricCreation,
+    isEnableCreateDashboard: has('isEnableCreateDashboard'),
   };
 };
 

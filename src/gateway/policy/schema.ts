@@ -55,6 +55,7 @@ const templateSettings = accessSettings
       )
       .optional()
       .describe('Client columns for tables that have none in the datamart.'),
+    isAllowDashboardCreation: z.boolean().optional().describe('Own dashboards of users. Left out: off.'),
   });
 
 /** Access settings of a template, complete except for the policy's datamart. */

@@ -56,9 +56,12 @@ export const tenantDeleted = (): Refusal =>
   });
 
 const create = async (
-  { upstream }: MakeOptions,
+  { upstream, capabilities }: MakeOptions,
   { policy, template, copy: { clientId, dashboardId } }: Run,
 ): Promise<'created' | 'exists'> => {
+  const { isAllowDashboardCreation, ...accessSettings } = template.accessSettings;
+  // A service that does not know the setting would refuse the copy.
+  const allowsBoards = isAllowDashboardCreation === true && (await capabilities.supports('guest-boards'));
   try {
     await upstream(createDashboardEmbed, {
       dashboardId,
@@ -69,7 +72,7 @@ const create = async (
       metricImportMode: 'METRIC',
       name: template.name,
       isRenameDashboard: true,
-      accessSettings: template.accessSettings,
+      accessSettings: { ...accessSettings, ...(allowsBoards ? { isAllowDashboardCreation } : {}) },
       metadata: { guestlist: { template: template.template, clientId } },
     });
     return 'created';

@@ -8,6 +8,7 @@ import type { Session } from '../authenticate/signed-session.js';
 import type { Bound, BoundValues } from '../policy/combine.js';
 import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';
+import type { Capabilities } from '../upstream/capabilities.js';
 import { isRefusedByUpstream } from '../upstream/unavailable.js';
 import type { FoundEmbed } from './granted-embeds.js';
 import { type ShownEmbed, shownEmbeds } from './granted-embeds.js';
@@ -123,8 +124,27 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
   }
 };
 
+type Supports = Pick<Capabilities, 'supports'>;
+
+/**
+ * Returns the ten permissions of the interface. Another one is added only if it is granted, and if the service knows
+ * it: others would refuse the mint. Without it, the token permits less.
+ */
+const permissionsFor = async (
+  { supports }: Supports,
+  { permissions }: Grant,
+): Promise<GuestTokenRequest['permissions']> => {
+  const { isEnableCreateDashboard, ...ofInterface } = permissions;
+  const isSent = isEnableCreateDashboard && (await supports('guest-boards'));
+  return isSent ? { ...ofInterface, isEnableCreateDashboard } : ofInterface;
+};
+
 /** Builds the request. Equal grants give equal requests. */
-export const guestRequestOf = async (of: GuestRequestOf, listMetrics: ListMetrics): Promise<GuestTokenRequest> => {
+export const guestRequestOf = async (
+  of: GuestRequestOf,
+  listMetrics: ListMetrics,
+  capabilities: Supports,
+): Promise<GuestTokenRequest> => {
   const { dataApp, clientId, session, grant } = of;
   const shown = shownEmbeds(of);
   const listed = needsMetrics(grant)
@@ -141,7 +161,7 @@ export const guestRequestOf = async (of: GuestRequestOf, listMetrics: ListMetric
       ...(grant.timezone === null ? {} : { timezone: grant.timezone }),
       ...accessParams(grant),
     },
-    permissions: grant.permissions,
+    permissions: await permissionsFor(capabilities, grant),
     expiryTime: grant.expiryMs,
   };
 };

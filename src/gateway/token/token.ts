@@ -15,6 +15,7 @@ import type { TenantLeases } from '../lease/tenant-lease.js';
 import type { Policy } from '../policy/policy.js';
 import type { Epochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
+import type { Capabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { CachedToken, TokenCache } from './cache.js';
 import { type GuestRequestOf, guestRequestOf } from './guest-request.js';
@@ -177,6 +178,7 @@ const loadFrom = async (
 export type ConfirmedTokenOptions = {
   readonly listMetrics: HeldMetricLists;
   readonly upstream: Call;
+  readonly capabilities: Pick<Capabilities, 'supports'>;
   /** Creates the token step that mints with this call. */
   readonly tokenStep: (mintWith: Call) => TokenOf;
 };
@@ -190,7 +192,7 @@ const mintNothing: Call = async () => {
 };
 
 /** Creates the token step of the pipeline. It throws what the token step throws. */
-export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
+export const createConfirmedToken = ({ listMetrics, upstream, tokenStep, capabilities }: ConfirmedTokenOptions) => {
   const findOrMint = tokenStep(upstream);
   const find = tokenStep(mintNothing);
   return async (of: GuestRequestOf, policy: Policy, audit: MintAudit): Promise<GuestToken> => {
@@ -202,7 +204,7 @@ export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: Confi
       used.set(dashboardId, listed.metrics);
       return listed.metrics;
     };
-    const request = await guestRequestOf(of, list);
+    const request = await guestRequestOf(of, list, capabilities);
     const token = await (isCurrent ? findOrMint : find)(request, policy, audit);
     const areListsSame = (): boolean =>
       [...used].every(([dashboardId, metrics]) => listMetrics.find(dashboardId, of.clientId) === metrics);

@@ -9,6 +9,7 @@ import { getDashboardContent, replaceDashboardContent, tryDashboardContent } fro
 import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
 import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
+import { createGuestBoard } from '../../contract/guest-own-boards.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import type { Operation } from '../../contract/operation.js';
 import { type Capability, capabilityNames } from '../../domain/capability.js';
@@ -86,6 +87,11 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: listDatamartColumns,
     does: 'list the columns of a datamart for an API key',
     reason: 'The interface lists datamarts for service tokens alone.',
+  },
+  'guest-boards': {
+    operation: createGuestBoard,
+    does: 'keep own dashboards of users',
+    reason: 'The interface has dashboards of the host only.',
   },
 };
 

@@ -35,6 +35,7 @@ import { labelAnswer, translationOf } from './labels.js';
 import { boardFor } from './layouts.js';
 import { type ChatDeps, chatOffer } from './may-chat.js';
 import { type SchedulingDeps, scheduleFormats } from './may-schedule.js';
+import { boardsOf, mayMakeBoards } from './own-boards.js';
 import {
   accessOf,
   assertPermitted,
@@ -192,7 +193,10 @@ export const getGuestDashboard =
     const translation = await translationOf(content, dashboard, language);
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
-    const permissions = effectivePermissions(grant.permissions, embed.accessSettings);
+    const permissions = {
+      ...effectivePermissions(grant.permissions, embed.accessSettings),
+      isEnableCreateDashboard: mayMakeBoards(grant, opened),
+    };
     const { layout, tiles } = await boardFor(store, grant, dashboard, { all, open: metrics });
     return {
       dashboardId,
@@ -210,6 +214,7 @@ export const getGuestDashboard =
       defaultView: await openingView(deps, grant, opened, metrics),
       scheduleFormats: scheduleFormats(deps, grant, opened),
       chat: await chatOffer(deps, content, caller, opened),
+      boards: await boardsOf(store, grant, opened),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),
