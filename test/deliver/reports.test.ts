@@ -36,7 +36,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     await writeFile(join(folder, 'acme.png'), tinyPng);
     const own = { from: 'numbers@acme.example', senderName: 'Acme', replyTo: 'help@acme.example' };
     const acme = { ...own, logo: join(folder, 'acme.png'), closing: 'Acme’s own words' };
-    reporting = await openReporting('postgres', [], { tenants: { a: acme } });
+    reporting = await openReporting('postgres', [], { tenants: { branded: acme } });
   }, 60_000);
   afterAll(async () => {
     await reporting.close();
@@ -96,7 +96,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
 
   test('look as the configuration says for their tenant, and not as another tenant’s', async () => {
     const started = await reporting.start();
-    for (const org of ['a', 'b', 'a']) {
+    for (const org of ['branded', 'b', 'branded']) {
       const user = await reporting.login(started, org, { sub: `brand-${org}` });
       const { id } = await reporting.schedule(user, { format: 'link' });
       await reporting.sendNow(user, id);
@@ -108,8 +108,8 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
       mail.attachments.map(({ cid, content }) => [cid, content.equals(tinyPng)]),
       /Acme’s own words/.test(`${mail.text}${mail.html}`),
     ]);
-    const ofA = ['"Acme" <numbers@acme.example>', 'help@acme.example', [['logo', true]], true];
-    expect(looks).toEqual([ofA, ['reports@analytics.example', undefined, [], false], ofA]);
+    const branded = ['"Acme" <numbers@acme.example>', 'help@acme.example', [['logo', true]], true];
+    expect(looks).toEqual([branded, ['reports@analytics.example', undefined, [], false], branded]);
   }, 60_000);
 
   test('are in the language of their recipient, also for two who log in as one tenant', async () => {
