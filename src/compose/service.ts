@@ -22,6 +22,7 @@ import type { Tables } from '../store/tables.js';
 import { createAuthenticate } from '../usecases/credentials/authenticate.js';
 import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
+import { describeAuthoredMetric, previewAuthoredMetric } from '../usecases/guest/author-preview.js';
 import type { OpenAssistant } from './assistant.js';
 import { createHandlers, operations } from './operations.js';
 import type { OpenRenderer } from './renderer.js';
@@ -33,8 +34,15 @@ export type Service = {
   readonly store: Store;
   readonly checks: readonly Check[];
   readonly authenticate: Authenticate;
+  /** For Studio: metrics that an author writes, as a guest would read them. */
+  readonly authoring: Authoring;
   /** Ends the background jobs, after they have stored the last uses of credentials once more. */
   readonly close: () => Promise<void>;
+};
+
+export type Authoring = {
+  readonly preview: ReturnType<typeof previewAuthoredMetric>;
+  readonly describe: ReturnType<typeof describeAuthoredMetric>;
 };
 
 type ServiceParts = {
@@ -65,11 +73,12 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
   const jobs = startBackgroundJobs({ store, clock, lastUses, log });
   const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   const renderer = await openRenderer(() => dispatch);
+  const sqlRewriter = createSqlRewriter();
   const dispatch: Dispatch = createDispatch({
     operations,
     handlers: createHandlers({
       ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports },
-      sqlRewriter: createSqlRewriter(),
+      sqlRewriter,
       tag: createTag(key),
       assistant: parts.openAssistant(() => dispatch),
     }),
@@ -79,10 +88,16 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
     store,
     authenticate,
     dispatch,
+    authoring: createAuthoring({ store, engine, clock, sqlRewriter }),
     checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
     close: () => closeAll([renderer.close, jobs.close]),
   };
 };
+
+const createAuthoring = (deps: Parameters<typeof previewAuthoredMetric>[0]): Authoring => ({
+  preview: previewAuthoredMetric(deps),
+  describe: describeAuthoredMetric(deps),
+});
 
 /**
  * Stores the initial service token of this installation, unless the store has it: a revoked or replaced token must stay

@@ -77,6 +77,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     }),
     schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
     viewAs: gateway.router.viewAs,
+    authoring: service.authoring,
     audit: gateway.audit,
     addressOf: admission.addressOf,
     guard: admission.studioGuard,

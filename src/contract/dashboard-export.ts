@@ -82,7 +82,8 @@ const sqlDefinition = z.strictObject({
   limit,
 }) satisfies z.ZodType<SqlDefinition, unknown>;
 
-const metricDefinition = z.discriminatedUnion('kind', [visualDefinition, sqlDefinition]);
+/** What the host may define: also SQL and expressions, which no request of a guest may hold. */
+export const metricDefinition = z.discriminatedUnion('kind', [visualDefinition, sqlDefinition]);
 
 const dashboardFilter = z.strictObject({
   name: identifier,

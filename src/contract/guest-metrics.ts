@@ -134,7 +134,8 @@ export const archiveGuestMetric = operation({
   },
 });
 
-const question = {
+/** What a preview asks besides its definition. */
+export const previewQuestion = {
   dashboardId: identifier.describe('The dashboard through which the metric is read.'),
   dashboardFilter: guestFilterValues.optional().describe('Values by the name of a dashboard filter.'),
   metricFilter: guestFilterValues.optional().describe('Values by the name of a filter in the definition.'),
@@ -152,7 +153,7 @@ export const previewGuestMetric = operation({
     'With a `metricId`, the definition is a change of that metric. Nothing is stored. Needs the same permission as the write itself.',
   credentials: ['guestToken'],
   input: z.strictObject({
-    ...question,
+    ...previewQuestion,
     metricId: identifier
       .optional()
       .describe('The metric to change. If missing, the definition is a new one, and needs `chart` and `from`.'),

@@ -75,6 +75,7 @@ export const prepareFlightsData = (
       ...reads(engine),
       until: (signal) => reads(engine.until(signal)),
       check: afterwards(engine.check),
+      statement: afterwards(engine.statement),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,

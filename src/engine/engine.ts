@@ -57,6 +57,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     ...until(undefined),
     until,
     check: createCheck(parts),
+    statement: createStatement(parts),
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
     forget: async (datasourceId) => {
@@ -130,33 +131,48 @@ const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
         ),
       };
 
-/** Prepares the statement as any query, and runs it with LIMIT 0. */
+/** Prepares the statement as any query, without a row, and hands it on. */
+const withStatement = <R>(
+  parts: Parts,
+  ask: AnyAsk,
+  signal: RequestSignal,
+  use: (database: Database, page: Statement, running: Running) => Promise<R>,
+): Promise<R> => {
+  const { databases, limits, log } = parts;
+  const { question } = ask;
+  const { requestId } = signal;
+  const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
+  const work = async (database: Database): Promise<R> => {
+    const place = { ...parts, database };
+    const { compiled } = await prepare(database, ask, { ...running, isWritten: true }, runOf(place, question, running));
+    return use(database, compiled.page, running);
+  };
+  const logged = { requestId, tenant: loggedTenant(question.tenant) };
+  const gone = () => logGone(log, question, requestId);
+  return refuseAborted(signal, gone, () =>
+    databases.use(question.datasource, clientDatabaseOf(question), work, logged),
+  );
+};
+
+/** Runs the statement with LIMIT 0. */
 const createCheck =
   (parts: Parts): Engine['check'] =>
   (asked, signal) => {
-    const { databases, limits, log } = parts;
     const definition = withoutCounting(asked.definition);
     // Nothing is cached, so neither data app nor epoch has an effect.
     const noCache = { dataAppId: '', epoch: 'none' as Epoch };
     const ask = answerOf({ ...asked, ...noCache, definition, timezone: null, sort: null, limit: 0, offset: 0 });
-    const { question } = ask;
-    const { requestId } = signal;
-    const running: Running = { signal, maxBytes: limits.answerBytes, requestId };
-    const work = async (database: Database): Promise<void> => {
-      const place = { ...parts, database };
-      const { compiled } = await prepare(
-        database,
-        ask,
-        { ...running, isWritten: true },
-        runOf(place, question, running),
-      );
-      await database.run(compiled.page, question.tenant, running);
-    };
-    const logged = { requestId, tenant: loggedTenant(question.tenant) };
-    const gone = () => logGone(log, question, requestId);
-    return refuseAborted(signal, gone, () =>
-      databases.use(question.datasource, clientDatabaseOf(question), work, logged),
-    );
+    return withStatement(parts, ask, signal, async (database, page, running) => {
+      await database.run(page, ask.question.tenant, running);
+    });
+  };
+
+const createStatement =
+  (parts: Parts): Engine['statement'] =>
+  (asked, signal) => {
+    const limit = Math.min(asked.limit ?? parts.limits.answerRows, parts.limits.answerRows);
+    const ask = answerOf({ ...asked, limit, definition: withoutCounting(asked.definition) });
+    return withStatement(parts, ask, signal, async (_, { sql }) => sql);
   };
 
 /** Marks an answer that was cut at a limit the caller did not set. */

@@ -2,17 +2,24 @@
  * Studio over HTTP, under `/studio`: sessions, the operations of the service and the commands of the gateway that a
  * person's roles allow, and reading as a tenant's user. It decides who may call what; what is called decides the rest.
  */
+import { createHash } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
+import { authoredMetric } from '../contract/author-previews.js';
+import { encodeReply } from '../contract/metrics.js';
 import type { Operation } from '../contract/operation.js';
+import { canonicalJson } from '../domain/canonical-json.js';
+import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
+import type { MetricDefinition } from '../domain/dashboard/metric.js';
 import { maskedAddress } from '../domain/deliver/address.js';
 import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
-import type { Caller } from '../domain/guest/caller.js';
+import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
+import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
-import { Refusal } from '../domain/refusal.js';
-import { hasRole, nameInRecords, type Person } from '../domain/studio/person.js';
-import type { Audit } from '../gateway/audit/audit.js';
+import { type Code, Refusal } from '../domain/refusal.js';
+import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { answerError, explain } from '../gateway/http/answer.js';
 import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
@@ -47,6 +54,10 @@ export type StudioOptions = {
   readonly authenticate: Authenticate;
   readonly work: Work;
   readonly viewAs: ViewAs;
+  readonly authoring: {
+    readonly preview: Authored<MetricReply>;
+    readonly describe: Authored<string>;
+  };
   readonly audit: Audit;
   readonly addressOf: AddressOf;
   readonly guard: CredentialGuard;
@@ -62,6 +73,12 @@ export type StudioOptions = {
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
 };
+
+type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
+  readonly dashboardId: string;
+  readonly definition: MetricDefinition;
+};
+type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
 
 const maxBodyBytes = 1024 * 1024;
 const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
@@ -90,7 +107,8 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const { sessionPaths, workPaths, viewPath, queryPaths, schedulePaths, uploadPaths } = createHandlers(options);
+  const handlers = createHandlers(options);
+  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, uploadPaths } = handlers;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -107,6 +125,8 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.post('/studio/uploads', answered(uploadPaths.create));
   router.put('/studio/uploads', answered(uploadPaths.replace));
   router.post('/studio/views', answered(viewPath.open));
+  router.post('/studio/metric-preview', answered(authorPaths.preview));
+  router.post('/studio/metric-statement', answered(authorPaths.describe));
   router.post('/studio/commands/:command', answered(workPaths.command));
   router.all('/studio/as/api/v2/guest/{*path}', answered(viewPath.ask));
   router.all('/studio/api/v2/{*path}', answered(workPaths.operation));
@@ -114,12 +134,23 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   return router;
 };
 
-/** UNAUTHORIZED is a code of the service, which the gateway's own answers do not have. */
+/** Codes of the service, which the gateway's own answers do not have. A view that ended is no end of the session. */
+const serviceErrors: Readonly<Partial<Record<Code, number>>> = {
+  UNAUTHORIZED: 403,
+  TOKEN_EXPIRED: 403,
+  METRIC_QUERY_ERROR: 400,
+  CLIENT_ID_ERROR: 400,
+  RLS_SETTINGS_PARAM_ERROR: 400,
+  APP_FILTER_PARAM_ERROR: 400,
+};
+
 const answerOf = (
   error: unknown,
 ): Pick<ReturnType<typeof answerError>, 'status' | 'body' | 'headers'> & { code: string } => {
-  if (!(error instanceof Refusal) || error.code !== 'UNAUTHORIZED') return answerError(error);
-  return { status: 403, code: error.code, body: JSON.stringify(envelope(error.code, error.message, 403)), headers: [] };
+  const status = error instanceof Refusal ? serviceErrors[error.code] : undefined;
+  if (!(error instanceof Refusal) || status === undefined) return answerError(error);
+  const { code, message } = error;
+  return { status, code, body: JSON.stringify(envelope(code, message, status)), headers: [] };
 };
 
 /** Answers what a handler throws, and logs it. */
@@ -150,6 +181,7 @@ const createHandlers = (options: StudioOptions) => ({
   sessionPaths: createSessionPaths(options),
   workPaths: createWorkPaths(options),
   viewPath: createViewPath(options),
+  authorPaths: createAuthorPaths(options),
   queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
   uploadPaths: createUploadPaths(options),
@@ -435,3 +467,65 @@ const asAuthor = (caller: Caller, person: Person): Caller => {
   assertRole(person, 'building metrics', ['author']);
   return caller.kind === 'guest' ? { ...caller, author: person } : caller;
 };
+
+/**
+ * Metrics that an author writes, as the user of a view would read them. They may be in SQL, so they are no part of the
+ * guests' interface: only a session's own page asks, by a view of that session.
+ */
+const createAuthorPaths = (options: StudioOptions) => {
+  const { authoring, audit } = options;
+  const loggedIn = loggedInOf(options);
+  const openedBy = authorOf(options);
+  const read = async (request: Request, showsRows: boolean) => {
+    const { session } = await loggedIn(request);
+    assertRole(session.person, 'building metrics', ['author']);
+    if (showsRows) assertSeesData(session.person);
+    const { view, ...metric } = await readInput(request, authoredMetric);
+    return { caller: await openedBy(view, session), metric };
+  };
+  return {
+    preview: async (request: Request, response: Response): Promise<void> => {
+      const { caller, metric } = await read(request, true);
+      const requestId = requestIdOf(response);
+      // Before the query: SQL whose author cannot be recorded must not run.
+      if (definitionSqlParts(metric.definition).length > 0) await audit.record(previewed(caller, metric, requestId));
+      const reply = await authoring.preview(caller, metric, goneSignal(response, requestId));
+      await sendData(response, encodeReply(reply));
+    },
+    /** Reads no row, so it needs no access to data. */
+    describe: async (request: Request, response: Response): Promise<void> => {
+      const { caller, metric } = await read(request, false);
+      const sql = await authoring.describe(caller, metric, goneSignal(response, requestIdOf(response)));
+      await sendData(response, { sql });
+    },
+  };
+};
+
+/** The user of a view that this session opened. Throws TOKEN_EXPIRED for a view that ended, or that is of another session. */
+const authorOf =
+  ({ views, authenticate }: StudioOptions) =>
+  async (view: string, { id, person }: StudioSession): Promise<AuthorCaller> => {
+    const ended = (cause?: unknown): Refusal =>
+      new Refusal('TOKEN_EXPIRED', 'This view has ended. Open it again.', { reason: 'studio-view-unknown', cause });
+    try {
+      const { token, sessionId } = views.open(view);
+      if (sessionId !== id) throw ended();
+      const caller = await authenticate(['guestToken'], token);
+      if (caller.kind === 'guest') return { ...caller, author: person };
+    } catch (error) {
+      throw error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR' ? ended(error) : error;
+    }
+    throw ended();
+  };
+
+/** The entry of a preview in SQL: who looked at whose rows, and a digest of the definition. */
+const previewed = (
+  { grant: { clientId, userIdentifier }, author }: AuthorCaller,
+  { definition, dashboardId }: AuthoredMetric,
+  requestId: string,
+): AuditEvent => ({
+  ...{ kind: 'admin', code: 'OK', requestId, clientId },
+  ...(userIdentifier === null ? {} : { user: userIdentifier }),
+  requestDigest: createHash('sha256').update(canonicalJson(definition)).digest('hex'),
+  detail: { command: 'metric-preview', operator: nameInRecords(author), dashboard: dashboardId },
+});

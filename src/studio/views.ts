@@ -53,7 +53,6 @@ export const viewOperations: Readonly<Record<string, ViewUse>> = {
   renderGuestDashboardPng: rows,
   renderGuestMetricPdf: rows,
   renderGuestMetricPng: rows,
-  // An author builds with the user's rows and restrictions, whether or not the user may build.
+  // An author builds on the user's fields, whether or not the user may build.
   listGuestFields: { showsData: false, builds: true },
-  previewGuestMetric: { showsData: true, builds: true },
 };

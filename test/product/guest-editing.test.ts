@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       await group.fill('lateness');
       await group.press('Tab');
       await page.getByRole('status').getByText('This name is taken').waitFor();
-      await page.getByText('Order, comparison and numbers').click();
+      await page.getByText('More settings').click();
       await page.getByLabel('Sort by').selectOption({ label: 'Lateness' });
       await page.getByLabel('Direction').selectOption('ASC');
       await page.getByLabel('Rows, at most').fill('5');
@@ -134,7 +134,7 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       {},
       async ({ page }) => {
         await build(page);
-        await page.getByText('Order, comparison and numbers').click();
+        await page.getByText('More settings').click();
         await page.getByLabel('Compare by date').selectOption({ index: 1 });
         await shoot(page, 'editor-dark-390');
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);

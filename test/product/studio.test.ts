@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import {
   analyst,
@@ -138,14 +139,40 @@ describe('a view as a user', () => {
     };
     const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
     const asked = { dashboardId: 'delays--ATL', definition };
-    const answer = await post<{ data: readonly { Origin: string }[] }>(
-      `${product.url}/studio/as/api/v2/guest/metrics/preview`,
-      asked,
-      body.data.token,
-    );
-    expect(answer.body.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
+    const tried = { ...asked, view: body.data.token, definition: { kind: 'visual', ...definition } };
+    type Rows = { data: { data: readonly { Origin: string }[] } };
+    const answer = await studio<Rows>(session, '/metric-preview', tried);
+    expect(answer.body.data.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
     const own = await login(product, analyst('ATL'));
     expect((await post(`${product.url}/api/v2/guest/metrics/preview`, asked, own.token)).status).toBe(403);
+  });
+
+  test('lets an author run SQL with the rows of that user’s tenant alone, which no token of a user may', async () => {
+    const session = await logIn(codeIn(await newLink()));
+    const sql = 'SELECT origin AS "Origin", count(*) AS n FROM flights WHERE origin = \'LAX\' OR true GROUP BY origin';
+    const outputs = { dimensions: [{ name: 'Origin' }], measures: [{ name: 'n' }] };
+    const definition = { kind: 'sql', chart: { type: 'table' }, sql, ...outputs };
+    const { body } = await studio<{ data: EmbedToken }>(session, '/views', { clientId: 'ATL', claims: analyst('ATL') });
+    const tried = { view: body.data.token, dashboardId: 'delays--ATL', definition };
+    type Rows = { data: { data: readonly { Origin: string }[] } };
+    const answer = await studio<Rows>(session, '/metric-preview', tried);
+    expect(answer.body.data.data.map(({ Origin }) => Origin)).toEqual(['ATL']);
+    const elsewhere = await studio<{ error: { code: string } }>(session, '/metric-preview', {
+      ...tried,
+      dashboardId: 'delays--LAX',
+    });
+    expect([elsewhere.status, elsewhere.body.error.code]).toEqual([403, 'UNAUTHORIZED']);
+    const statement = await studio<{ data: { sql: string } }>(session, '/metric-statement', tried);
+    expect(statement.body.data.sql).toMatch(/"origin".* = .*\$1/);
+    expect(statement.body.data.sql).not.toContain('ATL');
+    const own = await login(product, analyst('ATL'));
+    const asked = { dashboardId: 'delays--ATL', definition };
+    for (const path of [
+      '/api/v2/guest/metrics/preview',
+      '/studio/metric-preview',
+      '/studio/as/api/v2/guest/metrics/preview',
+    ])
+      expect((await post(`${product.url}${path}`, asked, own.token)).status).toBeGreaterThanOrEqual(400);
   });
 });
 
@@ -287,7 +314,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText(/answers the columns destination, far, but its dimensions and measures are/).waitFor();
     await write('SELECT destination, max(distance) AS miles FROM flights GROUP GROUP BY destination');
-    await form.getByRole('button', { name: 'Try' }).click();
+    await form.getByRole('button', { name: 'Run' }).click();
     const mark = form.locator('.cm-lintRange-error');
     await form
       .getByRole('alert')
@@ -295,22 +322,87 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       .waitFor();
     expect(await mark.allTextContents()).toEqual(['GROUP BY destination']);
     await write('SELECT destination, max(distance) AS miles FROM fligths GROUP BY destination');
-    await form.getByRole('button', { name: 'Try' }).click();
+    await page.keyboard.press('Control+Enter');
     await form
       .getByRole('alert')
       .getByText(/fligths/)
       .waitFor();
     expect((await mark.allTextContents()).join('')).toBe('fligths GROUP BY destination');
-    await shoot('sql-metric');
+    await shoot('sql-fault');
     expect((await contentOf()).data.metrics.map(({ name }) => name)).not.toContain('Longest');
     await write('SELECT destination, max(distance) AS miles FROM flights GROUP BY destination');
-    await form.getByRole('button', { name: 'Try' }).click();
-    await form.getByText('It can be answered.').waitFor();
+    await form.getByRole('button', { name: 'Run' }).click();
+    await form.getByText(/^It can be answered. Rows: \d+/).waitFor();
+    expect(await form.getByRole('row').count()).toBeGreaterThan(20);
+    await form.getByText('SQL that runs').click();
+    await form.getByText('Marked: the scope of the tenant LAX').waitFor();
+    expect(await form.locator('studio-code[read-only] .cm-lintRange-info').count()).toBe(1);
+    await shoot('sql-metric');
     expect(await violations()).toEqual([]);
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('“Longest” is saved in the template.').waitFor();
     const made = (await contentOf()).data.metrics.find(({ name }) => name === 'Longest');
     expect(made?.definition).toMatchObject({ kind: 'sql', measures: [{ name: 'miles' }] });
+    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page
+      .locator('tr', { hasText: made?.metricId ?? '' })
+      .getByRole('link', { name: 'Edit' })
+      .click();
+    await form.getByLabel('Name', { exact: true }).fill('Longest way');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('“Longest way” is saved in the template.').waitFor();
+    const changed = (await contentOf()).data.metrics.find(({ metricId }) => metricId === made?.metricId);
+    expect(changed).toEqual({ ...made, name: 'Longest way' });
+  });
+
+  test('an author sees rows and SQL of a metric, and changes its definition as JSON, which says what is wrong', async () => {
+    await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+    await page.locator('tr', { hasText: 'flights-a-day' }).getByRole('link', { name: 'Edit' }).click();
+    const editor = page.locator('studio-metric-editor');
+    await editor.getByRole('tab', { name: 'Rows' }).click();
+    await editor.getByRole('table').waitFor();
+    await shoot('metric-rows');
+    await editor.getByRole('tab', { name: 'SQL' }).click();
+    await editor.getByText('Marked: the scope of the tenant LAX').waitFor();
+    expect(await editor.locator('.cm-content').innerText()).toMatch(/WHERE[^\n]*"origin"[^\n]*\$1/);
+    await shoot('metric-statement');
+    await editor.getByRole('tab', { name: 'Definition' }).click();
+    await editor.getByText('The definition is valid.').waitFor();
+    await shoot('metric-definition');
+    expect(await violations()).toEqual([]);
+    const write = async (text: string) => {
+      await editor.locator('.cm-content').click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    };
+    const flights = { schemaName: 'main', tableName: 'flights' };
+    const definition = {
+      ...{ chart: { type: 'table' }, from: flights },
+      dimensions: [{ name: 'Destination', column: { ...flights, columnName: 'destination' } }],
+      measures: [
+        { name: 'Flights', aggregate: 'COUNT' },
+        { name: 'Miles a flight', expression: 'SUM(flights.distance) / COUNT(*)' },
+      ],
+      having: { measure: 'Flights', predicate: { kind: 'range', from: 100, to: null, toIsExclusive: false } },
+      limit: 3,
+    };
+    await write('{ "chart": ');
+    await editor.getByText('Line 1: Expected a value').waitFor();
+    await write(JSON.stringify({ kind: 'visual', ...definition, limit: 'three' }, null, 2));
+    await editor.getByText(/^Line \d+: definition.limit/).waitFor();
+    expect((await editor.locator('.cm-lintRange-error').allTextContents()).join('')).toBe('"three"');
+    await shoot('metric-definition-fault');
+    await write(JSON.stringify({ kind: 'visual', ...definition }, null, 2));
+    await editor.getByText('The definition is valid.').waitFor();
+    await editor.getByRole('tab', { name: 'Chart' }).click();
+    expect(await editor.getByRole('textbox', { name: 'Expression of Miles a flight' }).inputValue()).toContain('SUM(');
+    expect(await editor.getByRole('spinbutton', { name: 'Flights at least' }).inputValue()).toBe('100');
+    await until(() => editor.getByRole('row').count()).toBeGreaterThanOrEqual(4);
+    await shoot('metric-expression');
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await editor.getByRole('button', { name: 'Undo' }).click();
+    expect(await editor.getByRole('textbox', { name: /^Expression of/ }).count()).toBe(0);
   });
 
   test('a person moves a card by keyboard alone, and saves the arrangement', async () => {

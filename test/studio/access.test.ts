@@ -356,10 +356,7 @@ describe('a view as a tenant’s user', () => {
       expect([operation.name, status]).toEqual([operation.name, operation.name in viewOperations ? 200 : 403]);
     }
     const writes = guests.filter(({ resource }) => resource === 'Guest writes').map(({ name }) => name);
-    expect(writes.filter((name) => name in viewOperations).toSorted()).toEqual([
-      'listGuestFields',
-      'previewGuestMetric',
-    ]);
+    expect(writes.filter((name) => name in viewOperations)).toEqual(['listGuestFields']);
   });
 
   test('shows no row to a person without access to data', async () => {
@@ -378,13 +375,14 @@ describe('a view as a tenant’s user', () => {
     }
   });
 
-  test('lets authors alone try metrics', async () => {
+  test('lets authors alone read the fields of a user who may build nothing', async () => {
     for (const [role, status] of [
       ['support', 403],
       ['author', 200],
     ] as const) {
       const view = await viewOf(await server.as(personWith([role])));
-      const answer = await ask({ authorization: `Bearer ${view}` }, 'POST', '/studio/as/api/v2/guest/metrics/preview');
+      const path = '/studio/as/api/v2/guest/dashboards/x/fields';
+      const answer = await ask({ authorization: `Bearer ${view}` }, 'GET', path);
       expect([role, answer.status]).toEqual([role, status]);
     }
   });
@@ -399,5 +397,117 @@ describe('a view as a tenant’s user', () => {
     expect(await status('the-users-token')).toBe(401);
     await ask(headers, 'DELETE', '/studio/session');
     expect(await status(view)).toBe(401);
+  });
+});
+
+describe('a metric that an author writes', () => {
+  const sql = { kind: 'sql', chart: { type: 'table' }, sql: 'SELECT 1 AS n', measures: [{ name: 'n' }] };
+  const visual = { kind: 'visual', chart: { type: 'table' }, from: { schemaName: 'main', tableName: 'sales' } };
+  const paths = ['/studio/metric-preview', '/studio/metric-statement'] as const;
+  const viewOf = async (headers: Readonly<Record<string, string>>): Promise<string> => {
+    const asked = JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } });
+    const answer = await ask(headers, 'POST', '/studio/views', asked);
+    return ((await answer.json()) as { data: { token: string } }).data.token;
+  };
+  const bodyOf = (view: string, definition: object = sql) => JSON.stringify({ view, dashboardId: 'x', definition });
+  beforeEach(() => {
+    server.authored.length = 0;
+    server.audited.length = 0;
+  });
+
+  test.each(studioRoles)('is answered to a person with the role %s only if that is author or owner', async (role) => {
+    const headers = await server.as(personWith([role]));
+    const view = await viewOf(headers);
+    for (const path of paths) {
+      const { status } = await ask(headers, 'POST', path, bodyOf(view));
+      expect([path, status]).toEqual([path, ['author', 'owner'].includes(role) ? 200 : 403]);
+    }
+    expect(server.authored.every(({ caller }) => caller.author.roles.includes(role))).toBe(true);
+  });
+
+  test('shows no row to an author without access to data, who reads its statement', async () => {
+    const headers = await server.as(personWith(['author'], false));
+    const view = await viewOf(headers);
+    expect((await ask(headers, 'POST', paths[0], bodyOf(view))).status).toBe(403);
+    expect(server.authored).toEqual([]);
+    const answer = await ask(headers, 'POST', paths[1], bodyOf(view));
+    expect(await answer.json()).toEqual({ data: { sql: 'SELECT $1' }, error: null });
+  });
+
+  test('is not answered through a view alone, as requests that a browser sends as a guest are', async () => {
+    const headers = await server.as(personWith(['owner']));
+    const view = await viewOf(headers);
+    const { cookie = '', 'x-guestlist-change': change = '' } = headers;
+    for (const path of paths) {
+      const status = async (given: Readonly<Record<string, string>>) =>
+        (await ask({ 'content-type': 'application/json', ...given }, 'POST', path, bodyOf(view))).status;
+      expect(await status({ authorization: `Bearer ${view}` })).toBe(401);
+      expect(await status({ cookie })).toBe(403);
+      expect(await status({ cookie, 'x-guestlist-change': change, origin: 'https://host.example' })).toBe(403);
+      expect(await status({ cookie, 'x-guestlist-change': change })).toBe(200);
+    }
+    const asGuest = await ask({ authorization: `Bearer ${view}` }, 'POST', '/studio/as/api/v2/guest/metrics/preview');
+    expect(asGuest.status).toBe(403);
+  });
+
+  test('is read as the user of a view of the same session, and of no other', async () => {
+    const [headers, others] = await Promise.all([
+      server.as(personWith(['author'], true, 'ann')),
+      server.as(personWith(['author'], true, 'bob')),
+    ]);
+    const view = await viewOf(headers);
+    for (const token of [await viewOf(others), 'the-users-token', `${view.slice(0, -2)}AA`]) {
+      const answer = await ask(headers, 'POST', paths[0], bodyOf(token));
+      expect(answer.status).toBe(403);
+      expect(await answer.json()).toMatchObject({ error: { code: 'TOKEN_EXPIRED' } });
+    }
+    expect((await ask(headers, 'POST', paths[0], bodyOf(view))).status).toBe(200);
+    expect(server.authored.map(({ caller }) => [caller.author.subject, caller.grant.clientId])).toEqual([
+      ['ann', 'LAX'],
+    ]);
+  });
+
+  test('in SQL is in the audit before it runs, with the author, the tenant and no text', async () => {
+    const headers = await server.as(personWith(['author'], true, 'ann'));
+    const view = await viewOf(headers);
+    server.audited.length = 0;
+    await ask(headers, 'POST', paths[0], bodyOf(view, visual));
+    await ask(headers, 'POST', paths[1], bodyOf(view));
+    expect(server.audited).toEqual([]);
+    await ask(headers, 'POST', paths[0], bodyOf(view));
+    const measured = { ...visual, measures: [{ name: 'n', expression: 'SUM(sales.id)' }] };
+    await ask(headers, 'POST', paths[0], bodyOf(view, measured));
+    const detail = { command: 'metric-preview', operator: expect.stringContaining('ann'), dashboard: 'x' };
+    const entry = {
+      kind: 'admin',
+      clientId: 'LAX',
+      user: 'ann',
+      requestDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect(server.audited).toEqual([expect.objectContaining({ ...entry, detail }), expect.objectContaining(entry)]);
+    expect(JSON.stringify(server.audited)).not.toContain('SELECT');
+    let isFull = false;
+    const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, {
+      auditFails: () => isFull,
+    });
+    const own = await other.as(personWith(['author']));
+    const send = (path: string, body: string) => fetch(`${other.url}${path}`, { method: 'POST', headers: own, body });
+    const opened = await send('/studio/views', JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } }));
+    const { data } = (await opened.json()) as { data: { token: string } };
+    isFull = true;
+    expect((await send(paths[0], bodyOf(data.token))).status).toBe(500);
+    expect(other.authored).toEqual([]);
+    other.close();
+  });
+
+  test('that is not valid is refused with the place of each fault', async () => {
+    const headers = await server.as(personWith(['author']));
+    const view = await viewOf(headers);
+    const answer = await ask(headers, 'POST', paths[1], bodyOf(view, { ...visual, limit: 'ten', colour: 'red' }));
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe('INVALID_REQUEST_BODY');
+    expect(error.message).toContain('definition.limit');
+    expect(error.message).toContain('colour');
   });
 });

@@ -7,7 +7,9 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
+import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import type { WatchedSchedule } from '../../src/domain/deliver/operator.js';
+import type { AuthorCaller } from '../../src/domain/guest/caller.js';
 import type { Clock } from '../../src/domain/ports.js';
 import type { QueryNote } from '../../src/domain/query/watch.js';
 import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
@@ -60,6 +62,8 @@ export const personWith = (roles: Person['roles'], seesData = true, subject = ro
   seesData,
 });
 
+type Authored = { readonly caller: AuthorCaller; readonly definition: MetricDefinition };
+
 export type StudioServer = {
   readonly url: string;
   /** What reached the service, and as whom. */
@@ -68,6 +72,8 @@ export type StudioServer = {
   readonly audited: AuditEvent[];
   /** Schedules that were paused or resumed. */
   readonly paused: [id: string, isPaused: boolean][];
+  /** Metrics of authors that reached the service, and as whom. */
+  readonly authored: Authored[];
   readonly links: ReturnType<typeof createLoginLinks>;
   readonly sessions: ReturnType<typeof createStudioSessions>;
   /** Headers of a person who is logged in. */
@@ -104,13 +110,16 @@ const noUploads: Uploads = {
   listSources: async () => [],
 };
 
-const guestCaller = { kind: 'guest', grant: { id: 'of-the-user' } } as const;
+const guestCaller = {
+  kind: 'guest',
+  grant: { id: 'of-the-user', clientId: 'LAX', userIdentifier: 'ann' },
+} as const;
 
 export const startStudioServer = async (
   clock: Clock,
   openId: OpenId | null = null,
   offered: Readonly<Record<string, Operation>> = operations,
-  given: { readonly uploads?: Uploads; readonly dispatch?: Dispatch } = {},
+  given: { readonly uploads?: Uploads; readonly dispatch?: Dispatch; readonly auditFails?: () => boolean } = {},
 ): Promise<StudioServer> => {
   const tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
   const ids = { uuid: randomUUID };
@@ -121,7 +130,12 @@ export const startStudioServer = async (
   const commands: string[] = [];
   const audited: AuditEvent[] = [];
   const paused: [string, boolean][] = [];
-  const audit = { record: async (event: AuditEvent) => void audited.push(event) };
+  const audit = {
+    record: async (event: AuditEvent) => {
+      if (given.auditFails?.() === true) throw new Error('the audit is full');
+      audited.push(event);
+    },
+  };
   const dispatch: Dispatch = async (request) => {
     dispatched.push(request);
     if (given.dispatch !== undefined) return given.dispatch(request);
@@ -135,6 +149,7 @@ export const startStudioServer = async (
   };
   const { uploads = noUploads } = given;
   const log = pino({ level: 'silent' });
+  const authored: Authored[] = [];
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -163,6 +178,17 @@ export const startStudioServer = async (
         because: [],
       },
     }),
+    authoring: {
+      preview: async (caller, { definition }) => {
+        authored.push({ caller, definition });
+        const answer = { rows: [{ n: 1 }], columns: [], groupbyColumnList: [], totalRecords: 1 };
+        return { metricId: 'preview', answer, timeTakenInMs: 0 };
+      },
+      describe: async (caller, { definition }) => {
+        authored.push({ caller, definition });
+        return 'SELECT $1';
+      },
+    },
     audit,
     addressOf: () => '127.0.0.1',
     guard: noGuard,
@@ -189,7 +215,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, paused, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, authored, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };

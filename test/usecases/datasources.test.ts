@@ -51,6 +51,7 @@ const engine: Engine = {
   options: never,
   stream: never,
   check: never,
+  statement: never,
   until: () => engine,
   close: never,
   forgetClient: never,

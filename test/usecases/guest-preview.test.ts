@@ -51,17 +51,3 @@ test('a preview ends when its caller asks for another one and aborts the first',
   superseded.abort();
   await expect(first).rejects.toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'caller-gone' });
 });
-
-test('an author tries a metric as a guest who may make none, and never as one whose token restricts metrics by name', async () => {
-  await updateEmbed(world.deps)(world.api(), { embedId: 'two', accessSettings: { isAllowMetricCreation: false } });
-  const author = { issuer: 'link', subject: 'ann', name: 'Ann', roles: ['author'], seesData: true } as const;
-  const measures = [{ name: 'Sales', aggregate: 'COUNT' as const }];
-  const asked = { dashboardId: 'two', definition: { chart: { type: 'table' as const }, from: world.sales, measures } };
-  const guest = await world.mint();
-  const tried = previewGuestMetric(world.deps);
-  await expect(tried(guest, asked, stays)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
-  expect((await tried({ ...guest, author }, asked, stays)).answer.rows).toHaveLength(1);
-  const rlsSettings = [{ metricId, values: { State: 'CA' } }];
-  const restricted = { ...guest, author, grant: { ...guest.grant, rlsSettings } };
-  await expect(tried(restricted, asked, stays)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
-});

@@ -4,17 +4,20 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { metricDefinition } from '../../src/contract/dashboard-export.js';
 import { newGuestDefinition } from '../../src/contract/guest-definition.js';
 import { chartTypes } from '../../src/domain/dashboard/chart.js';
-import { aggregates, type Calculation } from '../../src/domain/dashboard/metric.js';
+import { definitionFaults } from '../../src/domain/dashboard/definition.js';
+import { aggregates, type Calculation, type ConditionTree } from '../../src/domain/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
 import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import { guestFields } from '../../src/domain/guest/fields.js';
-import { guestFaults, newDefinition } from '../../src/domain/guest/metric.js';
+import { guestFaults, type NewGuestDefinition } from '../../src/domain/guest/metric.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { searchFields } from '../../src/web/editor/catalogue.js';
 import { cautionsOf } from '../../src/web/editor/cautions.js';
 import { chartFits, chartNeed, suggestedChart } from '../../src/web/editor/charts.js';
-import { type Draft, definitionOf, draftOf, emptyDraft } from '../../src/web/editor/draft.js';
+import { type Draft, type Drafted, definitionOf, draftOf, emptyDraft, wholeOf } from '../../src/web/editor/draft.js';
 import { type Action, edit, type Grouping, refusalOf, type Shelf } from '../../src/web/editor/edit.js';
 import { changed, historyOf, redone, undone } from '../../src/web/editor/history.js';
 import {
@@ -144,7 +147,8 @@ const groupings: readonly Grouping[] = [
 const aGrouping = fc.constantFrom(...groupings);
 const aName = fc.oneof(fc.constantFrom('Total', 'total', 'Rows', '', ' ', 'x'.repeat(300), '\u0007'), fc.string());
 const at = fc.nat(4);
-const shelf = fc.constantFrom<Shelf>('dimensions', 'drillPath', 'measures', 'calculations', 'filters');
+const shelf = fc.constantFrom<Shelf>('dimensions', 'drillPath', 'measures', 'calculations', 'filters', 'having');
+const conditionShelf = fc.constantFrom('filters' as const, 'having' as const);
 const percentile = fc.constantFrom(undefined, undefined, 0.25, 1, 2);
 const groupShelf = fc.constantFrom('dimensions' as const, 'dimensions' as const, 'drillPath' as const);
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
@@ -171,7 +175,35 @@ const likelyFilter = fc
   .constantFrom(...likelyFilters)
   .map(([name, predicate]) => ({ kind: 'addFilter' as const, column: columnRef(name), predicate }));
 
+const likelyGroups = fc.constantFrom<Predicate>(
+  { kind: 'range', from: 2, to: null, toIsExclusive: false },
+  { kind: 'range', from: -5, to: 1_000_000, toIsExclusive: true },
+  { kind: 'compare', operator: '>', value: 12.5 },
+  { kind: 'noneOf', values: [3, 4] },
+  { kind: 'isNotNull' },
+);
+const anExpression = fc.constantFrom(
+  ...['SUM(sales.amount) / COUNT(*)', 'COUNT(*) * 2', 'MAX(sales.weight)', 'SUM(sales.nothing)', 'sales.amount'],
+  ...['AVG(', ' ', '', 'x'.repeat(5000), "MIN(sales.client) || 'x'"],
+);
+
 const anAction = fc.oneof(
+  fc.record({ kind: fc.constant('groupFilter' as const), pick: fc.nat(9), predicate: likelyGroups }),
+  fc.record({ kind: fc.constant('groupFilter' as const), pick: fc.nat(9), predicate: aPredicate }),
+  fc.record({ kind: fc.constant('changeGroupFilter' as const), at, predicate: fc.oneof(likelyGroups, aPredicate) }),
+  fc.record({ kind: fc.constant('join' as const), shelf: conditionShelf, at, isOr: fc.boolean() }),
+  fc.record({ kind: fc.constant('joinLast' as const), shelf: conditionShelf }),
+  likelyFilter,
+  fc.record({ kind: fc.constant('groupFilter' as const), pick: fc.nat(1), predicate: likelyGroups }),
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('addExpression' as const),
+      expression: anExpression,
+      name: optional(aName),
+    }),
+  },
+  fc.record({ kind: fc.constant('changeExpression' as const), at, expression: anExpression }),
   likely.measure,
   likely.group,
   likelyFilter,
@@ -238,6 +270,14 @@ const actionOf = (draft: Draft, step: Step): Action => {
   const name = (pick: number): string => names[pick % Math.max(1, names.length)] ?? 'none';
   if (step.kind === 'calculate')
     return { kind: 'addCalculation', calculation: calculationOf(draft, step.type, step.pick, step.name) };
+  if (step.kind === 'groupFilter') {
+    const { predicate } = step;
+    const measure = draft.measures[step.pick % Math.max(1, draft.measures.length)]?.name ?? 'none';
+    return { kind: 'addGroupFilter', measure, predicate };
+  }
+  if (step.kind === 'joinLast') {
+    return { kind: 'join', shelf: step.shelf, at: draft[step.shelf].length - 1, isOr: true };
+  }
   if (step.kind === 'renameAt') return { kind: 'rename', from: name(step.pick), to: step.to };
   if (step.kind === 'sortAt')
     return { kind: 'sort', name: name(step.pick), direction: step.direction as 'ASC' | 'DESC' };
@@ -246,12 +286,21 @@ const actionOf = (draft: Draft, step: Step): Action => {
 
 const moment = { now: new Date('2024-04-20T12:00:00Z'), timezone: null };
 
+/** The faults that the service finds: those for guests, who send no expressions, else those for the host. */
+const faultsOf = (parts: Drafted): readonly string[] => {
+  const isForGuests = newGuestDefinition.safeParse(parts).success;
+  expect(isForGuests).toBe(parts.measures.every(({ expression }) => expression === undefined));
+  const whole = wholeOf(parts);
+  if (!isForGuests) return [...definitionFaults(whole, mart), ...definitionTypeFaults(whole, mart)];
+  return guestFaults({ parts: parts as NewGuestDefinition, whole, before: null }, mart, moment).sent;
+};
+
 /** Refusals of the engine, by reason. */
 const refusalOfEngine = async (draft: Draft): Promise<string | null> => {
   const parts = definitionOf(draft);
   if (parts === undefined) throw new Error('nothing to run');
   try {
-    await engine.query(question(path, mart, 'a', newDefinition(parts), { limit: 20 }));
+    await engine.query(question(path, mart, 'a', wholeOf(parts), { limit: 20 }));
     return null;
   } catch (error) {
     if (error instanceof Refusal) return `${error.reason}: ${error.message}`;
@@ -260,22 +309,28 @@ const refusalOfEngine = async (draft: Draft): Promise<string | null> => {
 };
 
 test('every reachable definition passes the schema, and runs or is refused as the core says beforehand', async () => {
-  const tally = { ran: 0, warned: 0, refused: 0, still: 0, parts: 0 };
+  const tally = { ran: 0, warned: 0, refused: 0, still: 0, parts: 0, groups: 0, either: 0, expressions: 0 };
   const check = async (draft: Draft): Promise<void> => {
     const parts = definitionOf(draft);
     if (parts === undefined) return;
+    const whole = wholeOf(parts);
     // What was saved is edited again as the same draft.
-    expect(definitionOf(draftOf(newDefinition(parts)) ?? emptyDraft)).toEqual(parts);
-    expect(newGuestDefinition.safeParse(parts).error?.issues ?? []).toEqual([]);
+    expect(definitionOf(draftOf(whole))).toEqual(parts);
+    expect(metricDefinition.safeParse(whole).error?.issues ?? []).toEqual([]);
     const cautions = cautionsOf(draft, catalogue);
-    const faults = guestFaults({ parts, whole: newDefinition(parts), before: null }, mart, moment);
-    expect([faults.sent.length > 0, faults.sent]).toEqual([cautions.some(({ isFault }) => isFault), expect.anything()]);
-    if (faults.sent.length > 0) return;
+    const faults = faultsOf(parts);
+    expect([faults.length > 0, faults]).toEqual([cautions.some(({ isFault }) => isFault), expect.anything()]);
+    if (faults.length > 0) return;
     const refusal = await refusalOfEngine(draft);
     if (cautions.some(({ code }) => code === 'database-decides')) tally.warned += 1;
     else expect(refusal).toBeNull();
     tally[refusal === null ? 'ran' : 'refused'] += 1;
-    tally.parts += draft.dimensions.length + draft.measures.length + draft.filters.length + draft.calculations.length;
+    const { dimensions, measures, filters, calculations, having } = draft;
+    tally.parts += dimensions.length + measures.length + filters.length + calculations.length + having.length;
+    if (refusal !== null) return;
+    tally.groups += having.length;
+    tally.either += [...filters, ...having].filter(({ isOr }) => isOr === true).length;
+    tally.expressions += measures.filter(({ expression }) => expression !== undefined).length;
   };
   await fc.assert(
     fc.asyncProperty(fc.array(anAction, { minLength: 4, maxLength: 24, size: 'max' }), async (steps) => {
@@ -298,7 +353,70 @@ test('every reachable definition passes the schema, and runs or is refused as th
   expect(tally.ran).toBeGreaterThan(numRuns / 3);
   expect(tally.still).toBeGreaterThan(numRuns);
   expect(tally.parts).toBeGreaterThan(numRuns);
+  for (const seen of [tally.groups, tally.either, tally.expressions]) expect(seen).toBeGreaterThan(numRuns / 100);
 }, 120_000);
+
+/** Trees that the schema takes: groups at most three deep. */
+const aTree = (depth: number): fc.Arbitrary<ConditionTree> => {
+  const leaf = fc.nat(5).map(
+    (value): ConditionTree => ({
+      column: columnRef('sales.shop'),
+      predicate: { kind: 'compare', operator: '=', value },
+    }),
+  );
+  if (depth === 0) return leaf;
+  const items = fc.array(aTree(depth - 1), { minLength: 1, maxLength: 3 });
+  return fc.oneof(
+    leaf,
+    items.map((all) => ({ all })),
+    items.map((any) => ({ any })),
+  );
+};
+
+const passes = (tree: ConditionTree | undefined, isTrue: (value: unknown) => boolean): boolean => {
+  if (tree === undefined) return true;
+  if ('predicate' in tree) return tree.predicate.kind === 'compare' && isTrue(tree.predicate.value);
+  return 'all' in tree ? tree.all.every((one) => passes(one, isTrue)) : tree.any.some((one) => passes(one, isTrue));
+};
+
+test('conditions of any shape mean the same after they were edited, and none is lost beside another', () => {
+  const base = { chart: { type: 'table' }, from: { schemaName: 'main', tableName: 'sales' } } as const;
+  let deep = 0;
+  fc.assert(
+    fc.property(aTree(3), fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), (where, truths) => {
+      const isTrue = (value: unknown): boolean => truths[Number(value)] === true;
+      const draft = draftOf(wholeOf({ ...base, where }));
+      const parts = definitionOf(draft);
+      expect(passes(parts?.where, isTrue)).toBe(passes(where, isTrue));
+      expect(newGuestDefinition.safeParse(parts).success).toBe(true);
+      if (draft.kept.where !== undefined) deep += 1;
+      const action: Action = {
+        ...{ kind: 'addFilter', column: columnRef('sales.shop') },
+        predicate: { kind: 'oneOf', values: [1] },
+      };
+      const refusal = refusalOf(draft, catalogue, action);
+      const next = definitionOf(edit(draft, catalogue, action));
+      if (refusal !== null) expect([refusal, next]).toEqual(['too-deep', parts]);
+      expect(newGuestDefinition.safeParse(next).success).toBe(true);
+    }),
+    { seed, numRuns: 500 },
+  );
+  expect(deep).toBeGreaterThan(50);
+});
+
+test('a condition on groups leaves with its measure, and with a type that it does not fit', () => {
+  const steps: readonly Action[] = [
+    { kind: 'addMeasure', column: columnRef('shops.name'), aggregate: 'MIN' },
+    { kind: 'addGroup', shelf: 'dimensions', column: columnRef('sales.paid') },
+    { kind: 'addGroupFilter', measure: 'name', predicate: { kind: 'like', pattern: 'N%' } },
+    { kind: 'rename', from: 'name', to: 'First' },
+  ];
+  const draft = steps.reduce((before, action) => edit(before, catalogue, action), emptyDraft);
+  expect(draft.having).toMatchObject([{ measure: 'First' }]);
+  expect(edit(draft, catalogue, { kind: 'changeMeasure', at: 0, aggregate: 'MAX' }).having).toEqual(draft.having);
+  expect(edit(draft, catalogue, { kind: 'changeMeasure', at: 0, aggregate: 'COUNT' }).having).toEqual([]);
+  expect(edit(draft, catalogue, { kind: 'remove', shelf: 'measures', at: 0 }).having).toEqual([]);
+});
 
 test('a draft that the core finds without fault has a chart that fits, and the others say what they need', () => {
   const column = columnRef('sales.amount');

@@ -78,3 +78,12 @@ export const listSqlParts = (content: DashboardContent): readonly SqlPart[] => {
   });
   return [...ofDashboard, ...ofMetrics];
 };
+
+/** As `listSqlParts`, of one metric. Places are those in its definition. */
+export const definitionSqlParts = (definition: MetricDefinition): readonly SqlPart[] => {
+  const metric = { metricId: '', name: '', definition, lineage: [], placement: 'METRIC' } as const;
+  return listSqlParts({ layout: [], filters: [], gridMargin: [], metrics: [metric] }).map((part) => ({
+    ...part,
+    place: part.place.replace('metrics[0].definition.', ''),
+  }));
+};

@@ -25,7 +25,9 @@ export type LiveGrant = GuestGrant & { readonly epoch: Epoch; readonly revision:
 export type GuestCaller = {
   readonly kind: 'guest';
   readonly grant: LiveGrant;
-  /** An author in Studio who looks through the eyes of this guest, and tries metrics whether or not the guest may. */
+  /** An author in Studio who looks through the eyes of this guest, and builds metrics whether or not the guest may. */
   readonly author?: Person;
 };
+/** Only Studio makes such a caller, for a session of its own: no credential of a request does. */
+export type AuthorCaller = GuestCaller & { readonly author: Person };
 export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

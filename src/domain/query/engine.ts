@@ -44,6 +44,11 @@ export type Engine = Reads & {
    */
   readonly check: (question: TypeQuestion, signal: RequestSignal) => Promise<void>;
   /**
+   * Returns the statement that answers the question, in its tenant scope and with placeholders for values. Reads no
+   * row: of a dimension with `bucketCount`, the width is another one. Throws as `query`.
+   */
+  readonly statement: (question: MetricQuestion, signal: RequestSignal) => Promise<string>;
+  /**
    * Returns the current tables of the datasource, ordered by schema and name. Later questions use them too.
    * `databases`: further databases of the server whose tables are returned, for servers where a database is a schema.
    * Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.

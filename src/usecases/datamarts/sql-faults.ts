@@ -42,17 +42,25 @@ const faultsOfPart = async (
   ];
 };
 
+/** Returns all faults of these texts, each with its place. */
+export const sqlPartFaults = async (
+  checks: Checks,
+  dialect: DatasourceType,
+  datamarts: readonly Datamart[],
+  parts: readonly SqlPart[],
+): Promise<readonly string[]> => {
+  const faults: string[] = [];
+  for (const part of parts) faults.push(...(await faultsOfPart(checks, dialect, datamarts, part)));
+  return faults;
+};
+
 /** Returns all faults of the content's SQL, each with its place. */
-export const contentSqlFaults = async (
+export const contentSqlFaults = (
   checks: Checks,
   dialect: DatasourceType,
   datamarts: readonly Datamart[],
   content: DashboardContent,
-): Promise<readonly string[]> => {
-  const faults: string[] = [];
-  for (const part of listSqlParts(content)) faults.push(...(await faultsOfPart(checks, dialect, datamarts, part)));
-  return faults;
-};
+): Promise<readonly string[]> => sqlPartFaults(checks, dialect, datamarts, listSqlParts(content));
 
 /**
  * Returns all faults of the custom columns of a datamart's tables. An expression may use only columns of its own table.

@@ -35,15 +35,15 @@ export const unsavedMetric = (grant: GuestGrant, { dashboard }: Opened, definiti
   return { metricId: previewId, workspaceId, name: previewId, definition, lineage: [], owner: grant, ...hostMade };
 };
 
-/** Returns the metric as it would be after the write. A guest needs the permission of that write; an author tries any. */
+/** Returns the metric as it would be after the write. A guest needs the permission of that write. */
 const draft = async (
   deps: Deps,
-  { grant, author }: GuestCaller,
+  { grant }: GuestCaller,
   opened: Opened,
   command: PreviewGuestMetric,
 ): Promise<Metric> => {
   if (command.metricId === undefined) {
-    if (author === undefined) assertWrites(grant, opened.embed, 'createGuestMetric');
+    assertWrites(grant, opened.embed, 'createGuestMetric');
     assertDefines(grant);
     if (!isWhole(command.definition)) {
       throw new Refusal('INVALID_REQUEST_BODY', 'definition: a new metric needs chart and from.');

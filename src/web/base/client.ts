@@ -248,7 +248,8 @@ const optionsIn = ({ data, hasMore }: Record<string, unknown>): OptionList | und
   return { options: data, hasMore: typeof hasMore === 'boolean' ? hasMore : data.length >= 100 };
 };
 
-const answerIn = ({
+/** The answer in the body of a query. Undefined: it is none. */
+export const answerIn = ({
   data,
   metaData,
   totalRecords,

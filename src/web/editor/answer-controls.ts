@@ -127,14 +127,11 @@ const writing = ({ draft: { chart }, text, act }: Editing): TemplateResult => {
     ${input(text('Currency code'), 'text', currency ?? '', money)} ${input(text('Unit'), 'text', unit ?? '', name)}`;
 };
 
-/** The controls, closed at first. */
-export const answerControls = (editing: Editing): TemplateResult => {
+/** The shelves: order, comparison and numbers. */
+export const answerShelves = (editing: Editing): TemplateResult => {
   const { text } = editing;
-  const group = (label: string, controls: TemplateResult) =>
-    html`<fieldset><legend>${label}</legend>${controls}</fieldset>`;
-  return html`<details class="answer">
-    <summary>${text('Order, comparison and numbers')}</summary>
-    ${group(text('Order'), sorting(editing))} ${group(text('Comparison'), comparing(editing))}
-    ${group(text('Numbers'), writing(editing))}
-  </details>`;
+  const shelf = (label: string, controls: TemplateResult) =>
+    html`<section class="shelf settings" part="shelf" aria-label=${label}><h2>${label}</h2><div>${controls}</div></section>`;
+  return html`${shelf(text('Comparison'), comparing(editing))} ${shelf(text('Order'), sorting(editing))}
+    ${shelf(text('Numbers'), writing(editing))}`;
 };

@@ -1,6 +1,7 @@
 /** What the service will say about a draft: faults that it refuses, and cases that only the database decides. */
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import { areJoinable, type Catalogue, findField } from './catalogue.js';
+import { leavesOf } from './conditions.js';
 import type { Draft } from './draft.js';
 
 export type Caution = {
@@ -10,7 +11,7 @@ export type Caution = {
     | 'empty'
     | 'unknown-field'
     | 'not-joined'
-    /** The type of a computed field is known to the database only. */
+    /** The type of a computed field, and what an expression means, is known to the database only. */
     | 'database-decides'
     /** A comparison shows only where the metric has no groups. */
     | 'comparison-unused';
@@ -32,17 +33,23 @@ const columnCautions = ({ from }: Draft, catalogue: Catalogue, { path, column }:
 
 /** Returns the faults and cautions of a draft. Without any, the service runs it. */
 export const cautionsOf = (draft: Draft, catalogue: Catalogue): readonly Caution[] => {
-  const { dimensions, measures, drillPath, filters, comparison } = draft;
+  const { dimensions, measures, drillPath, filters, comparison, kept } = draft;
+  const nested = (kept.where ?? []).flatMap((tree) => leavesOf(tree));
   const columns = [
     ...placed('dimensions', dimensions),
     ...placed('measures', measures),
     ...placed('drillPath', drillPath),
-    ...placed('where.all', filters),
+    ...placed('where.all', [...filters, ...nested]),
     ...(comparison === null ? [] : [{ path: 'comparison.column', column: comparison.column }]),
   ];
   return [
     ...(dimensions.length + measures.length === 0 ? [{ path: 'measures', code: 'empty', isFault: true } as const] : []),
     ...columns.flatMap((one) => columnCautions(draft, catalogue, one)),
+    ...measures.flatMap(({ expression }, index) =>
+      expression === undefined
+        ? []
+        : [{ path: `measures[${index}].expression`, code: 'database-decides', isFault: false } as const],
+    ),
     ...(comparison !== null && dimensions.length > 0
       ? [{ path: 'comparison', code: 'comparison-unused', isFault: false } as const]
       : []),

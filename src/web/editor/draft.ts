@@ -1,33 +1,50 @@
 /** The definition that an editor changes, and its names. Every draft passes the schema of the service. */
 import type { Chart } from '../../domain/dashboard/chart.js';
 import type {
-  AggregateMeasure,
   Calculation,
   Comparison,
   Dimension,
+  HavingTree,
   Measure,
-  MetricDefinition,
   Sort,
   VisualDefinition,
 } from '../../domain/dashboard/metric.js';
 import type { TableRef } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
-import type { NewGuestDefinition } from '../../domain/guest/metric.js';
+import { type Deep, type Either, leavesOf, renamedIn, shelvesOf, treeOf } from './conditions.js';
+
+/** A condition on the values of a measure. */
+export type GroupCondition = Extract<HavingTree, { readonly measure: string }>;
 
 export type Draft = {
   readonly chart: Chart;
   /** Null until the first field or table is chosen. */
   readonly from: TableRef | null;
   readonly dimensions: readonly Dimension[];
-  readonly measures: readonly AggregateMeasure[];
+  readonly measures: readonly Measure[];
   readonly calculations: readonly Calculation[];
-  /** All of them must pass. */
-  readonly filters: readonly Condition[];
+  readonly filters: readonly Either<Condition>[];
+  /** Conditions on groups. */
+  readonly having: readonly Either<GroupCondition>[];
   readonly drillPath: readonly Dimension[];
   readonly comparison: Comparison | null;
   readonly sort: readonly Sort[];
   readonly limit: number | null;
+  readonly kept: Kept;
 };
+
+/** Parts that no shelf shows. They stay as they are. */
+type Kept = {
+  readonly filters?: VisualDefinition['filters'] | undefined;
+  readonly rlsVariables?: VisualDefinition['rlsVariables'] | undefined;
+  readonly underlying?: VisualDefinition['underlying'] | undefined;
+  readonly where?: readonly Deep<Condition>[] | undefined;
+  readonly having?: readonly Deep<GroupCondition>[] | undefined;
+};
+
+/** What a draft says: a definition without empty parts. */
+export type Drafted = Omit<VisualDefinition, 'kind' | 'filters' | 'rlsVariables' | 'underlying'> &
+  Pick<Kept, 'filters' | 'rlsVariables' | 'underlying'>;
 
 export const emptyDraft: Draft = {
   chart: { type: 'table' },
@@ -36,53 +53,68 @@ export const emptyDraft: Draft = {
   measures: [],
   calculations: [],
   filters: [],
+  having: [],
   drillPath: [],
   comparison: null,
   sort: [],
   limit: null,
+  kept: {},
 };
+
+/** Without the parts that are undefined or empty lists. */
+const present = <Parts extends object>(parts: Parts): Partial<Parts> =>
+  Object.fromEntries(
+    Object.entries(parts).filter(([, part]) => part !== undefined && !(Array.isArray(part) && part.length === 0)),
+  ) as Partial<Parts>;
 
 /** Returns the definition that is sent to the service. Undefined if no table is chosen. */
-export const definitionOf = ({ from, filters, comparison, ...parts }: Draft): NewGuestDefinition | undefined =>
-  from === null
-    ? undefined
-    : {
-        ...parts,
-        from,
-        ...(filters.length === 0 ? {} : { where: { all: filters } }),
-        ...(comparison === null ? {} : { comparison }),
-      };
-
-const isAggregate = (measure: Measure): measure is AggregateMeasure => measure.expression === undefined;
-
-/** The conditions that must all pass. Undefined for a tree that the editor cannot show. */
-const conditionsOf = ({ where }: VisualDefinition): readonly Condition[] | undefined => {
-  if (where === undefined) return [];
-  if ('predicate' in where) return [where];
-  if (!('all' in where)) return undefined;
-  const conditions = where.all.filter((node): node is Condition => 'predicate' in node);
-  return conditions.length === where.all.length ? conditions : undefined;
+export const definitionOf = (draft: Draft): Drafted | undefined => {
+  const { from, filters, having, comparison, calculations, kept, ...parts } = draft;
+  const { where: deepWhere = [], having: deepHaving = [], ...rest } = kept;
+  if (from === null) return undefined;
+  const optional = {
+    calculations,
+    where: treeOf(filters, deepWhere),
+    having: treeOf(having, deepHaving),
+    comparison: comparison ?? undefined,
+  };
+  return { ...parts, from, ...present(optional), ...present(rest) };
 };
 
-/**
- * Returns the draft of a definition. Undefined if it has parts that the editor cannot show: SQL, an expression, a
- * condition on groups, or conditions of which one suffices.
- */
-export const draftOf = (definition: MetricDefinition): Draft | undefined => {
-  if (definition.kind === 'sql' || definition.having !== undefined) return undefined;
-  const { chart, from, dimensions, calculations = [], drillPath, comparison = null, sort, limit } = definition;
-  const filters = conditionsOf(definition);
-  const measures = definition.measures.filter(isAggregate);
-  if (filters === undefined || measures.length < definition.measures.length) return undefined;
-  return { chart, from, dimensions, measures, calculations, filters, drillPath, comparison, sort, limit };
-};
+const empty = {
+  ...{ dimensions: [], measures: [], filters: [], rlsVariables: [] },
+  ...{ underlying: [], drillPath: [], sort: [], limit: null },
+} as const;
 
-/** Returns the definition with what the draft says. Parts that no draft has stay: metric filters, variables, underlying columns. */
-export const redefined = (definition: VisualDefinition, next: NewGuestDefinition): VisualDefinition => {
-  const { where: _, calculations: __, comparison: ___, ...kept } = definition;
-  const { calculations = [], ...rest } = next;
-  const own = calculations.length === 0 ? {} : { calculations };
-  return { ...kept, ...rest, ...own, kind: 'visual' } as VisualDefinition;
+/** Returns the whole definition of the host. */
+export const wholeOf = (parts: Pick<VisualDefinition, 'chart' | 'from'> & Partial<Drafted>): VisualDefinition => ({
+  ...empty,
+  ...(present(parts) as typeof parts & VisualDefinition),
+  limit: parts.limit ?? null,
+  kind: 'visual',
+});
+
+/** Returns the draft of a definition. */
+export const draftOf = (definition: VisualDefinition): Draft => {
+  const {
+    chart,
+    from,
+    dimensions,
+    measures,
+    calculations = [],
+    drillPath,
+    comparison = null,
+    sort,
+    limit,
+  } = definition;
+  const { filters: metricFilters, rlsVariables, underlying } = definition;
+  const where = shelvesOf<Condition>(definition.where);
+  const having = shelvesOf<GroupCondition>(definition.having);
+  const kept = { filters: metricFilters, rlsVariables, underlying, where: where.deep, having: having.deep };
+  return {
+    ...{ chart, from, dimensions, measures, calculations, drillPath, comparison, sort, limit },
+    ...{ filters: where.shown, having: having.shown, kept: present(kept) },
+  };
 };
 
 /** The service compares names without regard to case. */
@@ -113,7 +145,7 @@ export const freeName = (draft: Draft, wanted: string): string => {
   }
 };
 
-const kept = <Item>(items: readonly Item[] | undefined, isKept: (item: Item) => boolean) => {
+const keptOf = <Item>(items: readonly Item[] | undefined, isKept: (item: Item) => boolean) => {
   const left = items?.filter(isKept) ?? [];
   return left.length === 0 ? undefined : left;
 };
@@ -125,21 +157,28 @@ const tidyChart = ({ chart, dimensions, measures, calculations }: Draft): Chart 
   const isValue = ({ measure }: { readonly measure: string }): boolean => values.includes(measure);
   const parts = {
     ...chart,
-    series: kept(chart.series, isValue),
-    numbers: kept(chart.numbers, isValue),
-    lines: kept(chart.lines, (line) => line.kind === 'value' || isValue(line)),
-    rules: kept(chart.rules, isValue),
-    bars: kept(chart.bars, (name) => values.includes(name)),
-    across: kept(chart.across, (name) => groups.includes(name)),
+    series: keptOf(chart.series, isValue),
+    numbers: keptOf(chart.numbers, isValue),
+    lines: keptOf(chart.lines, (line) => line.kind === 'value' || isValue(line)),
+    rules: keptOf(chart.rules, isValue),
+    bars: keptOf(chart.bars, (name) => values.includes(name)),
+    across: keptOf(chart.across, (name) => groups.includes(name)),
   };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as Chart;
 };
 
-/** Returns the draft without sorts and parts of the chart that name what it no longer has. */
+/** Returns the draft without conditions, sorts and parts of the chart that name what it no longer has. */
 export const tidied = (draft: Draft): Draft => {
-  const { dimensions, measures, calculations } = draft;
+  const { dimensions, measures, calculations, having, kept } = draft;
   const names = [...dimensions, ...measures, ...calculations].map(({ name }) => name);
-  return { ...draft, sort: draft.sort.filter(({ name }) => names.includes(name)), chart: tidyChart(draft) };
+  const isMeasured = (one: GroupCondition): boolean => measures.some(({ name }) => name === one.measure);
+  return {
+    ...draft,
+    having: having.filter(isMeasured),
+    kept: present({ ...kept, having: kept.having?.filter((tree) => leavesOf(tree).every(isMeasured)) }),
+    sort: draft.sort.filter(({ name }) => names.includes(name)),
+    chart: tidyChart(draft),
+  };
 };
 
 /** Returns the draft with another name of a column, wherever it is named. */
@@ -160,6 +199,8 @@ export const renamed = (draft: Draft, from: string, to: string): Draft => {
     measures: draft.measures.map(named),
     drillPath: draft.drillPath.map(named),
     calculations: draft.calculations.map(calculated),
+    having: draft.having.map(measured),
+    kept: present({ ...draft.kept, having: draft.kept.having?.map((tree) => renamedIn(tree, write)) }),
     sort: draft.sort.map(named),
     chart: {
       ...chart,

@@ -9,11 +9,13 @@ import type {
   Calculation,
   Comparison,
   Dimension,
+  Measure,
   TimeGrain,
 } from '../../domain/dashboard/metric.js';
 import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
 import type { Predicate } from '../../domain/filter/filter.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
+import { hasRoomBeside } from './conditions.js';
 import { cleanName, type Draft, freeName, namesOf, renamed, sameName, tidied } from './draft.js';
 import {
   aggregateFault,
@@ -21,6 +23,7 @@ import {
   groupingFault,
   isNumberMeasure,
   isPeriod,
+  measureType,
   predicateFault,
   type Reason,
 } from './fitting.js';
@@ -32,7 +35,9 @@ export type Grouping = {
 };
 /** Fields to group by: those of the answer, or those that clicks lead to. */
 export type GroupShelf = 'dimensions' | 'drillPath';
-export type Shelf = GroupShelf | 'measures' | 'calculations' | 'filters';
+/** Lists of conditions: of rows, and of groups. */
+export type ConditionShelf = 'filters' | 'having';
+export type Shelf = GroupShelf | ConditionShelf | 'measures' | 'calculations';
 
 /** Names are suggestions: a name that is taken gets a number. */
 export type Action =
@@ -59,7 +64,14 @@ export type Action =
       readonly name?: string | undefined;
     }
   | { readonly kind: 'changeGroup'; readonly shelf: GroupShelf; readonly at: number; readonly grouping: Grouping }
+  /** The database's own SQL. Guests' definitions cannot hold one. */
+  | { readonly kind: 'addExpression'; readonly expression: string; readonly name?: string | undefined }
+  | { readonly kind: 'changeExpression'; readonly at: number; readonly expression: string }
   | { readonly kind: 'addFilter'; readonly column: ColumnRef; readonly predicate: Predicate }
+  | { readonly kind: 'addGroupFilter'; readonly measure: string; readonly predicate: Predicate }
+  | { readonly kind: 'changeGroupFilter'; readonly at: number; readonly predicate: Predicate }
+  /** Whether the condition or the one before it suffices. */
+  | { readonly kind: 'join'; readonly shelf: ConditionShelf; readonly at: number; readonly isOr: boolean }
   | { readonly kind: 'changeFilter'; readonly at: number; readonly predicate: Predicate }
   | { readonly kind: 'addCalculation'; readonly calculation: Calculation }
   | { readonly kind: 'compare'; readonly comparison: Comparison | null }
@@ -83,8 +95,9 @@ const greatestShelf = 50;
 const greatestRows = 10_000;
 const greatestPeriods = 1000;
 
-const isEmpty = ({ dimensions, measures, filters, drillPath, comparison }: Draft): boolean =>
-  dimensions.length + measures.length + filters.length + drillPath.length === 0 && comparison === null;
+const isEmpty = ({ dimensions, measures, filters, drillPath, comparison, kept }: Draft): boolean =>
+  dimensions.length + measures.length + filters.length + drillPath.length + Object.keys(kept).length === 0 &&
+  comparison === null;
 
 /** An empty draft takes the table of its first field. */
 const fromOf = (draft: Draft, table: TableRef): TableRef =>
@@ -159,7 +172,7 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
     fault: ({ measures: all }, catalogue, { at, aggregate, percentile }) => {
       const column = all[at]?.column;
       const field = column === undefined ? undefined : findField(catalogue, column);
-      if (all[at] === undefined) return 'unknown-part';
+      if (all[at] === undefined || all[at].expression !== undefined) return 'unknown-part';
       if (column !== undefined) {
         return field === undefined ? 'unknown-field' : aggregateFault(field, aggregate, percentile);
       }
@@ -167,9 +180,10 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
     },
     apply: (draft, _, { at, aggregate, percentile }) => ({
       ...draft,
-      measures: replaced(draft.measures, at, ({ name, column }) => ({
+      measures: replaced(draft.measures, at, ({ name, column, indicator }) => ({
         name,
         aggregate,
+        ...(indicator === undefined ? {} : { indicator }),
         ...(column === undefined ? {} : { column }),
         ...(percentile === undefined ? {} : { percentile }),
       })),
@@ -208,7 +222,10 @@ const groups: { readonly [K in 'addGroup' | 'changeGroup']: Rule<K> } = {
 const filters: { readonly [K in 'addFilter' | 'changeFilter']: Rule<K> } = {
   addFilter: {
     fault: (draft, catalogue, { column, predicate }) =>
-      roomFault(draft.filters) ?? fieldFault(draft, catalogue, column, (field) => predicateFault(field, predicate)),
+      roomFault(draft.filters) ??
+      (hasRoomBeside(draft.kept.where)
+        ? fieldFault(draft, catalogue, column, (field) => predicateFault(field, predicate))
+        : 'too-deep'),
     apply: (draft, _, { column, predicate }) => ({
       ...draft,
       from: fromOf(draft, column),
@@ -224,14 +241,73 @@ const filters: { readonly [K in 'addFilter' | 'changeFilter']: Rule<K> } = {
     },
     apply: (draft, _, { at, predicate }) => ({
       ...draft,
-      filters: replaced(draft.filters, at, ({ column }) => ({ column, predicate })),
+      filters: replaced(draft.filters, at, (one) => ({ ...one, predicate })),
     }),
+  },
+};
+
+const greatestExpression = 4000;
+
+const expressionFault = (expression: string): Reason | null => {
+  const isText = expression.trim() !== '' && expression.length <= greatestExpression;
+  return isText && !/[\0\p{Cs}]/u.test(expression) ? null : 'wrong-value';
+};
+
+const expressions: { readonly [K in 'addExpression' | 'changeExpression']: Rule<K> } = {
+  addExpression: {
+    fault: (draft, _, { expression }) =>
+      draft.from === null ? 'unknown-field' : (roomFault(draft.measures) ?? expressionFault(expression)),
+    apply: (draft, _, { expression, name = expression }) => ({
+      ...draft,
+      measures: [...draft.measures, { name: freeName(draft, name.slice(0, 40)), expression }],
+    }),
+  },
+  changeExpression: {
+    fault: (draft, _, { at, expression }) =>
+      draft.measures[at]?.expression === undefined ? 'unknown-part' : expressionFault(expression),
+    apply: (draft, _, { at, expression }) => ({
+      ...draft,
+      measures: replaced(draft.measures, at, ({ name }) => ({ name, expression })),
+    }),
+  },
+};
+
+/** Why the measure cannot have the condition, or null. */
+const groupFault = (draft: Draft, catalogue: Catalogue, name: string, predicate: Predicate): Reason | null => {
+  const measure = draft.measures.find((one) => one.name === name);
+  if (measure === undefined) return 'unknown-part';
+  const type = measureType(measure, measure.column && findField(catalogue, measure.column));
+  return predicateFault({ type }, predicate);
+};
+
+const groupFilters: { readonly [K in 'addGroupFilter' | 'changeGroupFilter' | 'join']: Rule<K> } = {
+  addGroupFilter: {
+    fault: (draft, catalogue, { measure, predicate }) =>
+      roomFault(draft.having) ??
+      (hasRoomBeside(draft.kept.having) ? groupFault(draft, catalogue, measure, predicate) : 'too-deep'),
+    apply: (draft, _, { measure, predicate }) => ({ ...draft, having: [...draft.having, { measure, predicate }] }),
+  },
+  changeGroupFilter: {
+    fault: (draft, catalogue, { at, predicate }) =>
+      groupFault(draft, catalogue, draft.having[at]?.measure ?? '', predicate),
+    apply: (draft, _, { at, predicate }) => ({
+      ...draft,
+      having: replaced(draft.having, at, (one) => ({ ...one, predicate })),
+    }),
+  },
+  join: {
+    fault: (draft, _, { shelf, at }) => (at < 1 || draft[shelf][at] === undefined ? 'unknown-part' : null),
+    apply: (draft, _, { shelf, at, isOr }) => {
+      const joined = <Item extends object>({ isOr: _before, ...one }: Item & { isOr?: true | undefined }) =>
+        isOr ? { ...one, isOr: true } : one;
+      return { ...draft, [shelf]: replaced<object>(draft[shelf], at, joined) };
+    },
   },
 };
 
 const isNumbersIn =
   (catalogue: Catalogue) =>
-  (measure: AggregateMeasure): boolean =>
+  (measure: Measure): boolean =>
     isNumberMeasure(measure, measure.column && findField(catalogue, measure.column));
 
 const comparing: { readonly [K in 'addCalculation' | 'compare']: Rule<K> } = {
@@ -331,7 +407,9 @@ const shown: { readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'sort
 const rules: { readonly [K in Kind]: Rule<K> } = {
   ...measures,
   ...groups,
+  ...expressions,
   ...filters,
+  ...groupFilters,
   ...comparing,
   ...places,
   ...shown,
@@ -343,11 +421,27 @@ const ruleOf = (action: Action): Rule<Kind> => rules[action.kind] as Rule<Kind>;
 export const refusalOf = (draft: Draft, catalogue: Catalogue, action: Action): Reason | null =>
   ruleOf(action).fault(draft, catalogue, action);
 
-/** Calculations that the change leaves without their measure or dimension are removed. */
+/**
+ * Calculations and conditions on groups that the change leaves without their measure or dimension, or with one of
+ * another type, are removed. The first condition of a list has none before it.
+ */
 const settled = (draft: Draft, catalogue: Catalogue): Draft => {
   const isKept = (one: Calculation): boolean => calculationFault(draft, one, isNumbersIn(catalogue)) === null;
-  return tidied({ ...draft, calculations: draft.calculations.filter(isKept) });
+  const having = draft.having.filter((one) => groupFault(draft, catalogue, one.measure, one.predicate) === null);
+  return tidied({
+    ...draft,
+    calculations: draft.calculations.filter(isKept),
+    having: begun(having),
+    filters: begun(draft.filters),
+  });
 };
+
+const begun = <Item extends { readonly isOr?: true | undefined }>(list: readonly Item[]): readonly Item[] =>
+  list.map((item, at) => {
+    if (at > 0 || item.isOr === undefined) return item;
+    const { isOr: _, ...first } = item;
+    return first as Item;
+  });
 
 /** Returns the draft after the action; the same draft if the action is not possible. */
 export const edit = (draft: Draft, catalogue: Catalogue, action: Action): Draft =>

@@ -1,5 +1,5 @@
 /** Which values, grains and buckets fit a field. The service decides; these rules say the same beforehand. */
-import type { Aggregate, AggregateMeasure, Calculation, Dimension, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { Aggregate, Calculation, Dimension, Measure, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { Predicate, Scalar } from '../../domain/filter/filter.js';
 import type { Period } from '../../domain/filter/period.js';
 import type { Field } from '../../domain/guest/fields.js';
@@ -11,6 +11,8 @@ export type Reason =
   | 'unknown-part'
   | 'not-joined'
   | 'full'
+  /** Conditions are nested as deep as they may be. */
+  | 'too-deep'
   | 'aggregate-does-not-fit'
   | 'percentile-missing'
   | 'no-groups'
@@ -74,7 +76,7 @@ const greatestInteger = 2_147_483_647;
 const isText = (value: Scalar): value is string =>
   typeof value === 'string' && value.length <= greatestText && !/[\0\p{Cs}]/u.test(value);
 
-const takes = ({ type }: Field, value: Scalar): boolean => {
+const takes = ({ type }: Pick<Field, 'type'>, value: Scalar): boolean => {
   switch (type) {
     case 'text':
     case 'enum':
@@ -95,7 +97,7 @@ const takes = ({ type }: Field, value: Scalar): boolean => {
 };
 
 /** The kinds of condition that an editor offers for a field, the usual one first. */
-export const predicateKinds = ({ type }: Field): readonly Predicate['kind'][] => {
+export const predicateKinds = ({ type }: Pick<Field, 'type'>): readonly Predicate['kind'][] => {
   const always = ['isNull', 'isNotNull'] as const;
   if (type === 'json' || type === 'other') return always;
   if (type === 'integer' || type === 'number' || type === 'date')
@@ -106,7 +108,7 @@ export const predicateKinds = ({ type }: Field): readonly Predicate['kind'][] =>
 const greatestList = 1000;
 
 /** Returns why the condition does not fit the field, or null. */
-export const predicateFault = (field: Field, predicate: Predicate): Reason | null => {
+export const predicateFault = (field: Pick<Field, 'type'>, predicate: Predicate): Reason | null => {
   if (!predicateKinds(field).includes(predicate.kind)) return 'cannot-filter';
   const fits = (value: Scalar): boolean => takes(field, value);
   switch (predicate.kind) {
@@ -131,7 +133,8 @@ export const predicateFault = (field: Field, predicate: Predicate): Reason | nul
 };
 
 /** Whether the measure's values are numbers. `field` is that of its column. */
-export const isNumberMeasure = ({ aggregate, column }: AggregateMeasure, field: Field | undefined): boolean => {
+export const isNumberMeasure = ({ aggregate, column, indicator }: Measure, field: Field | undefined): boolean => {
+  if (aggregate === undefined || indicator !== undefined) return true;
   if (column === undefined || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return true;
   return field !== undefined && isNumeric(field);
 };
@@ -140,7 +143,7 @@ export const isNumberMeasure = ({ aggregate, column }: AggregateMeasure, field: 
 export const calculationFault = (
   draft: Draft,
   calculation: Calculation,
-  isNumbers: (measure: AggregateMeasure) => boolean,
+  isNumbers: (measure: Measure) => boolean,
 ): Reason | null => {
   const measure = draft.measures.find(({ name }) => name === calculation.of);
   if (measure === undefined) return 'unknown-part';
@@ -154,4 +157,13 @@ export const calculationFault = (
   if (!isPeriod(along.grain)) return 'needs-period';
   const { periods: count = 1 } = calculation;
   return Number.isInteger(count) && count >= 1 && count <= 60 ? null : 'wrong-value';
+};
+
+/** The kind of a measure's values. `field` is that of its column. */
+export const measureType = (measure: Measure, field: Field | undefined): Field['type'] => {
+  const { aggregate } = measure;
+  if (aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return 'integer';
+  if (aggregate === undefined || measure.indicator !== undefined || aggregate === 'SUM' || aggregate === 'AVG')
+    return 'number';
+  return field?.type ?? 'other';
 };

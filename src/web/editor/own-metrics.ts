@@ -186,9 +186,7 @@ export class OwnMetrics extends LitElement {
     const { client } = this;
     this.#send(async (signal) => {
       const data = await client.call(`${pathOf(metricId)}/definition`, { method: 'GET' }, signal);
-      const opened = openedOf(client, data);
-      if (opened === undefined) this.problem = this.format.text('This metric can’t be edited here');
-      else this.dispatchEvent(new CustomEvent<Opened>('open', { detail: opened }));
+      this.dispatchEvent(new CustomEvent<Opened>('open', { detail: openedOf(client, data) }));
       return this.metrics;
     });
   }

@@ -87,6 +87,7 @@ export const panelStyles = css`
   }
   .work {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 12px;
     min-width: 0;
   }
@@ -106,7 +107,7 @@ export const panelStyles = css`
   }
   .shelves {
     display: grid;
-    grid-template-columns: repeat(3, minmax(0, 1fr));
+    grid-template-columns: repeat(auto-fill, minmax(min(100%, 220px), 1fr));
     gap: 12px;
   }
   .shelf {
@@ -140,32 +141,40 @@ export const panelStyles = css`
   .said:empty {
     display: none;
   }
-  .answer {
-    padding: 10px 14px;
-    border: 1px solid var(--gl-border);
-    border-radius: var(--gl-radius);
-    background: var(--gl-surface);
+  .note {
+    margin: 0;
     font-size: 13px;
+  }
+  .more {
+    font-size: 13px;
+  }
+  .more > .shelves {
+    margin-top: 10px;
   }
   summary {
     font-weight: 600;
     cursor: pointer;
   }
-  fieldset {
+  .shelf > select,
+  .shelf > .sql {
+    width: 100%;
+    margin-top: 6px;
+  }
+  .settings > div {
     display: flex;
     flex-wrap: wrap;
     gap: 6px;
-    align-items: center;
-    margin: 10px 0 0;
-    padding: 0;
-    border: 0;
+    margin-top: 6px;
   }
-  legend {
-    padding: 0 0 4px;
-    color: var(--gl-muted);
+  .settings input,
+  .settings select {
+    flex: 1 1 120px;
   }
-  fieldset input:not([type='checkbox']) {
-    width: 132px;
+  .settings small {
+    flex: 1 0 100%;
+  }
+  .sql {
+    font-family: ui-monospace, monospace;
   }
   .charts {
     display: flex;
@@ -215,8 +224,7 @@ export const panelStyles = css`
     color: var(--gl-danger);
   }
   @container (max-width: 760px) {
-    .editor,
-    .shelves {
+    .editor {
       grid-template-columns: minmax(0, 1fr);
     }
     .list {

@@ -3,7 +3,7 @@
  * change is an action of the core, and asks for a preview that ends the one before.
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { Aggregate } from '../../domain/dashboard/metric.js';
+import type { Aggregate, Measure } from '../../domain/dashboard/metric.js';
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import type { Predicate } from '../../domain/filter/filter.js';
 import type { Field, FieldTable } from '../../domain/guest/fields.js';
@@ -14,16 +14,27 @@ import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
-import { answerControls, type Editing } from './answer-controls.js';
+import { answerShelves, type Editing } from './answer-controls.js';
+import { calculationsOf } from './calculations.js';
 import { type Catalogue, type Found, findField, searchFields, titleOf } from './catalogue.js';
-import { cautionsOf } from './cautions.js';
+import { type Caution, cautionsOf } from './cautions.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
-import { cleanName, type Draft, definitionOf, emptyDraft } from './draft.js';
-import { type Action, edit, type Grouping, type GroupShelf, refusalOf, type Shelf } from './edit.js';
+import { conditionControl, firstCondition } from './condition-controls.js';
+import { cleanName, type Draft, definitionOf, emptyDraft, type GroupCondition } from './draft.js';
+import {
+  type Action,
+  type ConditionShelf,
+  edit,
+  type Grouping,
+  type GroupShelf,
+  refusalOf,
+  type Shelf,
+} from './edit.js';
+import { measureType } from './fitting.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
 import { filterIcon, measureIcon, redoIcon, splitIcon, undoIcon } from './icons.js';
 import { panelStyles } from './panel-styles.js';
-import { askPreview, previewClient, viewOf } from './preview.js';
+import { type AskPreview, asTable, previewClient, viewOf } from './preview.js';
 import { readableFields } from './readable-fields.js';
 import { aggregateName, grainName, needText, offeredAggregates, offeredGrains } from './words.js';
 
@@ -33,14 +44,25 @@ export type SaveMetric = (
   metric: { readonly name: string; readonly definition: unknown },
   signal: AbortSignal,
 ) => Promise<unknown>;
+/** What Studio adds to the editor. */
+export type Authoring = {
+  readonly save: SaveMetric;
+  readonly preview: AskPreview;
+  /** Tabs beside the chart and the rows. Their content has the slot of their name. */
+  readonly tabs: readonly { readonly name: string; readonly title: string }[];
+  /** Called with what is edited now, and with the way to another draft, which can be undone. */
+  readonly drafted: (draft: Draft, propose: (draft: Draft) => void) => void;
+  /** Called with the name of the tab that is shown. */
+  readonly opened: (tab: string) => void;
+};
 /** A metric that the editor begins with. */
 export type InitialMetric = { readonly name: string; readonly draft: Draft };
 /** What the card takes as its source. */
 type Source = { readonly client: GuestClient; readonly dashboardId: string; readonly dashboardFilter: object };
 type Shown = { readonly metric: GuestMetric; readonly source: Source };
 
-/** The shelves that the panel shows. */
-type ShownShelf = Exclude<Shelf, 'calculations'>;
+/** The shelves of fields. */
+type ShownShelf = Exclude<Shelf, 'calculations' | 'having'>;
 
 const start: State = { draft: emptyDraft, name: '', isChartChosen: false };
 const dragType = 'application/x-guestlist-field';
@@ -58,9 +80,6 @@ const usual = (found: Found): Action =>
     ? { kind: 'addMeasure', column: refOf(found) }
     : { kind: 'addGroup', shelf: 'dimensions', column: refOf(found) };
 
-const firstFilter = ({ type }: Field): Predicate =>
-  type === 'boolean' ? { kind: 'oneOf', values: [true] } : { kind: 'isNotNull' };
-
 export class EditorPanel extends LitElement {
   static override properties = {
     catalogue: { attribute: false },
@@ -69,9 +88,11 @@ export class EditorPanel extends LitElement {
     view: { attribute: false },
     textOf: { attribute: false },
     save: { attribute: false },
+    authoring: { attribute: false },
     initial: { attribute: false },
     history: { state: true },
     search: { state: true },
+    tab: { state: true },
     shown: { state: true },
     problem: { state: true },
     said: { state: true },
@@ -86,10 +107,13 @@ export class EditorPanel extends LitElement {
   declare textOf: (error: unknown) => string;
   /** Stores the metric instead of the guests' interface. */
   declare save: SaveMetric | undefined;
+  declare authoring: Authoring | undefined;
   /** The metric that is changed. Undefined: a new one is made. */
   declare initial: InitialMetric | undefined;
   declare history: History<State>;
   declare search: string;
+  /** Which tab is shown. */
+  declare tab: string;
   declare shown: Shown | undefined;
   declare problem: string | undefined;
   declare said: string;
@@ -102,6 +126,7 @@ export class EditorPanel extends LitElement {
     super();
     this.history = historyOf(start);
     this.search = '';
+    this.tab = 'chart';
     this.said = '';
     this.isBusy = false;
   }
@@ -119,6 +144,20 @@ export class EditorPanel extends LitElement {
       this.history = historyOf({ ...this.initial, isChartChosen: true });
       this.#ask();
     } else if (changes.has('client') && changes.get('client') !== undefined) this.#ask();
+    if (changes.has('history') || changes.has('authoring'))
+      this.authoring?.drafted(this.#draft, (draft) => this.#propose(draft));
+  }
+
+  /** What is slotted into the editor goes on into the panel. */
+  protected override firstUpdated(): void {
+    for (const { name } of this.authoring?.tabs ?? []) {
+      const slot = Object.assign(document.createElement('slot'), { name, slot: name });
+      this.append(slot);
+    }
+  }
+
+  #propose(draft: Draft): void {
+    this.#show(changed(this.history, { ...this.#state, draft, isChartChosen: true }));
   }
 
   get #state(): State {
@@ -129,6 +168,10 @@ export class EditorPanel extends LitElement {
     return this.#state.draft;
   }
 
+  get #words() {
+    return { text: this.view.format.text };
+  }
+
   override render(): TemplateResult {
     return html`<div class="editor" part="editor" @keydown=${this.#keys}>
       ${this.#fields()}
@@ -137,7 +180,7 @@ export class EditorPanel extends LitElement {
         <div class="shelves">
           ${this.#shelf('measures')} ${this.#shelf('dimensions')} ${this.#shelf('filters')}
         </div>
-        ${this.#charts()} ${this.#card()} ${this.#answer()}
+        ${this.#more()} ${this.#notes()} ${this.#charts()} ${this.#tabs()} ${this.#tab()}
       </div>
     </div>`;
   }
@@ -197,7 +240,7 @@ export class EditorPanel extends LitElement {
     const column = refOf(found);
     const isApart = refusalOf(this.#draft, this.catalogue, usual(found)) === 'not-joined';
     const why = isApart ? text('This field can’t be combined with the others') : (field.description ?? name);
-    const filter: Action = { kind: 'addFilter', column, predicate: firstFilter(field) };
+    const filter: Action = { kind: 'addFilter', column, predicate: firstCondition(field.type) };
     return html`<li draggable=${isApart ? 'false' : 'true'} @dragstart=${(event: DragEvent) => this.#drag(event, found)}>
       <button class="field" type="button" title=${why} ?disabled=${isApart} @click=${() => this.#do(usual(found))}>${name}</button>
       <span class="uses">
@@ -228,35 +271,47 @@ export class EditorPanel extends LitElement {
       <h2>${titles[shelf]}</h2>
       <ul>${items.map((_, at) => this.#chip(shelf, at))}</ul>
       ${shelf === 'drillPath' ? this.#addDrill() : nothing}
+      ${shelf === 'measures' ? html`${this.#calculations()} ${this.#addExpression()}` : nothing}
+      ${shelf === 'filters' && this.#draft.kept.where !== undefined ? this.#nested() : nothing}
     </section>`;
   }
 
   /** The fields on the left have no room for a fourth button: those to drill into are chosen from a list. */
   #addDrill(): TemplateResult {
-    const fields = readableFields(this.#draft, this.catalogue);
-    const label = this.view.format.text('Add a field');
-    const add = (event: Event) => {
-      const list = event.target as HTMLSelectElement;
-      const column = fields[list.selectedIndex - 1]?.column;
-      list.selectedIndex = 0;
-      if (column !== undefined) this.#do({ kind: 'addGroup', shelf: 'drillPath', column });
-    };
-    return html`<select part="input" aria-label=${label} @change=${add}>
-      <option>${label}</option>
-      ${fields.map((field) => html`<option>${field.label}</option>`)}
-    </select>`;
+    const offered = readableFields(this.#draft, this.catalogue).map(({ label, column }) => ({
+      label,
+      action: { kind: 'addGroup', shelf: 'drillPath', column } as const,
+    }));
+    return this.#offer(this.view.format.text('Add a field'), offered);
   }
 
-  #answer(): TemplateResult | typeof nothing {
+  #calculations(): TemplateResult | typeof nothing {
+    const { text } = this.view.format;
+    const { measures, calculations } = this.#draft;
+    if (measures.length === 0) return nothing;
+    return html`<ul>${calculations.map(
+      (one, at) =>
+        html`<li class="chip" part="chip">${this.#title(one, one.name)} ${this.#removal('calculations', at, one.name)}</li>`,
+    )}</ul>
+    ${this.#offer(text('Add a calculation'), calculationsOf(this.#draft, text))}`;
+  }
+
+  /** Settings that most metrics leave as they are: open if one of them is used. */
+  #more(): TemplateResult | typeof nothing {
     if (definitionOf(this.#draft) === undefined) return nothing;
     const { text } = this.view.format;
+    const { having, drillPath, comparison, sort, limit, kept } = this.#draft;
+    const isUsed = having.length + drillPath.length + sort.length > 0 || comparison !== null || limit !== null;
     const act = (action: Action): boolean => {
       const isPossible = refusalOf(this.#draft, this.catalogue, action) === null;
       this.#do(action);
       return isPossible;
     };
     const editing: Editing = { draft: this.#draft, catalogue: this.catalogue, text, act };
-    return html`${answerControls(editing)}${this.#shelf('drillPath')}`;
+    return html`<details class="more" ?open=${isUsed || kept.having !== undefined}>
+      <summary>${text('More settings')}</summary>
+      <div class="shelves">${this.#having()} ${this.#shelf('drillPath')} ${answerShelves(editing)}</div>
+    </details>`;
   }
 
   #title(item: object | undefined, name: string): TemplateResult {
@@ -278,11 +333,9 @@ export class EditorPanel extends LitElement {
   }
 
   #chip(shelf: ShownShelf, at: number): TemplateResult {
-    const { text } = this.view.format;
     const item = this.#draft[shelf][at];
     const field = item?.column === undefined ? undefined : findField(this.catalogue, item.column);
     const name = item !== undefined && 'name' in item ? item.name : field === undefined ? '' : titleOf(field);
-    const remove = text('Remove {name}', { name });
     const controls = {
       measures: this.#aggregate,
       dimensions: this.#grouping,
@@ -291,11 +344,39 @@ export class EditorPanel extends LitElement {
     };
     const control = controls[shelf];
     return html`<li class="chip" part="chip">
-      ${this.#title(item, name)}
-      ${field === undefined ? nothing : control.call(this, field, name, at)}
-      <button class="icon" part="icon-button" type="button" aria-label=${remove} title=${remove}
-        @click=${() => this.#do({ kind: 'remove', shelf, at })}>${closeIcon}</button>
+      ${shelf === 'filters' ? this.#joiner(shelf, at, name) : nothing} ${this.#title(item, name)}
+      ${item !== undefined && 'expression' in item ? this.#expression(name, at) : nothing}
+      ${field === undefined ? nothing : control.call(this, field, name, at)} ${this.#removal(shelf, at, name)}
     </li>`;
+  }
+
+  /** The database's own SQL, which only Studio may send. */
+  #expression(name: string, at: number): TemplateResult {
+    const { text } = this.view.format;
+    const now = this.#draft.measures[at]?.expression ?? '';
+    return this.#sqlInput(text('Expression of {name}', { name }), now, (expression) => {
+      this.#do({ kind: 'changeExpression', at, expression });
+    });
+  }
+
+  #addExpression(): TemplateResult | typeof nothing {
+    if (this.authoring === undefined || this.#draft.from === null) return nothing;
+    const label = this.view.format.text('Add an expression');
+    return this.#sqlInput(label, '', (expression, input) => {
+      this.#do({ kind: 'addExpression', expression });
+      input.value = '';
+    });
+  }
+
+  #sqlInput(label: string, now: string, give: (text: string, input: HTMLInputElement) => void): TemplateResult {
+    const given = (event: Event) => {
+      const input = event.target as HTMLInputElement;
+      const text = input.value.trim();
+      if (text === '') input.value = now;
+      else give(text, input);
+    };
+    return html`<input class="sql" part="input" aria-label=${label} title=${label} placeholder=${label}
+      maxlength="4000" autocomplete="off" spellcheck="false" .value=${now} @change=${given} />`;
   }
 
   #aggregate(field: Field, name: string, at: number): TemplateResult {
@@ -334,53 +415,79 @@ export class EditorPanel extends LitElement {
   }
 
   #filter(field: Field, name: string, at: number): TemplateResult | typeof nothing {
-    const { text } = this.view.format;
-    const predicate = this.#draft.filters[at]?.predicate;
-    const change = (next: Predicate) => this.#do({ kind: 'changeFilter', at, predicate: next });
-    if (field.type === 'boolean') {
-      const isYes = predicate?.kind === 'oneOf' && predicate.values[0] === true;
-      const choose = (event: Event) =>
-        change({ kind: 'oneOf', values: [(event.target as HTMLSelectElement).value === 'yes'] });
-      return html`<select part="input" aria-label=${text('Filter by {name}', { name })} @change=${choose}>
-        <option value="yes" ?selected=${isYes}>${text('Yes')}</option>
-        <option value="no" ?selected=${!isYes}>${text('No')}</option>
-      </select>`;
-    }
-    if (field.type === 'integer' || field.type === 'number' || field.type === 'date')
-      return this.#range(field, name, predicate, change);
-    if (field.type === 'json' || field.type === 'other') return nothing;
-    const values = predicate?.kind === 'oneOf' ? predicate.values.join(', ') : '';
-    const given = (event: Event) => {
-      const list = (event.target as HTMLInputElement).value.split(',').map((value) => value.trim());
-      const known = list.filter((value) => value !== '');
-      change(known.length === 0 ? { kind: 'isNotNull' } : { kind: 'oneOf', values: known });
-    };
-    const hint = text('Values, separated by commas');
-    return html`<input part="input" aria-label=${text('Filter by {name}', { name })} title=${hint} placeholder=${hint}
-      .value=${values} @change=${given} />`;
+    const change = (predicate: Predicate) => this.#do({ kind: 'changeFilter', at, predicate });
+    const { type } = field;
+    return conditionControl({ type, name, predicate: this.#draft.filters[at]?.predicate, change, ...this.#words });
   }
 
-  #range(
-    { type }: Field,
-    name: string,
-    predicate: Predicate | undefined,
-    change: (next: Predicate) => void,
-  ): TemplateResult {
+  /** Conditions on groups: the values of a measure. */
+  #having(): TemplateResult | typeof nothing {
     const { text } = this.view.format;
-    const isDate = type === 'date';
-    const { from, to } = predicate?.kind === 'range' ? predicate : { from: null, to: null };
-    const set = (end: 'from' | 'to') => (event: Event) => {
-      const { value } = event.target as HTMLInputElement;
-      const next = { from, to, [end]: value === '' ? null : isDate ? value : Number(value) };
-      const isOpen = next.from === null && next.to === null;
-      change(isOpen ? { kind: 'isNotNull' } : { kind: 'range', ...next, toIsExclusive: false });
+    const { having, measures, kept } = this.#draft;
+    if (measures.length === 0) return nothing;
+    const offered = measures.map((measure) => {
+      const predicate = firstCondition(this.#typeOf(measure));
+      return { label: measure.name, action: { kind: 'addGroupFilter', measure: measure.name, predicate } as const };
+    });
+    return html`<section class="shelf" part="shelf" aria-label=${text('Conditions on measures')}>
+      <h2>${text('Conditions on measures')}</h2>
+      <ul>${having.map((one, at) => this.#havingChip(one, at))}</ul>
+      ${this.#offer(text('Add a condition'), offered)}
+      ${kept.having === undefined ? nothing : this.#nested()}
+    </section>`;
+  }
+
+  #havingChip({ measure: name, predicate }: GroupCondition, at: number): TemplateResult {
+    const measure = this.#draft.measures.find((one) => one.name === name);
+    const change = (next: Predicate) => this.#do({ kind: 'changeGroupFilter', at, predicate: next });
+    const type = measure === undefined ? 'other' : this.#typeOf(measure);
+    return html`<li class="chip" part="chip">
+      ${this.#joiner('having', at, name)}<span class="name">${name}</span>
+      ${conditionControl({ type, name, predicate, change, ...this.#words })} ${this.#removal('having', at, name)}
+    </li>`;
+  }
+
+  #typeOf(measure: Measure): Field['type'] {
+    return measureType(measure, measure.column && findField(this.catalogue, measure.column));
+  }
+
+  #nested(): TemplateResult {
+    return html`<small class="quiet">${this.view.format.text('Conditions that are nested deeper stay')}</small>`;
+  }
+
+  /** Whether this condition or the one before it suffices. */
+  #joiner(shelf: ConditionShelf, at: number, name: string): TemplateResult | typeof nothing {
+    if (at === 0) return nothing;
+    const { text } = this.view.format;
+    const isOr = this.#draft[shelf][at]?.isOr === true;
+    const choose = (event: Event) =>
+      this.#do({ kind: 'join', shelf, at, isOr: (event.target as HTMLSelectElement).value === 'or' });
+    const label = text('How {name} joins the condition before', { name });
+    return html`<select class="joiner" part="input" aria-label=${label} title=${label} @change=${choose}>
+      <option value="and" .selected=${!isOr}>${text('and')}</option>
+      <option value="or" .selected=${isOr}>${text('or')}</option>
+    </select>`;
+  }
+
+  #removal(shelf: Shelf, at: number, name: string): TemplateResult {
+    const remove = this.view.format.text('Remove {name}', { name });
+    return html`<button class="icon" part="icon-button" type="button" aria-label=${remove} title=${remove}
+      @click=${() => this.#do({ kind: 'remove', shelf, at })}>${closeIcon}</button>`;
+  }
+
+  /** A list from which something is added. Those that are not possible are left out. */
+  #offer(label: string, all: readonly { readonly label: string; readonly action: Action }[]): TemplateResult {
+    const possible = all.filter(({ action }) => refusalOf(this.#draft, this.catalogue, action) === null);
+    const add = (event: Event) => {
+      const list = event.target as HTMLSelectElement;
+      const chosen = possible[list.selectedIndex - 1];
+      list.selectedIndex = 0;
+      if (chosen !== undefined) this.#do(chosen.action);
     };
-    const input = (label: string, end: 'from' | 'to', value: unknown) =>
-      html`<input part="input" type=${isDate ? 'date' : 'number'} step="any" aria-label=${label} title=${label}
-        .value=${value === null ? '' : String(value)} @change=${set(end)} />`;
-    const least = isDate ? text('{name} from', { name }) : text('{name} at least', { name });
-    const most = isDate ? text('{name} to', { name }) : text('{name} at most', { name });
-    return html`${input(least, 'from', from)}${input(most, 'to', to)}`;
+    return html`<select part="input" aria-label=${label} ?disabled=${possible.length === 0} @change=${add}>
+      <option>${label}</option>
+      ${possible.map((one) => html`<option>${one.label}</option>`)}
+    </select>`;
   }
 
   #charts(): TemplateResult | typeof nothing {
@@ -402,11 +509,53 @@ export class EditorPanel extends LitElement {
     </section>`;
   }
 
-  #card(): TemplateResult {
+  #tabs(): TemplateResult | typeof nothing {
+    if (definitionOf(this.#draft) === undefined && this.authoring === undefined) return nothing;
     const { text } = this.view.format;
+    const own = (this.authoring?.tabs ?? []).map(({ name, title }) => ({ tileId: name, text: title }));
+    const tabs = [{ tileId: 'chart', text: text('Chart') }, { tileId: 'rows', text: text('Rows') }, ...own];
+    const choose = ({ detail }: CustomEvent<string>) => {
+      this.tab = detail;
+      this.authoring?.opened(detail);
+    };
+    return html`<guestlist-tabs .tabs=${tabs} .chosen=${tabs.find(({ tileId }) => tileId === this.tab)}
+      @choose=${choose}></guestlist-tabs>`;
+  }
+
+  #tab(): TemplateResult {
+    const isOwn = this.tab !== 'chart' && this.tab !== 'rows';
+    return isOwn ? html`<slot name=${this.tab}></slot>` : this.#card();
+  }
+
+  /** Why there is no chart. */
+  #missing(): string {
+    const { text } = this.view.format;
+    const isGone = this.#cautions().some(({ code, isFault }) => isFault && code !== 'empty');
+    return isGone ? text('A field of this metric is no longer there') : text('Choose a field to begin');
+  }
+
+  /** Studio's author may read fields that are hidden from guests: then only the service knows them. */
+  #cautions(): readonly Caution[] {
+    const all = cautionsOf(this.#draft, this.catalogue);
+    return this.authoring === undefined
+      ? all
+      : all.map((one) =>
+          one.code === 'unknown-field' || one.code === 'not-joined' ? { ...one, isFault: false } : one,
+        );
+  }
+
+  /** What the service may refuse is said beforehand. */
+  #notes(): TemplateResult | typeof nothing {
+    const isOpen = this.#cautions().some(({ code }) => code === 'database-decides');
+    if (!isOpen) return nothing;
+    return html`<p class="note quiet">${this.view.format.text('Only the database can tell whether this works')}</p>`;
+  }
+
+  #card(): TemplateResult {
     if (this.problem !== undefined) return html`<p class="problem" role="alert">${this.problem}</p>`;
-    if (this.shown === undefined) return html`<p class="hint quiet">${text('Choose a field to begin')}</p>`;
-    return html`<guestlist-card .metric=${this.shown.metric} .source=${this.shown.source} .view=${this.view}
+    if (this.shown === undefined) return html`<p class="hint quiet">${this.#missing()}</p>`;
+    const { metric } = this.shown;
+    return html`<guestlist-card .metric=${this.tab === 'rows' ? asTable(metric) : metric} .source=${this.shown.source} .view=${this.view}
       .onFailure=${() => false}></guestlist-card>`;
   }
 
@@ -443,7 +592,7 @@ export class EditorPanel extends LitElement {
     if (field === undefined) return;
     if (shelf === 'measures') this.#do({ kind: 'addMeasure', column });
     else if (shelf !== 'filters') this.#do({ kind: 'addGroup', shelf, column });
-    else this.#do({ kind: 'addFilter', column, predicate: firstFilter(field) });
+    else this.#do({ kind: 'addFilter', column, predicate: firstCondition(field.type) });
   }
 
   #choose(type: Draft['chart']['type']): void {
@@ -476,16 +625,21 @@ export class EditorPanel extends LitElement {
   #ask(): void {
     const { client, dashboardId } = this;
     const draft = this.#draft;
+    const ask = this.authoring?.preview ?? client.preview;
     this.problem = undefined;
-    if (definitionOf(draft) === undefined || cautionsOf(draft, this.catalogue).some(({ isFault }) => isFault)) {
+    if (definitionOf(draft) === undefined || this.#cautions().some(({ isFault }) => isFault)) {
       this.#preview.cancel();
       this.shown = undefined;
       return;
     }
     void this.#preview.run(
-      (signal) => askPreview(client, dashboardId, draft, signal),
+      (signal) => ask({ dashboardId, definition: definitionOf(draft) }, signal),
       (answer) => {
-        const source = { client: previewClient(client, dashboardId, draft, answer), dashboardId, dashboardFilter: {} };
+        const source = {
+          client: previewClient(client, ask, dashboardId, draft, answer),
+          dashboardId,
+          dashboardFilter: {},
+        };
         this.shown = { metric: this.#metric(), source };
       },
       (error) => {
@@ -501,7 +655,9 @@ export class EditorPanel extends LitElement {
     const body = { name, definition: definitionOf(this.#draft) };
     const path = `dashboards/${encodeURIComponent(this.dashboardId)}/metrics`;
     const store: SaveMetric =
-      this.save ?? ((metric, signal) => this.client.call(path, { method: 'POST', body: metric }, signal));
+      this.save ??
+      this.authoring?.save ??
+      ((metric, signal) => this.client.call(path, { method: 'POST', body: metric }, signal));
     this.isBusy = true;
     void this.#saving.run(
       (signal) => store(body, signal),

@@ -25,7 +25,7 @@ export const viewOf = (
     ),
     combine: Object.fromEntries(
       measures.flatMap(({ name: of, aggregate }) => {
-        const combine = combining[aggregate];
+        const combine = aggregate === undefined ? undefined : combining[aggregate];
         return combine === undefined ? [] : [[of, combine] as const];
       }),
     ),
@@ -33,17 +33,16 @@ export const viewOf = (
   },
 });
 
-/** Returns the answer of a draft. Throws GuestError if the service refuses it. */
-export const askPreview = (
-  client: GuestClient,
-  dashboardId: string,
-  draft: Draft,
-  signal: AbortSignal,
-): Promise<MetricAnswer> => client.preview({ dashboardId, definition: definitionOf(draft) }, signal);
+/** Answers a definition that is not saved. Throws GuestError if the service refuses it. */
+export type AskPreview = GuestClient['preview'];
+
+/** The metric as a table of its answer. */
+export const asTable = (metric: GuestMetric): GuestMetric => ({ ...metric, chart: { ...metric.chart, type: 'table' } });
 
 /** A client for the card of a draft: its first answer is there already, and a sorted one is asked for. */
 export const previewClient = (
   client: GuestClient,
+  ask: AskPreview,
   dashboardId: string,
   draft: Draft,
   answer: MetricAnswer,
@@ -51,6 +50,6 @@ export const previewClient = (
   ...client,
   query: async (_, { sort, limit, offset }, signal) => {
     if (sort === undefined && limit === undefined && offset === undefined) return answer;
-    return client.preview({ dashboardId, definition: definitionOf(draft), sort, limit, offset }, signal);
+    return ask({ dashboardId, definition: definitionOf(draft), sort, limit, offset }, signal);
   },
 });

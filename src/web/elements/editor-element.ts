@@ -14,7 +14,7 @@ import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
 import type { Opened } from '../editor/own-definition.js';
 import type { OwnActions, OwnMetrics } from '../editor/own-metrics.js';
-import type { InitialMetric, SaveMetric } from '../editor/panel.js';
+import type { Authoring, InitialMetric } from '../editor/panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 
@@ -22,14 +22,14 @@ export class GuestlistEditor extends EmbedElement {
   static override properties = {
     ...EmbedElement.properties,
     dashboardId: { type: String, attribute: 'dashboard-id', reflect: true },
-    save: { attribute: false },
+    authoring: { attribute: false },
     initial: { attribute: false },
     fields: { state: true },
     opened: { state: true },
   };
   declare dashboardId: string | null;
-  /** Stores the metric in another place than among the guest's own, for Studio. */
-  declare save: SaveMetric | undefined;
+  /** For Studio: where its metrics are stored and previewed, and tabs of its own. */
+  declare authoring: Authoring | undefined;
   /** The metric that is changed, for Studio. */
   declare initial: InitialMetric | undefined;
   /** Null: the token does not let its guest create metrics. */
@@ -73,9 +73,9 @@ export class GuestlistEditor extends EmbedElement {
     const id = this.embedId ?? '';
     const { theme, name, permissions } = await client.dashboard(id, signal);
     const path = `dashboards/${encodeURIComponent(id)}/fields`;
-    const isClosed = permissions.isDisableMetricCreation && this.save === undefined;
+    const isClosed = permissions.isDisableMetricCreation && this.authoring === undefined;
     const data = isClosed ? null : await client.call(path, { method: 'GET' }, signal).catch(absent);
-    const actions = this.save === undefined ? actionsOf(permissions, data !== null) : noActions;
+    const actions = this.authoring === undefined ? actionsOf(permissions, data !== null) : noActions;
     const hasActions = Object.values(actions).includes(true);
     if (data !== null || hasActions) await loadPart(() => import('./editor.js'));
     return () => {
@@ -123,8 +123,9 @@ export class GuestlistEditor extends EmbedElement {
       .client=${this.client}
       .dashboardId=${this.embedId}
       .view=${this.view}
-      .save=${opened === undefined ? this.save : opened.save}
-      .initial=${opened === undefined ? this.initial : opened.initial}
+      .authoring=${this.authoring}
+      .save=${opened?.save}
+      .initial=${(opened ?? this).initial}
       .textOf=${this.#textOf}
       @guestlist-saved=${this.#saved}
     ></guestlist-editor-panel>`;

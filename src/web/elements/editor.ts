@@ -2,5 +2,10 @@
 import { OwnMetrics } from '../editor/own-metrics.js';
 import { EditorPanel } from '../editor/panel.js';
 import { defineAll } from './define.js';
+import { TabsElement } from './tabs-element.js';
 
-defineAll({ 'guestlist-editor-panel': EditorPanel, 'guestlist-own-metrics': OwnMetrics });
+defineAll({
+  'guestlist-editor-panel': EditorPanel,
+  'guestlist-own-metrics': OwnMetrics,
+  'guestlist-tabs': TabsElement,
+});

@@ -1,7 +1,9 @@
-/** `<guestlist-tabs>`: the titles of a dashboard's tabs. On paper, the title of one as a heading. */
+/** `<guestlist-tabs>`: the titles of tabs, of a dashboard or of the editor. On paper, the title of one as a heading. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { baseStyles } from '../base/theme.js';
-import type { TabTile } from './layout.js';
+
+/** A title, and what the event `choose` says of it. */
+type Tab = { readonly tileId: string; readonly text: string };
 
 const tabsStyles = css`
   :host {
@@ -65,8 +67,8 @@ export class TabsElement extends LitElement {
     chosen: { attribute: false },
     printing: { type: Boolean },
   };
-  declare tabs: readonly TabTile[];
-  declare chosen: TabTile | undefined;
+  declare tabs: readonly Tab[];
+  declare chosen: Tab | undefined;
   declare printing: boolean;
 
   static override styles = [baseStyles, tabsStyles];
@@ -82,7 +84,7 @@ export class TabsElement extends LitElement {
     return html`<div role="tablist" part="tabs" @keydown=${this.#pressed}>${this.tabs.map((tab) => this.#tab(tab))}</div>`;
   }
 
-  #tab(tab: TabTile): TemplateResult {
+  #tab(tab: Tab): TemplateResult {
     const isChosen = tab.tileId === this.chosen?.tileId;
     return html`<button type="button" role="tab" part="tab" title=${tab.text} aria-selected=${isChosen ? 'true' : 'false'}
       tabindex=${isChosen ? 0 : -1} @click=${() => this.#choose(tab)}>${tab.text}</button>`;
@@ -105,7 +107,7 @@ export class TabsElement extends LitElement {
     this.#choose(tab);
   };
 
-  #choose({ tileId }: TabTile): void {
+  #choose({ tileId }: Tab): void {
     this.dispatchEvent(new CustomEvent<string>('choose', { detail: tileId }));
   }
 }

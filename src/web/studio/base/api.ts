@@ -40,6 +40,10 @@ export type Api = {
   readonly command: <T = unknown>(name: string, input?: object, signal?: AbortSignal) => Promise<T>;
   /** Opens a view as a tenant's user. */
   readonly view: (input: ViewInput, signal?: AbortSignal) => Promise<View>;
+  /** Answers a metric that an author writes, as the user of a view reads it. The answer is that of a query. */
+  readonly previewMetric: (body: AuthoredBody, signal?: AbortSignal) => Promise<unknown>;
+  /** The statement that would answer it, without its values. Throws what is wrong with the metric. */
+  readonly describeMetric: (body: AuthoredBody, signal?: AbortSignal) => Promise<string>;
   /** The state of the process. */
   readonly system: <T>(signal?: AbortSignal) => Promise<T>;
   /** What queries took. */
@@ -52,6 +56,16 @@ export type Api = {
   /** Whether files may be uploaded, and which sources were. */
   readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
+};
+
+/** `view`: the token of the view. */
+export type AuthoredBody = {
+  readonly view: string;
+  readonly dashboardId: string;
+  readonly definition: unknown;
+  readonly sort?: unknown;
+  readonly limit?: number;
+  readonly offset?: number;
 };
 
 export type ViewInput = {
@@ -136,6 +150,9 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     command: async <T>(name: string, input: object = {}, signal?: AbortSignal) =>
       (await post(`/studio/commands/${name}`, input, signal)) as T,
     view: async (input, signal) => (await post('/studio/views', input, signal)) as View,
+    previewMetric: (body, signal) => post('/studio/metric-preview', body, signal),
+    describeMetric: async (body, signal) =>
+      ((await post('/studio/metric-statement', body, signal)) as { readonly sql: string }).sql,
     system: async <T>(signal?: AbortSignal) =>
       dataOf(await ask('/studio/system', { ...(signal ? { signal } : {}) })) as T,
     queries: async <T>(signal?: AbortSignal) =>

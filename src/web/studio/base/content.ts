@@ -96,20 +96,6 @@ export const withMetric = (data: TemplateData, name: string, definition: unknown
   return { ...data, metrics: [...data.metrics, metric], layout: [...data.layout, { metricId, x: 0, y, w: 6, h: 4 }] };
 };
 
-/** Why a metric cannot be answered for the tenant that owns the dashboard, by the content with it. Null: it can. */
-export const faultOf = async (
-  api: Api,
-  { workspaceName }: Pick<Template, 'workspaceName'>,
-  dashboardId: string,
-  data: TemplateData,
-): Promise<string | null> => {
-  type Tried = { readonly data: readonly { readonly outcome: string; readonly message: string | null }[] };
-  const body = { workspaceName, dashboardId, content: data };
-  const tried = await api.call<Tried>('POST', 'data-app/dashboards/content/try', { body });
-  const bad = tried.data.find(({ outcome }) => outcome !== 'answered');
-  return bad === undefined ? null : (bad.message ?? 'It cannot be answered.');
-};
-
 /** The data without a metric. */
 export const withoutMetric = (data: TemplateData, id: string): TemplateData => ({
   ...data,

@@ -1,13 +1,20 @@
 /** Finds the place in SQL that a refusal speaks of: a line and column that it tells, or a name that it quotes. */
 
 /** A fault at a place in a text; lines and columns begin at 1. */
-export type CodeFault = { readonly line: number; readonly column: number; readonly message: string };
+export type CodeFault = {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  /** Left out: an error. */
+  readonly severity?: 'info';
+};
 
 const told = /\bline (\d+), column (\d+)/;
 const named =
   /(?:: |^)([\w.]+) is no (?:table|column) of the datamart|function that is not allowed: (\w+)|^(\w+)_variable is not/;
 
-const placeOf = (sql: string, offset: number): Pick<CodeFault, 'line' | 'column'> => {
+/** The line and column of an offset. */
+export const placeOf = (sql: string, offset: number): Pick<CodeFault, 'line' | 'column'> => {
   const before = sql.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 };

@@ -1,6 +1,6 @@
 /**
- * An editor for a policy file, or for SQL (`language="sql"`): colours, line numbers, faults at their place, and the words that may be written where the
- * cursor is. It stands in a shadow root, because its styles are adopted there, which the strict content policy allows.
+ * An editor for a policy file, for JSON, or for SQL (`language="sql"`): colours, line numbers, faults at their place, and
+ * the words that may be written where the cursor is. `read-only`: it only shows. It stands in a shadow root, because its styles are adopted there, which the strict content policy allows.
  */
 import { autocompletion, type Completion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -51,6 +51,7 @@ export class Code extends HTMLElement {
   #view: EditorView | undefined;
   #text = '';
   #isOurs = false;
+  #faults: readonly CodeFault[] = [];
 
   get text(): string {
     return this.#view?.state.doc.toString() ?? this.#text;
@@ -67,11 +68,12 @@ export class Code extends HTMLElement {
   }
 
   set faults(faults: readonly CodeFault[]) {
+    this.#faults = faults;
     const view = this.#view;
     if (view === undefined) return;
-    const marks: Diagnostic[] = faults.map(({ line, column, message }) => {
+    const marks = faults.map(({ line, column, message, severity }): Diagnostic => {
       const from = this.#offset(view, line, column);
-      return { from, to: view.state.doc.lineAt(from).to, severity: 'error', message };
+      return { from, to: view.state.doc.lineAt(from).to, severity: severity ?? 'error', message };
     });
     view.dispatch(setDiagnostics(view.state, marks));
   }
@@ -82,6 +84,7 @@ export class Code extends HTMLElement {
     this.#view = new EditorView({ state, parent: root, root });
     // A region that scrolls must be reachable by itself, for who only reads.
     this.#view.scrollDOM.tabIndex = 0;
+    this.faults = this.#faults;
   }
 
   disconnectedCallback(): void {
@@ -119,7 +122,9 @@ export class Code extends HTMLElement {
         highlightActiveLine(),
       ],
       [
+        // JSON is YAML too.
         this.getAttribute('language') === 'sql' ? sql() : yaml(),
+        this.hasAttribute('read-only') ? [EditorState.readOnly.of(true), EditorView.lineWrapping] : [],
         syntaxHighlighting(colours),
         autocompletion({ override: [completing(() => this.words)] }),
       ],

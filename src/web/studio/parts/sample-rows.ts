@@ -1,8 +1,10 @@
 /** The first rows of a table as the chosen user may read them: with the same scope, filters and hidden columns. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { Api, View } from '../base/api.js';
+import { askAuthored } from '../base/author-preview.js';
 import { textOf } from '../base/screen.js';
 import { nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
+import { rowsTable } from './rows-table.js';
 
 type Field = { readonly columnName: string; readonly label: string };
 type FieldTable = { readonly schemaName: string; readonly tableName: string; readonly fields: readonly Field[] };
@@ -12,13 +14,10 @@ type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; read
 const most = { rows: 20, columns: 12 };
 const countName = 'Rows like this';
 
-/** Asks the guests' interface through a view. */
-const ask = async <T>({ token, serviceUrl }: View, path: string, body?: object): Promise<T> => {
-  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+/** Reads from the guests' interface through a view. */
+const read = async <T>({ token, serviceUrl }: View, path: string): Promise<T> => {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, { headers });
   const answer: { error: { message: string } | null } & T = await response.json();
   if (answer.error !== null) throw new Error(answer.error.message);
   return answer;
@@ -53,12 +52,10 @@ export class SampleRows extends LitElement {
   }
 
   #rows({ viewer, fields, rows }: Sample): TemplateResult {
+    const columns = fields.map(({ columnName: name, label }) => ({ name, label: label || name, isNumber: false }));
     return html`<h2>Rows of ${this.table}</h2>
       <p class="soft">What ${nameOf(viewer)} may read, equal rows once: ${rows.length === most.rows ? `the first ${most.rows}` : rows.length}.</p>
-      <div class="table" tabindex="0" role="group" aria-label="Rows"><table>
-        <thead><tr>${fields.map(({ label, columnName }) => html`<th scope="col">${label || columnName}</th>`)}<th scope="col" class="number">${countName}</th></tr></thead>
-        <tbody>${rows.map((row) => html`<tr>${fields.map(({ columnName }) => html`<td>${textIn(row[columnName])}</td>`)}<td class="number">${textIn(row[countName])}</td></tr>`)}</tbody>
-      </table></div>`;
+      ${rowsTable([...columns, { name: countName, label: countName, isNumber: true }], rows)}`;
   }
 
   readonly #forget = (): void => {
@@ -86,7 +83,7 @@ export class SampleRows extends LitElement {
     const view = await openView(this.api, viewer);
     const dashboard = view.embeds.find(({ type }) => type === 'dashboard');
     if (dashboard === undefined) throw new Error(`${nameOf(viewer)} may open no dashboard, and so reads no rows.`);
-    const { data } = await ask<{ data: { tables: readonly FieldTable[] } }>(
+    const { data } = await read<{ data: { tables: readonly FieldTable[] } }>(
       view,
       `dashboards/${encodeURIComponent(dashboard.id)}/fields`,
     );
@@ -94,11 +91,8 @@ export class SampleRows extends LitElement {
     if (table === undefined)
       throw new Error(`${nameOf(viewer)} may read no column of ${this.table} on “${dashboard.name}”.`);
     const fields = table.fields.slice(0, most.columns);
-    const { data: rows } = await ask<{ data: readonly Row[] }>(view, 'metrics/preview', {
-      dashboardId: dashboard.id,
-      limit: most.rows,
-      definition: definitionOf(table, fields),
-    });
+    const asked = { dashboardId: dashboard.id, limit: most.rows, definition: definitionOf(table, fields) };
+    const { rows } = await askAuthored(this.api, view, asked, new AbortController().signal, () => {});
     return { viewer, fields, rows };
   }
 }
@@ -109,8 +103,5 @@ const definitionOf = ({ schemaName, tableName }: FieldTable, fields: readonly Fi
   dimensions: fields.map(({ columnName }) => ({ name: columnName, column: { schemaName, tableName, columnName } })),
   measures: [{ name: countName, aggregate: 'COUNT' }],
 });
-
-const textIn = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 customElements.define('studio-sample-rows', SampleRows);

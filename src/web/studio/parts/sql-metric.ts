@@ -1,20 +1,28 @@
 /**
- * A metric in SQL: its text with the names of tables and columns to complete, which columns split and which are values,
- * and a try in the scope of the chosen user's tenant before it is saved. The try answers no rows.
+ * A metric in SQL: its text with the names of tables and columns to complete, which columns split and which are values.
+ * “Run” reads it as the chosen user would, with its scope, and marks where it fails.
  */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { SqlDefinition } from '../../../domain/dashboard/metric.js';
+import type { MetricAnswer } from '../../../domain/query/engine.js';
+import { createLatest } from '../../base/latest.js';
 import { chartNames } from '../../editor/charts.js';
 import type { ModelColumn } from '../base/model-columns.js';
 import { textOf } from '../base/screen.js';
 import { sqlFaults } from '../base/sql-faults.js';
 import './code.js';
 import type { Code } from './code.js';
+import { rowsTable } from './rows-table.js';
+import { scopedStatement } from './scoped-statement.js';
 
-export type SqlMetric = { readonly name: string; readonly definition: object };
-/** Resolves to why the metric cannot be answered, or to null. */
-export type TrySql = (metric: SqlMetric) => Promise<string | null>;
+export type SqlMetric = { readonly name: string; readonly definition: SqlDefinition };
+/** `answer` null: the person may see no rows of tenants. */
+export type Ran = { readonly sql: string; readonly answer: MetricAnswer | null };
+export type RunSql = (metric: SqlMetric, signal: AbortSignal) => Promise<Ran>;
 
-type Tried = { readonly text: string; readonly isBad: boolean };
+type Told = { readonly ran: Ran } | { readonly fault: string };
+
+const shownRows = 100;
 
 const namesIn = (text: string): readonly string[] =>
   text
@@ -22,26 +30,40 @@ const namesIn = (text: string): readonly string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
+const namesOf = (outputs: readonly { readonly name: string }[] = []): string =>
+  outputs.map(({ name }) => name).join(', ');
+
+const empty: SqlDefinition = {
+  ...{ kind: 'sql', chart: { type: 'table' }, sql: '', dimensions: [], measures: [] },
+  ...{ filters: [], rlsVariables: [], sort: [], limit: null },
+};
+
 class SqlMetricPart extends LitElement {
   static override properties = {
     columns: { attribute: false },
-    tryIt: { attribute: false },
+    tenant: { attribute: false },
+    initial: { attribute: false },
+    runIt: { attribute: false },
     saveIt: { attribute: false },
-    tried: { state: true },
+    told: { state: true },
     isBusy: { state: true },
   };
   /** The tables and columns of the model. */
   declare columns: readonly ModelColumn[];
-  declare tryIt: TrySql;
+  declare tenant: string;
+  /** The metric that is changed. Undefined: a new one is made. */
+  declare initial: SqlMetric | undefined;
+  declare runIt: RunSql;
   /** Saves it in the template, or throws why not. */
   declare saveIt: (metric: SqlMetric) => Promise<void>;
-  declare tried: Tried | null;
+  declare told: Told | undefined;
   declare isBusy: boolean;
+
+  readonly #running = createLatest();
 
   constructor() {
     super();
     this.columns = [];
-    this.tried = null;
     this.isBusy = false;
   }
 
@@ -50,23 +72,38 @@ class SqlMetricPart extends LitElement {
     return this;
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#running.cancel();
+  }
+
   override render(): TemplateResult {
-    const field = (id: string, label: string, hint: string): TemplateResult =>
-      html`<label>${label}<input id=${id} maxlength="500" /><span class="hint">${hint}</span></label>`;
-    return html`<form class="card form wide" @submit=${this.#submitted}>
-      <label>Name<input id="sql-name" required maxlength="120" /></label>
-      <label>Chart<select id="sql-chart">${chartNames.map((type) => html`<option ?selected=${type === 'table'}>${type}</option>`)}</select></label>
-      <studio-code label="SQL" language="sql" .words=${this.#words()}></studio-code>
+    const { name = '', definition = empty } = this.initial ?? {};
+    const field = (id: string, label: string, hint: string, value: string): TemplateResult =>
+      html`<label>${label}<input id=${id} maxlength="500" .value=${value} /><span class="hint">${hint}</span></label>`;
+    return html`<form class="card form wide" @submit=${this.#submitted} @keydown=${this.#keys}>
+      <label>Name<input id="sql-name" required maxlength="120" .value=${name} /></label>
+      <label>Chart<select id="sql-chart">${chartNames.map((type) => html`<option ?selected=${type === definition.chart.type}>${type}</option>`)}</select></label>
+      <studio-code label="SQL" language="sql" .words=${this.#words()} .text=${definition.sql}></studio-code>
       <p class="soft">One SELECT over the tables of the model. Each query reads the rows of one tenant only: Guestlist puts the
         tenant's scope around each table. Columns need names, by <code>AS</code>.</p>
-      ${field('sql-dimensions', 'Columns to split by', 'Names between commas, as the query has them')}
-      ${field('sql-measures', 'Columns with values', 'All others of the query')}
-      ${this.tried === null ? nothing : html`<p class=${this.tried.isBad ? 'failure' : 'notice'} role=${this.tried.isBad ? 'alert' : 'status'}>${this.tried.text}</p>`}
+      ${field('sql-dimensions', 'Columns to split by', 'Names between commas, as the query has them', namesOf(definition.dimensions))}
+      ${field('sql-measures', 'Columns with values', 'All others of the query', namesOf(definition.measures))}
       <div class="buttons">
-        <button name="try" class="quiet" ?disabled=${this.isBusy}>Try</button>
+        <button name="run" class="quiet" ?disabled=${this.isBusy} title="Control and Enter">Run</button>
         <button name="save" ?disabled=${this.isBusy}>Save</button>
       </div>
+      ${this.#result()}
     </form>`;
+  }
+
+  #result(): TemplateResult | typeof nothing {
+    const { told } = this;
+    if (told === undefined) return nothing;
+    if ('fault' in told) return html`<p class="failure" role="alert">${told.fault}</p>`;
+    const { sql, answer } = told.ran;
+    return html`${answer === null ? html`<p class="notice" role="status">It can be answered. You may see no rows of tenants.</p>` : rowsOf(answer)}
+      <details><summary>SQL that runs</summary>${scopedStatement(sql, this.tenant)}</details>`;
   }
 
   #words() {
@@ -82,11 +119,10 @@ class SqlMetricPart extends LitElement {
     const named = (id: string) => namesIn(text(id)).map((name) => ({ name }));
     // Not trimmed: the places of faults are counted in the text as it stands.
     const sql = this.querySelector<Code>('studio-code')?.text ?? '';
+    const before = this.initial?.definition ?? empty;
+    const chart = { ...before.chart, type: text('sql-chart') as SqlDefinition['chart']['type'] };
     const [dimensions, measures] = [named('sql-dimensions'), named('sql-measures')];
-    return {
-      name: text('sql-name'),
-      definition: { kind: 'sql', chart: { type: text('sql-chart') }, sql, dimensions, measures },
-    };
+    return { name: text('sql-name'), definition: { ...before, chart, sql, dimensions, measures } };
   }
 
   readonly #submitted = (event: SubmitEvent): void => {
@@ -95,27 +131,52 @@ class SqlMetricPart extends LitElement {
     void this.#run(isSave);
   };
 
-  /** Says the fault below, and marks it in the text where it tells a place. Null: there is none. */
-  #tell(fault: string | null): void {
-    this.tried = fault === null ? { text: 'It can be answered.', isBad: false } : { text: fault, isBad: true };
+  /** Before the editor of code, to which the key adds a line. */
+  readonly #keys = {
+    capture: true,
+    handleEvent: (event: KeyboardEvent): void => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void this.#run(false);
+    },
+  };
+
+  /** Says the fault below, and marks it in the text where it tells a place. */
+  #tell(told: Told): void {
+    this.told = told;
     const code = this.querySelector<Code>('studio-code');
-    if (code !== null) code.faults = fault === null ? [] : sqlFaults(fault, code.text);
+    if (code !== null) code.faults = 'fault' in told ? sqlFaults(told.fault, code.text) : [];
   }
 
   async #run(isSave: boolean): Promise<void> {
     const metric = this.#read();
     this.isBusy = true;
-    try {
-      const fault = await this.tryIt(metric);
-      this.#tell(fault);
-      if (isSave && fault === null) await this.saveIt(metric);
-    } catch (error) {
-      // The metric is the only one of the content that was tried.
-      this.#tell(textOf(error).replace('metrics[0].definition.', ''));
-    } finally {
+    const failed = (error: unknown): void => {
       this.isBusy = false;
-    }
+      this.#tell({ fault: textOf(error).replaceAll(/^definition\.(?:sql: )?/gm, '') });
+    };
+    const save = async (ran: Ran): Promise<Ran> => {
+      if (isSave) await this.saveIt(metric);
+      return ran;
+    };
+    await this.#running.run(
+      (signal) => this.runIt(metric, signal).then(save),
+      (ran) => {
+        this.isBusy = false;
+        this.#tell({ ran });
+      },
+      failed,
+    );
   }
 }
+
+const rowsOf = ({ columns, rows, totalRecords }: MetricAnswer): TemplateResult => {
+  if (rows.length === 0) return html`<p class="notice" role="status">It can be answered: no rows.</p>`;
+  const shown = columns.map(({ name, dataType }) => ({ name, label: name, isNumber: dataType === 'number' }));
+  const many = rows.length > shownRows ? `the first ${shownRows} of ${totalRecords}` : String(totalRecords);
+  return html`<p class="notice" role="status">It can be answered. Rows: ${many}.</p>
+    <div class="rows">${rowsTable(shown, rows.slice(0, shownRows))}</div>`;
+};
 
 customElements.define('studio-sql-metric', SqlMetricPart);

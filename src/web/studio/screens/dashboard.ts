@@ -1,18 +1,18 @@
 /** One template: as a tenant's user sees it, its metrics, a new metric, the arrangement, and the definition. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import type { VisualDefinition } from '../../../domain/dashboard/metric.js';
 import type { Tile } from '../../../domain/dashboard/tile.js';
-import type { NewGuestDefinition } from '../../../domain/guest/metric.js';
-import { draftOf, redefined } from '../../editor/draft.js';
+import { draftOf, wholeOf } from '../../editor/draft.js';
 import type { InitialMetric } from '../../editor/panel.js';
 import '../parts/arrange.js';
 import '../parts/history.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
+import { askAuthored } from '../base/author-preview.js';
 import {
   type Content,
   changedMetric,
-  faultOf,
   listTemplates,
   readContent,
   renamedMetric,
@@ -43,7 +43,7 @@ import {
   watchViewer,
 } from '../base/viewer.js';
 import type { Arranged } from '../parts/arrange.js';
-import type { SqlMetric, TrySql } from '../parts/sql-metric.js';
+import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 
 type Data = { readonly template: Template; readonly content: Content; readonly columns: readonly ModelColumn[] };
@@ -105,6 +105,12 @@ class DashboardScreen extends Screen<Data> {
     if (gone.aborted) return;
     this.seen = seen;
     this.beside = beside;
+  }
+
+  /** Opens the view anew, while what is being edited stays. */
+  async #renew(): Promise<void> {
+    const seen = await this.#see(readViewer());
+    if (!this.#gone.signal.aborted) this.seen = seen;
   }
 
   async #see(viewer: Viewer | null): Promise<Seen | undefined> {
@@ -217,6 +223,7 @@ class DashboardScreen extends Screen<Data> {
     const id = this.place.query.get('metric');
     const metric = data.content.data.metrics.find(({ metricId }) => metricId === id);
     const initial = metric === undefined ? undefined : this.#initialOf(metric);
+    void import('../parts/metric-editor.js');
     return this.#seen(
       data,
       (
@@ -225,47 +232,68 @@ class DashboardScreen extends Screen<Data> {
         viewer,
       ) => html`<p class="soft">The chart has the rows of ${nameOf(viewer)}. ${metric === undefined ? 'Saving adds the metric to the template' : `Saving changes “${metric.name}” in the template`}; tenants get it by a roll-out.</p>
         ${keyed(
-          `${view.token} ${id}`,
-          html`<guestlist-editor class="embedded" token=${view.token} service-url=${location.origin + view.serviceUrl}
-            dashboard-id=${id} theme="auto"   .initial=${initial} .save=${this.#saveMetric} @token-expired=${() => void this.#look()}></guestlist-editor>`,
+          `${id} ${metric?.metricId ?? ''}`,
+          html`<studio-metric-editor .api=${this.api} .view=${view} .dashboardId=${id} .tenant=${viewer.clientId} .initial=${initial}
+            .save=${this.#saveMetric} @view-ended=${() => void this.#renew()}></studio-metric-editor>`,
         )}`,
     );
   }
 
   /** The editor is a chunk of its own, for the few who write SQL. */
   #sql(data: Data): TemplateResult {
-    return this.#seen(data, (_, copy, viewer) => {
-      const { template, content, columns } = data;
-      const tryIt: TrySql = ({ name, definition }) => {
-        const { metrics, layout } = withMetric({ ...content.data, metrics: [], layout: [] }, name, definition);
-        return faultOf(this.api, template, copy, { ...content.data, metrics, layout });
-      };
-      const saveIt = async ({ name, definition }: SqlMetric): Promise<void> => {
-        await this.#write((now) => withMetric(now, name, definition));
-        this.notice = { text: `“${name}” is saved in the template.`, isBad: false };
-      };
-      void import('../parts/sql-metric.js');
-      return html`<p class="soft">It is tried as the tenant ${viewer.clientId} would read it. Saving adds it to the template;
+    const id = this.place.query.get('metric');
+    const metric = data.content.data.metrics.find(({ metricId }) => metricId === id);
+    const initial =
+      metric?.definition.kind === 'sql' ? { name: metric.name, definition: metric.definition } : undefined;
+    const saveIt = async ({ name, definition }: SqlMetric): Promise<void> => {
+      await this.#write((now) =>
+        initial === undefined || id === null
+          ? withMetric(now, name, definition)
+          : changedMetric(now, id, name, definition),
+      );
+      this.notice = { text: `“${name}” is saved in the template.`, isBad: false };
+    };
+    void import('../parts/sql-metric.js');
+    return this.#seen(
+      data,
+      (
+        view,
+        copy,
+        viewer,
+      ) => html`<p class="soft">It is read as ${nameOf(viewer)} would read it. Saving ${initial === undefined ? 'adds it to' : 'changes it in'} the template;
           tenants get it by a roll-out.</p>
-        <studio-sql-metric .columns=${columns} .tryIt=${tryIt} .saveIt=${saveIt}></studio-sql-metric>`;
-    });
+        ${keyed(
+          id,
+          html`<studio-sql-metric .columns=${data.columns} .tenant=${viewer.clientId} .initial=${initial}
+            .runIt=${this.#runIn(view, copy)} .saveIt=${saveIt}></studio-sql-metric>`,
+        )}`,
+    );
+  }
+
+  #runIn(view: View, dashboardId: string): RunSql {
+    return async ({ definition }, signal) => {
+      const asked = { view: view.token, dashboardId, definition };
+      const sql = await this.api.describeMetric(asked, signal);
+      const isShown = this.api.session.person.seesData;
+      const answer = isShown ? await askAuthored(this.api, view, asked, signal, () => void this.#renew()) : null;
+      return { sql, answer };
+    };
   }
 
   /** The same object for the same metric, so that the editor does not begin anew. */
   #initialOf({ metricId, name, definition }: TemplateMetric): InitialMetric | undefined {
     if (this.#initial?.metricId !== metricId) {
-      const draft = draftOf(definition);
-      this.#initial = draft === undefined ? null : { metricId, name, draft };
+      this.#initial = definition.kind === 'sql' ? null : { metricId, name, draft: draftOf(definition) };
     }
     return this.#initial ?? undefined;
   }
   #initial: (InitialMetric & { readonly metricId: string }) | null = null;
 
-  async #saveChanged(id: string, name: string, definition: NewGuestDefinition): Promise<{ metricId: string }> {
+  async #saveChanged(id: string, name: string, definition: VisualDefinition): Promise<{ metricId: string }> {
     await this.#write((data) => {
       const metric = data.metrics.find(({ metricId }) => metricId === id);
       if (metric?.definition.kind !== 'visual') throw new Error('Somebody removed this metric meanwhile.');
-      return changedMetric(data, id, name, redefined(metric.definition, definition));
+      return changedMetric(data, id, name, definition);
     });
     return { metricId: id };
   }
@@ -277,10 +305,11 @@ class DashboardScreen extends Screen<Data> {
     name: string;
     definition: unknown;
   }): Promise<{ metricId: string }> => {
+    const whole = wholeOf(definition as VisualDefinition);
     const changed = this.place.query.get('metric');
-    if (changed !== null) return this.#saveChanged(changed, name, definition as NewGuestDefinition);
+    if (changed !== null) return this.#saveChanged(changed, name, whole);
     const before = this.data?.content.data.metrics.map(({ metricId }) => metricId) ?? [];
-    const made = await this.#write((data) => withMetric(data, name, definition));
+    const made = await this.#write((data) => withMetric(data, name, whole));
     return { metricId: made.metrics.find(({ metricId }) => !before.includes(metricId))?.metricId ?? '' };
   };
 
@@ -336,7 +365,7 @@ class DashboardScreen extends Screen<Data> {
       ${
         mayBuild
           ? html`<td>
-              ${draftOf(definition) === undefined ? nothing : html`${link(this.#editing(metricId), 'Edit')} · `}
+              ${link(this.#editing(metric), 'Edit')} ·
               <button type="button" class="text" @click=${() => void this.#remove(metric)}>Remove</button>
             </td>`
           : nothing
@@ -344,9 +373,9 @@ class DashboardScreen extends Screen<Data> {
     </tr>`;
   }
 
-  #editing(metric: string): string {
+  #editing({ metricId: metric, definition: { kind } }: TemplateMetric): string {
     const { dashboardId, workspaceName: workspace } = this.data?.template ?? { dashboardId: '', workspaceName: '' };
-    return addressOf('dashboards', [dashboardId], { workspace, tab: 'new', metric });
+    return addressOf('dashboards', [dashboardId], { workspace, tab: kind === 'sql' ? 'sql' : 'new', metric });
   }
 
   async #remove({ metricId, name }: TemplateMetric): Promise<void> {

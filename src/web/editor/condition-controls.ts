@@ -1,0 +1,75 @@
+/** Controls of one condition, for the values of a field or of a measure. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Predicate } from '../../domain/filter/filter.js';
+import type { Field } from '../../domain/guest/fields.js';
+import type { Text } from '../languages/text.js';
+
+/** What is conditioned, and where a change goes. */
+export type Conditioned = {
+  readonly type: Field['type'];
+  readonly name: string;
+  readonly predicate: Predicate | undefined;
+  readonly change: (next: Predicate) => void;
+  readonly text: Text;
+};
+
+/** What a new condition begins with. */
+export const firstCondition = (type: Field['type']): Predicate =>
+  type === 'boolean' ? { kind: 'oneOf', values: [true] } : { kind: 'isNotNull' };
+
+/** Nothing where a condition can only say that there is a value. */
+export const conditionControl = (of: Conditioned): TemplateResult | typeof nothing => {
+  switch (of.type) {
+    case 'boolean':
+      return yesOrNo(of);
+    case 'integer':
+    case 'number':
+    case 'date':
+      return range(of);
+    case 'json':
+    case 'other':
+      return nothing;
+    default:
+      return list(of);
+  }
+};
+
+const yesOrNo = ({ name, predicate, change, text }: Conditioned): TemplateResult => {
+  const isYes = predicate?.kind === 'oneOf' && predicate.values[0] === true;
+  const choose = (event: Event) =>
+    change({ kind: 'oneOf', values: [(event.target as HTMLSelectElement).value === 'yes'] });
+  return html`<select part="input" aria-label=${text('Filter by {name}', { name })} @change=${choose}>
+    <option value="yes" ?selected=${isYes}>${text('Yes')}</option>
+    <option value="no" ?selected=${!isYes}>${text('No')}</option>
+  </select>`;
+};
+
+const list = ({ name, predicate, change, text }: Conditioned): TemplateResult => {
+  const values = predicate?.kind === 'oneOf' ? predicate.values.join(', ') : '';
+  const given = (event: Event) => {
+    const all = (event.target as HTMLInputElement).value.split(',').map((value) => value.trim());
+    const known = all.filter((value) => value !== '');
+    change(known.length === 0 ? { kind: 'isNotNull' } : { kind: 'oneOf', values: known });
+  };
+  const hint = text('Values, separated by commas');
+  return html`<input part="input" aria-label=${text('Filter by {name}', { name })} title=${hint} placeholder=${hint}
+    .value=${values} @change=${given} />`;
+};
+
+const range = ({ type, name, predicate, change, text }: Conditioned): TemplateResult => {
+  const isDate = type === 'date';
+  const { from, to } = predicate?.kind === 'range' ? predicate : { from: null, to: null };
+  const set = (end: 'from' | 'to') => (event: Event) => {
+    const { value } = event.target as HTMLInputElement;
+    const next = { from, to, [end]: value === '' ? null : isDate ? value : Number(value) };
+    const isOpen = next.from === null && next.to === null;
+    change(isOpen ? { kind: 'isNotNull' } : { kind: 'range', ...next, toIsExclusive: false });
+  };
+  const signs = isDate ? { from: '', to: '' } : { from: '≥', to: '≤' };
+  const input = (label: string, end: 'from' | 'to', value: unknown) =>
+    html`<input part="input" type=${isDate ? 'date' : 'number'} step="any" aria-label=${label} title=${label}
+      placeholder=${signs[end]} .value=${value === null ? '' : String(value)} @change=${set(end)} />`;
+  const least = isDate ? text('{name} from', { name }) : text('{name} at least', { name });
+  const most = isDate ? text('{name} to', { name }) : text('{name} at most', { name });
+  return html`${input(least, 'from', from)}${input(most, 'to', to)}`;
+};

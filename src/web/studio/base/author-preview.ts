@@ -1,0 +1,26 @@
+/** Asks for the rows of a metric that is not saved, as the user of a view reads them. */
+import type { MetricAnswer } from '../../../domain/query/engine.js';
+import { answerIn, GuestError, isRecord } from '../../base/client.js';
+import { type Api, type AuthoredBody, StudioError, type View } from './api.js';
+
+/** Throws GuestError, which the elements know. `ended` is called if the view has ended. */
+export const askAuthored = async (
+  api: Api,
+  { token }: Pick<View, 'token'>,
+  body: object,
+  signal: AbortSignal,
+  ended: () => void,
+): Promise<MetricAnswer> => {
+  const { definition, ...asked } = body as Omit<AuthoredBody, 'view'>;
+  const whole = { kind: 'visual', ...(definition as object) };
+  try {
+    const answered = await api.previewMetric({ ...asked, view: token, definition: whole }, signal);
+    const answer = isRecord(answered) ? answerIn(answered) : undefined;
+    if (answer === undefined) throw new GuestError('UNREADABLE_ANSWER', 'The answer can’t be read.', 200);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof StudioError)) throw error;
+    if (error.code === 'TOKEN_EXPIRED') ended();
+    throw new GuestError(error.code, error.message, error.status, error);
+  }
+};
