@@ -13,6 +13,7 @@ import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { createMailBounced, mailBouncedPath } from '../gateway/hooks/mail-bounced.js';
 import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
 import { createUnsubscribeRouter, unsubscribePath } from '../http/unsubscribe.js';
 import type { Channel } from '../platform/channels.js';
@@ -40,6 +41,8 @@ export type MailSetup = {
   readonly channels: readonly Channel[];
   readonly brandOf: BrandOf;
   readonly dkim: Dkim | null;
+  /** Those of the hooks, which tell of messages that came back. */
+  readonly hooks: { readonly secrets: readonly string[]; readonly toleranceSeconds: number };
   readonly origin: string;
 };
 
@@ -53,7 +56,8 @@ export const mailSetupOf = ({
   const sender = mail.from === null || smtpUrl === null ? null : { from: mail.from, smtpUrl };
   if ((sender === null && config.channels.length === 0) || gateway.publicOrigin === null) return null;
   const { channels, brandOf, dkim } = config;
-  return { mail, sender, channels, brandOf, dkim, origin: gateway.publicOrigin };
+  const hooks = { secrets: secrets.hookSecrets, ...gateway.hooks };
+  return { mail, sender, channels, brandOf, dkim, hooks, origin: gateway.publicOrigin };
 };
 
 /** The address of a right: from the claims of a signed session, and nowhere else. */
@@ -277,8 +281,14 @@ export const startReports = (given: Omit<Parts, 'tag'> & { readonly encryptionKe
   const planner = keepRunning(log, everyMs.plan, async () => (await plan()) > 0);
   const purger = keepRunning(log, hourMs, async () => (await purge()) < 0);
   const { pause } = service.store.schedules;
+  const { deliveries } = service.store;
+  const bounced = createMailBounced({
+    ...setup.hooks,
+    ...{ clock: parts.clock, log },
+    record: (bounce) => deliveries.bounce(bounce, parts.clock.now()),
+  });
   return {
-    router: createUnsubscribeRouter({ read: unsubscribe.read, pause }),
+    router: createUnsubscribeRouter({ read: unsubscribe.read, pause }).all(mailBouncedPath, bounced),
     close: () => {
       stop.abort(new Error('the process stops'));
       return closeAll([planner, purger, ...senders]);

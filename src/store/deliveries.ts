@@ -134,6 +134,22 @@ const finishCheck = async (
   return (await one.executeTakeFirst()).numUpdatedRows === 1n;
 };
 
+const bounce = async (
+  db: Kysely<Tables>,
+  { deliveryId, isHard }: Parameters<DeliveryStore['bounce']>[0],
+  at: Date,
+): Promise<boolean> => {
+  const scheduleId = await lockScheduleOf(db, deliveryId);
+  if (scheduleId === undefined) return false;
+  const sent = db.updateTable('deliveries').where('id', '=', deliveryId).where('state', '=', 'sent');
+  const { numUpdatedRows } = await sent
+    .set({ state: 'failed', reason: 'mail-bounced', finished_at: at })
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  if (isHard) await db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId).execute();
+  return true;
+};
+
 export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): DeliveryStore => ({
   insert: insert(db),
   claim: (given) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
@@ -163,6 +179,7 @@ export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): Deliver
     state === undefined
       ? finish(db, deliveryId, leaseId, end)
       : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId, end], state)),
+  bounce: (given, at) => inTransaction(db, (inner) => bounce(inner, given, at)),
   list: async (scheduleId, limit) => {
     const rows = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);

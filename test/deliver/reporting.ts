@@ -19,6 +19,8 @@ import { testSealer } from '../suites/sealer.js';
 import { statements } from '../usecases/world.js';
 import { openMailbox } from './mailbox.js';
 
+/** Signs hooks. */
+export const hookSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 export const origin = 'https://analytics.example';
 const allows = { isAllowEmailReports: true, isAllowUnderlyingData: true };
 export const all = {
@@ -68,6 +70,7 @@ export const openReporting = async (
     origin,
     brandOf: loadBrands(settings, '.').brandOf,
     dkim: null,
+    hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
   };
   const connected = createReports(setup);
   const service = await createOwnService(own === null ? null : own.url, { reports: connected.reports });

@@ -2,12 +2,14 @@
  * Reports from the operation to the mailbox: real gateway, service, rows, ledger and mail server. What arrives is what
  * the recipient's own token reads at that moment, and nothing leaves by a right that has ended.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import fc from 'fast-check';
 import readXlsx from 'read-excel-file/node';
+import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sign, startSeconds } from '../gateway/harness.js';
@@ -15,6 +17,7 @@ import { isPostgresThere } from '../suites/postgres.js';
 import {
   all,
   daily,
+  hookSecret,
   openReporting,
   type Reporting,
   reportPolicy,
@@ -93,6 +96,57 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
   }, 30_000);
+
+  test('that came back count as failed, and a hard bounce pauses the schedule', async () => {
+    const started = await reporting.start();
+    const app = express().use(started.router);
+    const tell = (body: object, secret = hookSecret) => {
+      const text = JSON.stringify(body);
+      const [id, at] = [randomUUID(), reporting.service.deps.clock.now()];
+      return request(app)
+        .post('/hooks/mail-bounced')
+        .set({
+          ...{ 'content-type': 'application/json', 'webhook-id': id },
+          'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+          'webhook-signature': new Webhook(secret).sign(id, at, text),
+        })
+        .send(text);
+    };
+    const isPaused = async (user: User, id: string) =>
+      (
+        await reporting.dataOf<{ id: string; isPaused: boolean }[]>(
+          reporting.call('GET', `${user.board}/schedules`, user.token),
+        )
+      )
+        .filter((schedule) => schedule.id === id)
+        .map((schedule) => schedule.isPaused);
+    for (const [kind, paused] of [
+      ['soft', false],
+      ['hard', true],
+    ] as const) {
+      const user = await reporting.login(started, 'a', { sub: `bounce-${kind}` });
+      const { id } = await reporting.schedule(user, { format: 'link' });
+      await reporting.sendNow(user, id);
+      expect(await reporting.ended(id)).toEqual(['sent', null]);
+      const messageId = reporting.mailbox.received.at(-1)?.mail.messageId;
+      const other = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
+      expect((await tell({ messageId, kind }, other)).status).toBe(401);
+      expect(await reporting.ended(id)).toEqual(['sent', null]);
+      const answers = [await tell({ messageId, kind }), await tell({ messageId, kind })];
+      expect(answers.map(({ status, body }) => [status, body.data])).toEqual([
+        [200, { isApplied: true }],
+        [200, { isApplied: false }],
+      ]);
+      expect(await reporting.ended(id)).toEqual(['failed', 'mail-bounced']);
+      expect(await isPaused(user, id)).toEqual([paused]);
+    }
+    const wrong = await tell({ messageId: "x' or 1=1", kind: 'gone' });
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+    expect(wrong.body.error.message).toMatch(/messageId: .*kind: /);
+    const unknown = await tell({ messageId: `<${randomUUID()}@analytics.example>`, kind: 'hard' });
+    expect(unknown.body.data).toEqual({ isApplied: false });
+    expect((await request(app).get('/hooks/mail-bounced')).status).toBe(405);
+  }, 60_000);
 
   test('look as the configuration says for their tenant, and not as another tenant’s', async () => {
     const started = await reporting.start();

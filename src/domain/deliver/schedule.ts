@@ -70,6 +70,7 @@ export const deliveryReasons = [
   'channel-unreachable',
   'content-failed',
   'content-too-large',
+  'mail-bounced',
   'mail-refused',
   'mail-unanswered',
   'mail-unreachable',

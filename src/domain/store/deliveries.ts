@@ -95,6 +95,11 @@ export type DeliveryStore = {
    * its end, so that what was told and what is known agree. Left out: the state stays.
    */
   readonly finish: (deliveryId: string, leaseId: string, end: DeliveryEnd, alertState?: AlertState) => Promise<boolean>;
+  /**
+   * Notes that a sent message came back, and pauses its schedule if `isHard`. Returns false if no such message was sent,
+   * or its return is known.
+   */
+  readonly bounce: (bounce: { readonly deliveryId: string; readonly isHard: boolean }, at: Date) => Promise<boolean>;
   /** Returns deliveries of the schedule, the newest moment first. */
   readonly list: (scheduleId: string, limit: number) => Promise<readonly Delivery[]>;
   /** Deletes deliveries that ended before this time. Returns how many. */
