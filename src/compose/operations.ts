@@ -61,6 +61,8 @@ import { getDashboardContent, replaceDashboardContent } from '../usecases/dashbo
 import { deleteTemplate } from '../usecases/dashboards/delete-template.js';
 import { createDashboardEmbed } from '../usecases/dashboards/embeds.js';
 import { updateWorkspaceDashboards } from '../usecases/dashboards/gallery.js';
+import { mergeDashboardContent } from '../usecases/dashboards/merge-content.js';
+import { proposeDashboardContent } from '../usecases/dashboards/propose-content.js';
 import { exportDashboard, exportEmbed, importDashboard } from '../usecases/dashboards/transfer.js';
 import { tryDashboardContent } from '../usecases/dashboards/try-content.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from '../usecases/data-apps.js';
@@ -174,6 +176,8 @@ const table = {
   getDashboardContent: serve(dashboardContent.getDashboardContent, getDashboardContent),
   replaceDashboardContent: serve(dashboardContent.replaceDashboardContent, replaceDashboardContent),
   compareDashboardContent: serve(dashboardContent.compareDashboardContent, compareDashboardContent),
+  mergeDashboardContent: serve(dashboardContent.mergeDashboardContent, mergeDashboardContent),
+  proposeDashboardContent: serve(dashboardContent.proposeDashboardContent, proposeDashboardContent),
   tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import { type ContentChange, contentChangeKinds } from '../domain/dashboard/changes.js';
-import type { Dashboard, TriedMetric } from '../domain/dashboard/dashboard.js';
-import { dashboardExport, type ExportedDashboard, encodeExport } from './dashboard-export.js';
+import type { Dashboard, DashboardContent, TriedMetric } from '../domain/dashboard/dashboard.js';
+import type { AuthorConflict } from '../domain/dashboard/merge/merge-authors.js';
+import { dashboardExport, type ExportedDashboard, encodeContent, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
-import { identifier, limits } from './fields.js';
+import { identifier, limits, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const digest = z
@@ -87,6 +88,12 @@ export const replaceDashboardContent = operation({
   },
 });
 
+const change = z.object({
+  kind: z.enum(contentChangeKinds),
+  metricId: z.string().nullable().describe('Null for a change of a filter or of the dashboard.'),
+  text: z.string().describe('The change as one sentence.'),
+});
+
 export const compareDashboardContent = operation({
   name: 'compareDashboardContent',
   section: 'facts',
@@ -103,13 +110,7 @@ export const compareDashboardContent = operation({
     content: importedData.describe('The `data` object of a dashboard export, or the whole export.'),
   }),
   output: z.object({
-    data: z.array(
-      z.object({
-        kind: z.enum(contentChangeKinds),
-        metricId: z.string().nullable().describe('Null for a change of a filter or of the dashboard.'),
-        text: z.string().describe('The change as one sentence.'),
-      }),
-    ),
+    data: z.array(change),
     digest,
     error: noError,
   }),
@@ -132,6 +133,120 @@ export const compareDashboardContent = operation({
       digest: exampleDigest,
       error: null,
     },
+  },
+});
+
+type Merged = {
+  readonly content: DashboardContent;
+  readonly conflicts: readonly AuthorConflict[];
+  readonly given: readonly ContentChange[];
+  readonly current: readonly ContentChange[];
+  readonly digest: string;
+};
+
+const sides = ['given', 'current'] as const;
+
+export const mergeDashboardContent = operation({
+  name: 'mergeDashboardContent',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'Merge a change of a dashboard with what others changed meanwhile',
+  description:
+    'For a replacement that was refused with 409 DASHBOARD_CHANGED. `base` is the content that you had read, and `content` the one that you wanted to write. The answer has the changes of both sides as sentences, and a content with both. What both sides changed differently is a conflict: choose a side for each by its path, and call again; a conflict without a choice has your value. Send the merged content with the answer’s digest to PUT /api/v2/data-app/dashboards/content. A card that overlaps one that you moved is put below the others. Reads definitions, never rows, and writes nothing.',
+  bodyBytes: limits.bodyBytes,
+  credentials: ['serviceToken'],
+  readsOnly: true,
+  roles: ['author'],
+  input: z.strictObject({
+    ...target,
+    base: importedData.describe('The `data` object of the export that you had read.'),
+    content: importedData.describe('The `data` object of the export that you want to write.'),
+    choices: z
+      .record(z.string().max(limits.textLength), z.enum(sides))
+      .default({})
+      .describe('Whose value a conflict gets, by its path.'),
+  }),
+  output: z.object({
+    data: dashboardExport.shape.data,
+    conflicts: z.array(
+      z.object({
+        path: z.string().describe('For example `metrics["delays"].name`.'),
+        kind: z.enum(['changed-by-both', 'added-by-both', 'removed-by-given', 'removed-by-current']),
+        base: z.unknown().describe('The value that both sides had read. Null: none.'),
+        given: z.unknown().describe('Your value. Null: none.'),
+        current: z.unknown().describe('The value that the dashboard has now. Null: none.'),
+      }),
+    ),
+    changes: z.object({
+      given: z.array(change).describe('Your changes.'),
+      current: z.array(change).describe('What others changed meanwhile.'),
+    }),
+    digest: digest.describe('The digest of the dashboard’s content now.'),
+    error: noError,
+  }),
+  encode: ({ content, conflicts, given, current, digest: now }: Merged) => ({
+    data: encodeContent(content),
+    conflicts: conflicts.map(({ base = null, given: own = null, current: other = null, ...conflict }) => ({
+      ...conflict,
+      base,
+      given: own,
+      current: other,
+    })),
+    changes: { given: [...given], current: [...current] },
+    digest: now,
+    error: null,
+  }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    WORKSPACE_ID_ERROR: 400,
+    INVALID_DASHBOARD_ID: 400,
+    INVALID_DASHBOARD_DATA: 400,
+  },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/content/merge', from: 'body' }],
+  example: {
+    input: {
+      dashboardId: 'delays',
+      workspaceName: 'flights',
+      base: structuredClone(exampleData),
+      content: { ...structuredClone(exampleData), gridMargin: [4, 4] },
+      choices: {},
+    },
+    output: {
+      data: { ...structuredClone(exampleData), gridMargin: [4, 4] } as never,
+      conflicts: [],
+      changes: {
+        given: [{ kind: 'dashboardChanged', metricId: null, text: "The dashboard's gridMargin changed." }],
+        current: [],
+      },
+      digest: exampleDigest,
+      error: null,
+    },
+  },
+});
+
+export const proposeDashboardContent = operation({
+  name: 'proposeDashboardContent',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'Propose a first dashboard from the tables of a datamart',
+  description:
+    'Proposes cards and filters: single values, counts over time, the greatest groups, and a table of the latest rows. They come from names, datatypes, keys and relationships, and from the number of rows that the database estimates; no row is read. Columns and tables that the datamart hides, and tables that no query may read, are left out. Empty if no table holds what a card could show. Nothing is written: send what you keep of it to PUT /api/v2/data-app/dashboards/content.',
+  credentials: ['serviceToken'],
+  readsOnly: true,
+  roles: ['author'],
+  input: z.strictObject({
+    datamartName: identifier,
+    tables: list(z.string().min(1).max(600))
+      .optional()
+      .describe('`schema.table` of the tables that the cards may show. If missing, all of the datamart.'),
+  }),
+  output: z.object({ data: dashboardExport.shape.data, error: noError }),
+  encode: (content: DashboardContent) => ({ data: encodeContent(content), error: null }),
+  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, DATASOURCE_CONNECTION_ERROR: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/content/propose', from: 'body' }],
+  example: {
+    input: { datamartName: 'flights', tables: ['main.flights'] },
+    output: { data: structuredClone(exampleData) as never, error: null },
   },
 });
 

@@ -159,8 +159,12 @@ export const dashboardExport = z.strictObject({
 });
 export type DashboardExport = z.output<typeof dashboardExport>;
 
+/** The `data` of an export. */
+export const encodeContent = (content: DashboardContent): z.input<typeof data> =>
+  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
+  ({ version: exportVersion, ...content }) as z.input<typeof data>;
+
 export const encodeExport = ({ dashboardId, name, content }: ExportedDashboard): z.input<typeof dashboardExport> => ({
   _meta: { version: exportVersion, dashboardId, name },
-  // The cast removes `readonly`: the schema's type is mutable, but nothing changes these lists.
-  data: { version: exportVersion, ...content } as z.input<typeof data>,
+  data: encodeContent(content),
 });

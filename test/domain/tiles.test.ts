@@ -4,8 +4,8 @@ import { importedData } from '../../src/contract/dashboard-versions.js';
 import { contentChanges } from '../../src/domain/dashboard/changes.js';
 import { contentFaults } from '../../src/domain/dashboard/content.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import { mergeDashboard } from '../../src/domain/dashboard/merge/merge-dashboard.js';
 import { besideCards, pictureFault, type Tile } from '../../src/domain/dashboard/tile.js';
-import { mergeDashboard } from '../../src/gateway/rollout/merge-dashboard.js';
 import { parseTileText } from '../../src/web/elements/tile-text.js';
 
 const png = 'data:image/png;base64,iVBORw0KGgo=';

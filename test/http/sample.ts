@@ -285,6 +285,14 @@ export const sampleHandlers: Handlers = {
   deleteDashboard: async () => dashboard,
   deleteTemplate: async () => dashboard,
   compareDashboardContent: async () => ({ changes: [], digest: 'd'.repeat(64) }),
+  mergeDashboardContent: async () => ({
+    content: { layout: [], filters: [], metrics: [], gridMargin: [] },
+    conflicts: [],
+    given: [],
+    current: [],
+    digest: 'd'.repeat(64),
+  }),
+  proposeDashboardContent: async () => ({ layout: [], filters: [], metrics: [], gridMargin: [] }),
   tryDashboardContent: async () => [],
   eraseClient: async () => ({
     dashboards: 1,

@@ -121,6 +121,100 @@ describe('POST /data-app/dashboards/content/compare: what changed since a conten
   });
 });
 
+describe('POST /data-app/dashboards/content/merge: the changes of two authors', () => {
+  const service = () => ({ bearer: house.serviceToken });
+  const merge = (dashboardId: string, parts: object) =>
+    ok(house, 'mergeDashboardContent', { dashboardId, workspaceName, ...parts }, service());
+
+  test('keeps both where they do not collide, asks where they do, and the answer can be written', async () => {
+    await cloneBoard(house, 'both', 'acme');
+    const { data: base, digest } = await read('both');
+    await replace('both', (data) => ({ ...rename('Metric revenue', 'Revenue')(data), metadata: { by: 'them' } }));
+    const renamed = rename('Metric revenue', 'Turnover')(base) as Data;
+    const content = { ...renamed, gridMargin: [3, 3] };
+    const stale = { dashboardId: 'both', workspaceName, content, expectedDigest: digest };
+    await refused('replaceDashboardContent DASHBOARD_CHANGED', house, stale);
+    const first = await merge('both', { base, content });
+    expect(first.conflicts).toMatchObject([
+      { kind: 'changed-by-both', base: 'Metric revenue', given: 'Turnover', current: 'Revenue' },
+    ]);
+    expect(first.changes.given.map(({ text }) => text)).toEqual([
+      'Metric "Metric revenue" is now called "Turnover".',
+      "The dashboard's gridMargin changed.",
+    ]);
+    expect(first.changes.current.map(({ text }) => text)).toEqual([
+      'Metric "Metric revenue" is now called "Revenue".',
+      "The dashboard's metadata changed.",
+    ]);
+    const [conflict] = first.conflicts;
+    const chosen = await merge('both', { base, content, choices: { [conflict?.path ?? '']: 'current' } });
+    expect(chosen.conflicts).toEqual([]);
+    await ok(house, 'replaceDashboardContent', { ...stale, content: chosen.data, expectedDigest: chosen.digest });
+    const written = (await read('both')).data;
+    expect(written).toEqual({ ...chosen.data, tiles: undefined });
+    expect(written).toMatchObject({ gridMargin: [3, 3], metadata: { by: 'them' } });
+    expect(written.metrics.map(({ name }) => name)).toEqual(expect.arrayContaining(['Revenue']));
+  });
+
+  test('refusals', async () => {
+    const { data } = await read('board');
+    const input = { dashboardId: 'board', workspaceName, base: data, content: data };
+    const twice = { ...data, metrics: [...data.metrics, ...data.metrics] };
+    const code = 'mergeDashboardContent INVALID_DASHBOARD_DATA';
+    expect(await refused(code, house, { ...input, base: twice }, service())).toContain('base: metrics:');
+    expect(await refused(code, house, { ...input, content: twice }, service())).toContain('content: metrics:');
+    const nowhere = { ...input, dashboardId: 'nowhere' };
+    await refused('mergeDashboardContent INVALID_DASHBOARD_ID', house, nowhere, service());
+    await refused('mergeDashboardContent WORKSPACE_ID_ERROR', house, { ...input, workspaceName: 'nowhere' }, service());
+    await refused('mergeDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: null });
+    await refused('mergeDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: house.otherKey });
+    await refused('mergeDashboardContent INVALID_REQUEST_BODY', house, { ...input, choices: { x: 'mine' } }, service());
+  });
+});
+
+describe('POST /data-app/dashboards/content/propose: a first dashboard from tables', () => {
+  const service = () => ({ bearer: house.serviceToken });
+  const propose = (parts: object = {}) =>
+    ok(house, 'proposeDashboardContent', { datamartName: 'shop', ...parts }, service());
+
+  test('cards stand apart on the grid, the service takes them, and each is answered', async () => {
+    const { data } = await propose();
+    expect(data.metrics.length).toBeGreaterThan(2);
+    const ids = data.metrics.map(({ metricId }) => metricId);
+    expect([new Set(ids).size, data.layout.map(({ metricId }) => metricId).toSorted()]).toEqual([
+      ids.length,
+      ids.toSorted(),
+    ]);
+    await cloneBoard(house, 'proposed', 'acme');
+    const empty = await replace('proposed', () => ({ ...data, filters: [], metrics: [], layout: [] }));
+    const content = { dashboardId: 'proposed', workspaceName, content: data, expectedDigest: empty };
+    await ok(house, 'replaceDashboardContent', content);
+    const tried = await ok(house, 'tryDashboardContent', { dashboardId: 'proposed', workspaceName, content: data });
+    expect(tried.data.filter(({ outcome }) => outcome !== 'answered')).toEqual([]);
+  });
+
+  test('only the tables that were chosen are shown', async () => {
+    const { data } = await propose();
+    const used = [...new Set(data.metrics.map(({ definition: own }) => ('from' in own ? own.from.tableName : '')))];
+    const [table = ''] = used;
+    const { data: narrow } = await propose({ tables: [`main.${table}`] });
+    expect(narrow.metrics.length).toBeGreaterThan(0);
+    const text = JSON.stringify(narrow);
+    const names = [...text.matchAll(/"tableName":"(\w+)"/g)].map(([, name]) => name);
+    expect([...new Set(names)]).toEqual([table]);
+  });
+
+  test('refusals', async () => {
+    const input = { datamartName: 'shop' };
+    const code = 'proposeDashboardContent INVALID_DATAMART';
+    expect(await refused(code, house, { datamartName: 'nowhere' }, service())).toContain('nowhere');
+    expect(await refused(code, house, { ...input, tables: ['main.nothing'] }, service())).toContain('main.nothing');
+    await refused('proposeDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: null });
+    await refused('proposeDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: house.otherKey });
+    await refused('proposeDashboardContent INVALID_REQUEST_BODY', house, { tables: [] }, service());
+  });
+});
+
 describe('PUT /data-app/dashboards/content', () => {
   test('ids stay, so embeds, existing tokens and settings that name a metric still work', async () => {
     await openBoard(house, 'kept', 'acme');

@@ -88,6 +88,7 @@ test('an unknown name, an unreachable datasource, and another kind of credential
   expect(await refused('getDatamartTenancy INVALID_DATAMART', house, { datamartName: 'Asked' })).toContain('"Asked"');
   await refused('getDatamartTenancy INVALID_REQUEST_BODY', house, {});
   await refused('getDatamartTenancy DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
+  await refused('proposeDashboardContent DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
   for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
     const message = await refused(
       'getDatamartTenancy AUTHENTICATION_ERROR',

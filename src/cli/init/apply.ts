@@ -8,13 +8,13 @@ import { createDataApp } from '../../contract/data-apps.js';
 import { createDatamart } from '../../contract/datamart-writes.js';
 import { createDatasource } from '../../contract/datasources.js';
 import { createWorkspace } from '../../contract/workspaces.js';
+import { type FirstDashboard, layOut } from '../../domain/dashboard/first/first-dashboard.js';
 import { type ColumnRef, type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
 import type { DatasourceConnection } from '../../domain/organization.js';
 import { startLocalService } from '../../main.js';
 import { definitionsOf, readFolder, writeFolder } from '../files/folder.js';
 import { readStored } from '../files/service.js';
 import { createHttpTransport } from '../kit/transport.js';
-import { type FirstDashboard, layOut } from './first-dashboard.js';
 
 /** The datamart as `createDatamart` takes it. */
 export const datamartDefinition = ({ name, tenancy, tables, relationships, sharedTables }: Datamart) => {

@@ -39,19 +39,3 @@ export const createAsk =
       offset: 0,
     });
   };
-
-/** A metric without filters, which is all that `init` writes. */
-export const metricOf = (parts: Partial<MetricDefinition> & Pick<MetricDefinition & { kind: 'visual' }, 'from'>) =>
-  ({
-    kind: 'visual',
-    chart: { type: 'table' },
-    dimensions: [],
-    measures: [],
-    filters: [],
-    rlsVariables: [],
-    underlying: [],
-    drillPath: [],
-    sort: [],
-    limit: null,
-    ...parts,
-  }) as Extract<MetricDefinition, { kind: 'visual' }>;

@@ -1,41 +1,20 @@
 /** What the rows of a draft look like: for which tenants to try the first dashboard, and which columns are worth a chart. */
+import type { Facts, TableFacts } from '../../domain/dashboard/first/facts.js';
+import { metricOf } from '../../domain/dashboard/first/first-dashboard.js';
+import { rolesOf } from '../../domain/dashboard/first/roles.js';
 import {
   type ColumnRef,
   type Datamart,
   type DatamartTable,
   sameTable,
   type TableRef,
-  tableKey,
 } from '../../domain/datamart/datamart.js';
 import { datatypeKind } from '../../domain/datamart/datatype.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { tableOwnerships } from '../../domain/datamart/table-ownership.js';
 import type { Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import { type AskMetric, metricOf } from './ask.js';
-import { type Roles, rolesOf } from './roles.js';
-
-export type TableFacts = {
-  readonly table: DatamartTable;
-  readonly source: SourceTable;
-  readonly roles: Roles;
-  /** Whether rows of the table belong to a tenant; false: the table is shared. */
-  readonly isOwned: boolean;
-  /** Whether it is the table of tenants: a tenant has one row in it. */
-  readonly isTenants: boolean;
-  /** Rows of the tenant that the dashboard is tried for. */
-  readonly rows: number;
-  /** Number of different values, by column. */
-  readonly distinct: ReadonlyMap<string, number>;
-  /** First and last date of each date column that has one. */
-  readonly spans: ReadonlyMap<string, { readonly from: string; readonly to: string }>;
-};
-
-export type Facts = {
-  /** Ids of the tenants with the most rows, most first; at most three. */
-  readonly tenants: readonly string[];
-  readonly tables: readonly TableFacts[];
-};
+import type { AskMetric } from './ask.js';
 
 const keysOf = (sources: readonly SourceTable[]) => (ref: TableRef) => {
   const found = sources.find((source) => sameTable(source, ref));
@@ -164,6 +143,3 @@ export const findFacts = async (
   const tables = await Promise.all(owned.map((one) => lookAt(ask, datamart, tenant, one, sources)));
   return { tenants, tables };
 };
-
-export const factsOf = ({ tables }: Facts, ref: TableRef): TableFacts | undefined =>
-  tables.find(({ table }) => tableKey(table) === tableKey(ref));

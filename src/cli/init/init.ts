@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Facts } from '../../domain/dashboard/first/facts.js';
+import { type FirstDashboard, type FirstMetric, firstDashboard } from '../../domain/dashboard/first/first-dashboard.js';
 import { proposeFor } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../domain/organization.js';
@@ -13,7 +15,7 @@ import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
 import { type AskMetric, createAsk } from './ask.js';
 import { type Choices, type Draft, draftDatamart } from './draft.js';
-import { type Facts, findFacts } from './facts.js';
+import { findFacts } from './facts.js';
 import {
   environmentFile,
   hostPageFile,
@@ -26,7 +28,6 @@ import {
   settingsFile,
   trialOrigin,
 } from './files.js';
-import { type FirstDashboard, type FirstMetric, firstDashboard } from './first-dashboard.js';
 import { choosePort, usualPort } from './port.js';
 import {
   type Asking,

@@ -1,9 +1,10 @@
 /** What `init` prints about the tables it found. */
+
+import type { Facts } from '../../domain/dashboard/first/facts.js';
 import { qualifiedName } from '../../domain/datamart/datamart.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { tableText } from '../kit/terminal.js';
 import type { Draft } from './draft.js';
-import type { Facts } from './facts.js';
 
 const rowsOf = ({ estimatedRows }: SourceTable): string => (estimatedRows == null ? '' : `about ${estimatedRows}`);
 

@@ -3,10 +3,10 @@
  * only if the copy is unchanged since, and reads it back. An interrupted item is resumed from its stored state.
  */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import { isSameBoard, mergeDashboard } from '../../domain/dashboard/merge/merge-dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Copies, Copy } from './copies.js';
 import { type Drift, type DriftContext, detectDrift, type FindVersion } from './drift.js';
-import { isSameBoard, mergeDashboard } from './merge-dashboard.js';
 import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger } from './model.js';
 
 export type ApplyContext = DriftContext & {

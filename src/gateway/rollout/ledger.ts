@@ -2,6 +2,7 @@
 
 import { type Kysely, type Selectable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
 import type { Clock } from '../../domain/ports.js';
 import { createLeases, type Leases } from '../ledger/leases.js';
 import type { ItemState, Ledger, LedgerTables } from '../ledger/ledger.js';
@@ -18,7 +19,6 @@ import type {
   RolloutRows,
   TenantDashboard,
 } from './model.js';
-import type { Conflict } from './three-way.js';
 
 type Db = Kysely<LedgerTables>;
 

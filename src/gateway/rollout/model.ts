@@ -3,10 +3,10 @@
  * dashboard, so that an interrupted roll-out can be resumed.
  */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+import type { Choices } from '../../domain/dashboard/merge/choices.js';
+import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
-import type { Choices } from './choices.js';
-import type { Conflict } from './three-way.js';
 
 /**
  * A copy that provisioning made, with the template version that it was made from. `version` is null if the copy is

@@ -1,17 +1,17 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
 import type { Call } from '../../contract/client.js';
+import { type ShownConflict, showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
+import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { createCopies } from './copies.js';
 import { type Drift, detectDrift, rememberVersions } from './drift.js';
-import { type ShownConflict, showConflicts } from './merge-dashboard.js';
 import type { ItemPage, RolloutLedger } from './model.js';
 import { cohortName } from './model.js';
 import { eachOf } from './pool.js';
 import { loadRollout } from './rollout.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
-import type { Conflict } from './three-way.js';
 
 export type PlanDeps = {
   readonly upstream: Call;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
-import { mergeDashboard, showConflicts } from '../../src/gateway/rollout/merge-dashboard.js';
+import { mergeDashboard, showConflicts } from '../../src/domain/dashboard/merge/merge-dashboard.js';
 import { board, contents, copyOf, definition, metric } from './boards.js';
 
 type Three = readonly [DashboardContent, DashboardContent, DashboardContent];

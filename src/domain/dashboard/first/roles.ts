@@ -1,13 +1,7 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
-import { isIdentifying, wordsOf } from '../../domain/datamart/column-names.js';
-import {
-  type ColumnRef,
-  type Datamart,
-  type DatamartTable,
-  sameColumn,
-  sameTable,
-} from '../../domain/datamart/datamart.js';
-import { datatypeKind } from '../../domain/datamart/datatype.js';
+import { isIdentifying, wordsOf } from '../../datamart/column-names.js';
+import { type ColumnRef, type Datamart, type DatamartTable, sameColumn, sameTable } from '../../datamart/datamart.js';
+import { datatypeKind } from '../../datamart/datatype.js';
 
 export type Roles = {
   /** Dates by which rows may be counted over time, the best first. */

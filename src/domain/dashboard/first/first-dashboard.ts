@@ -1,11 +1,11 @@
 /** The first dashboard, from the tables of a draft and what their rows look like: single values, counts over time, groups, a table. Pure. */
-import type { DashboardFilter } from '../../domain/dashboard/dashboard.js';
-import type { Dimension, Measure, VisualDefinition } from '../../domain/dashboard/metric.js';
-import { wordsOf } from '../../domain/datamart/column-names.js';
-import { type ColumnRef, type Datamart, sameTable, type TableRef } from '../../domain/datamart/datamart.js';
-import { labelColumnOf } from '../../domain/datamart/source-proposals.js';
-import type { Period } from '../../domain/filter/period.js';
-import { metricOf } from './ask.js';
+
+import { wordsOf } from '../../datamart/column-names.js';
+import { type ColumnRef, type Datamart, sameTable, type TableRef } from '../../datamart/datamart.js';
+import { labelColumnOf } from '../../datamart/source-proposals.js';
+import type { Period } from '../../filter/period.js';
+import type { DashboardFilter } from '../dashboard.js';
+import type { Dimension, Measure, VisualDefinition } from '../metric.js';
 import { type Facts, factsOf, type TableFacts } from './facts.js';
 
 export type FirstMetric = {
@@ -27,6 +27,21 @@ export const labelOf = (name: string): string => {
 };
 
 const idOf = (name: string): string => wordsOf(name).join('-') || 'metric';
+
+/** A metric without filters. */
+export const metricOf = (parts: Partial<VisualDefinition> & Pick<VisualDefinition, 'from'>): VisualDefinition => ({
+  kind: 'visual',
+  chart: { type: 'table' },
+  dimensions: [],
+  measures: [],
+  filters: [],
+  rlsVariables: [],
+  underlying: [],
+  drillPath: [],
+  sort: [],
+  limit: null,
+  ...parts,
+});
 
 const refOf = ({ table: { schemaName, tableName } }: TableFacts): TableRef => ({ schemaName, tableName });
 const columnOf = (facts: TableFacts, columnName: string): ColumnRef => ({ ...refOf(facts), columnName });

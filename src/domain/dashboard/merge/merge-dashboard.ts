@@ -3,10 +3,10 @@
  * template made and keeps changes that only the tenant made. If both changed a field, it keeps the tenant's value and
  * reports a conflict. Pure.
  */
-import { isSameJson } from '../../domain/canonical-json.js';
-import type { DashboardContent, DashboardFilter } from '../../domain/dashboard/dashboard.js';
-import { type GridCard, type MetricDefinition, outputNames } from '../../domain/dashboard/metric.js';
-import type { Tile } from '../../domain/dashboard/tile.js';
+import { isSameJson } from '../../canonical-json.js';
+import type { DashboardContent, DashboardFilter } from '../dashboard.js';
+import { type GridCard, type MetricDefinition, outputNames } from '../metric.js';
+import type { Tile } from '../tile.js';
 import { type Choices, undecided, valueAt, withChoices } from './choices.js';
 import {
   type Conflict,
@@ -253,6 +253,13 @@ const mergeParts = (versions: Versions<KeyedContent>): Parts => {
   return { board, conflicts };
 };
 
+/** Values that were chosen can be inconsistent together, which is a conflict of its own. So this ends when none is chosen. */
+const mergeChosen = (versions: Versions<KeyedContent>, choices: Choices): Parts => {
+  const merged = mergeParts(versions);
+  const tenant = withChoices(versions, merged.conflicts, choices);
+  return tenant === versions.tenant ? merged : mergeChosen({ ...versions, tenant }, choices);
+};
+
 const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): Versions<KeyedContent> => {
   const ids = idsOf(base, template);
   return { base: keyed(base, ids), template: keyed(template, ids), tenant: keyed(tenant, ids) };
@@ -264,9 +271,7 @@ const keyedVersions = ({ base, template, tenant }: Versions<DashboardContent>): 
  */
 export const mergeDashboard = (given: Versions<DashboardContent>, choices: Choices = {}): DashboardMerge => {
   const versions = keyedVersions(given);
-  const first = mergeParts(versions);
-  const chosen = { ...versions, tenant: withChoices(versions, first.conflicts, choices) };
-  const { board, conflicts } = chosen.tenant === versions.tenant ? first : mergeParts(chosen);
+  const { board, conflicts } = mergeChosen(versions, choices);
   const tenant = boardOf(versions.tenant);
   const content = contentFrom(board, versions, given.tenant);
   return {

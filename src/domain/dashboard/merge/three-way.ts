@@ -2,7 +2,7 @@
  * Three-way merge of values with a common ancestor. If both sides changed a value differently, the result has the
  * tenant's value and a conflict. Pure.
  */
-import { isSameJson } from '../../domain/canonical-json.js';
+import { isSameJson } from '../../canonical-json.js';
 
 /** The three versions of a value. `base` is the common ancestor. An undefined value is absent. */
 export type Versions<T> = { readonly base: T; readonly template: T; readonly tenant: T };

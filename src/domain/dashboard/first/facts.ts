@@ -1,0 +1,64 @@
+/** What is known of the tables that a first dashboard is proposed for. Pure. */
+import { type Datamart, type DatamartTable, type TableRef, tableKey } from '../../datamart/datamart.js';
+import type { SourceTable } from '../../datamart/source-schema.js';
+import type { TableOwnership } from '../../datamart/table-ownership.js';
+import { type Roles, rolesOf } from './roles.js';
+
+export type TableFacts = {
+  readonly table: DatamartTable;
+  readonly source: SourceTable;
+  readonly roles: Roles;
+  /** Whether rows of the table belong to a tenant; false: the table is shared. */
+  readonly isOwned: boolean;
+  /** Whether it is the table of tenants: a tenant has one row in it. */
+  readonly isTenants: boolean;
+  /** Rows of the tenant that the dashboard is tried for. */
+  readonly rows: number;
+  /** Number of different values, by column. */
+  readonly distinct: ReadonlyMap<string, number>;
+  /** First and last date of each date column that has one. */
+  readonly spans: ReadonlyMap<string, { readonly from: string; readonly to: string }>;
+};
+
+export type Facts = {
+  /** Ids of the tenants with the most rows, most first; at most three. */
+  readonly tenants: readonly string[];
+  readonly tables: readonly TableFacts[];
+};
+
+export const factsOf = ({ tables }: Facts, ref: TableRef): TableFacts | undefined =>
+  tables.find(({ table }) => tableKey(table) === tableKey(ref));
+
+/** More values than one chart shows, so that a chart of them names the greatest ones. */
+const unknownValues = 20;
+const unknownSpan = { from: '', to: '' };
+
+/**
+ * Facts from definitions and the catalog alone, without reading a row: each text may name groups, and each date has
+ * values. Tables that no query reads are left out, and so is what the datamart hides.
+ */
+export const factsWithoutRows = (
+  datamart: Datamart,
+  owned: readonly TableOwnership[],
+  find: (table: TableRef) => SourceTable | undefined,
+): Facts => {
+  const tables = owned.flatMap(({ table, tenancy }): readonly TableFacts[] => {
+    const source = find(table);
+    if (source === undefined || tenancy.kind === 'unreadable' || table.isHide) return [];
+    const shown = { ...table, columns: table.columns.filter(({ isHide }) => !isHide) };
+    const roles = rolesOf(datamart, shown, source.primaryKey);
+    return [
+      {
+        table: shown,
+        source,
+        roles,
+        isOwned: tenancy.kind !== 'shared',
+        isTenants: tenancy.kind === 'master',
+        rows: Math.max(1, source.estimatedRows ?? 1),
+        distinct: new Map(roles.categories.map((name) => [name, unknownValues])),
+        spans: new Map(roles.dates.map((name) => [name, unknownSpan])),
+      },
+    ];
+  });
+  return { tenants: [], tables };
+};

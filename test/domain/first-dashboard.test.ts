@@ -1,0 +1,76 @@
+/** What is proposed as a first dashboard where no row was read. */
+import { describe, expect, test } from 'vitest';
+import { factsWithoutRows } from '../../src/domain/dashboard/first/facts.js';
+import { firstDashboard, layOut } from '../../src/domain/dashboard/first/first-dashboard.js';
+import type { Datamart, DatamartTable } from '../../src/domain/datamart/datamart.js';
+import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
+import type { TableOwnership } from '../../src/domain/datamart/table-ownership.js';
+import { byClients, table } from '../engine/world.js';
+
+const sales = table(
+  'sales',
+  {
+    id: 'BIGINT',
+    client: 'VARCHAR',
+    sold_at: 'TIMESTAMP',
+    amount: 'DECIMAL(9,2)',
+    region: 'VARCHAR',
+    salary: 'BIGINT',
+  },
+  'client',
+);
+const vault = table('vault', { opened: 'TIMESTAMP', amount: 'BIGINT' });
+const sourceOf = ({ schemaName, tableName, columns }: DatamartTable): SourceTable => ({
+  schemaName,
+  tableName,
+  columns: columns.map(({ columnName, datatype }) => ({ columnName, datatype, isNullable: false })),
+  primaryKey: tableName === 'sales' ? ['id'] : [],
+  uniqueKeys: [],
+  foreignKeys: [],
+});
+const mart = (...tables: DatamartTable[]): Datamart => ({
+  ...{ id: 'm', name: 'm', datasourceId: 'd', tenancy: byClients(), relationships: [], sharedTables: [] },
+  ...{ tables, createdAt: new Date(0), updatedAt: new Date(0) },
+});
+const owned = (one: DatamartTable): TableOwnership => ({
+  table: one,
+  tenancy: { kind: 'column', columnName: 'client' },
+});
+const propose = (...ownerships: TableOwnership[]) => {
+  const tables = ownerships.map((one) => one.table);
+  const find = (ref: { tableName: string }) =>
+    tables.filter(({ tableName }) => tableName === ref.tableName).map(sourceOf)[0];
+  return firstDashboard(mart(...tables), factsWithoutRows(mart(...tables), ownerships, find));
+};
+
+describe('a first dashboard without facts of rows', () => {
+  test('has single values, counts over time, groups, a table, and filters, apart on twelve columns', () => {
+    const { metrics, filters } = propose(owned(sales));
+    expect(new Set(metrics.map(({ shape }) => shape))).toEqual(new Set(['value', 'time', 'groups', 'table']));
+    expect(metrics.map(({ name }) => name)).toContain('Amount: top 10 by region');
+    expect(filters.map(({ applyOnTables: [column] }) => column?.columnName)).toEqual(['sold_at', 'region']);
+    const cards = layOut(metrics);
+    for (const a of cards) {
+      expect(a.x + a.w).toBeLessThanOrEqual(12);
+      for (const b of cards)
+        if (a !== b) expect(a.x >= b.x + b.w || b.x >= a.x + a.w || a.y >= b.y + b.h || b.y >= a.y + a.h).toBe(true);
+    }
+  });
+
+  test('shows nothing that the datamart hides, and no table that nobody may read', () => {
+    const hidden = {
+      ...sales,
+      columns: sales.columns.map((one) => ({ ...one, isHide: ['salary', 'region'].includes(one.columnName) })),
+    };
+    const text = JSON.stringify(propose(owned(hidden)));
+    expect(text).toContain('sold_at');
+    expect(text).not.toMatch(/salary|region/i);
+    const unreadable: TableOwnership = {
+      table: vault,
+      tenancy: { kind: 'unreadable', reason: 'no-owner', message: 'nobody owns its rows' },
+    };
+    expect(propose(unreadable)).toEqual({ metrics: [], filters: [] });
+    expect(propose({ ...owned(vault), table: { ...vault, isHide: true } })).toEqual({ metrics: [], filters: [] });
+    expect(JSON.stringify(propose(owned(sales), unreadable))).not.toContain('vault');
+  });
+});
