@@ -292,6 +292,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     const name = page.getByRole('textbox', { name: 'Name of Flights a day' });
     await name.fill('Flights each day');
     await name.blur();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save both' }).click();
     await page.getByText('“Flights a day” is now “Flights each day”.').waitFor();
     const names = (await contentOf()).data.metrics.map((metric) => metric.name);
     expect(names).toEqual(expect.arrayContaining(['Flights each day', 'Miles flown']));

@@ -136,20 +136,6 @@ test('the arrow keys move a card over the title of a tab, and the title past a c
     for (const isResize of [false, true]) expect(press(board, idOfTab, arrow, isResize)).toBe(board);
 });
 
-test('the tiles of an author are added to those of another', () => {
-  const heading: Tile = { tileId: 'heading', kind: 'heading', text: 'Mine', ...place, y: 9 };
-  const data = (...tiles: Tile[]) => ({ layout: [], filters: [], metrics: [], tiles });
-  const theirs = data({ ...tab, text: 'Theirs' }, { ...heading, text: 'Theirs too' });
-  expect(studio.withTiles(theirs, [tab], [tab, heading]).tiles).toEqual([
-    ...theirs.tiles,
-    { ...heading, tileId: 'heading-2' },
-  ]);
-  expect(studio.withTiles(theirs, [tab], [{ ...tab, y: 2 }]).tiles?.[0]).toEqual({ ...tab, y: 2 });
-  expect(studio.withTiles(theirs, [tab], []).tiles).toEqual(theirs.tiles.slice(1));
-  expect(studio.withTiles(data(tab), [tab], []).tiles).toEqual([]);
-  expect(studio.withTiles(theirs, [tab], [tab])).toBe(theirs);
-});
-
 test('Studio knows how large pictures may be', () => {
   const { mostPictureBytes, mostPictureLength } = studio;
   expect({ mostPictureBytes, mostPictureLength }).toEqual({

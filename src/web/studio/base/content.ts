@@ -1,41 +1,13 @@
 /** Templates: the dashboards of a workspace, whose content is read with a digest and written only over that digest. */
-import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
-import type { Tile } from '../../../domain/dashboard/tile.js';
-import type { Api } from './api.js';
-import { freeId } from './tiles.js';
 
-export type Card = {
-  readonly metricId: string;
-  readonly x: number;
-  readonly y: number;
-  readonly w: number;
-  readonly h: number;
-};
-export type TemplateMetric = {
-  readonly metricId: string;
-  readonly name: string;
-  readonly definition: MetricDefinition;
-  readonly lineage: readonly string[];
-  readonly placement: 'METRIC' | 'GALLERY';
-};
-export type TemplateFilter = {
-  readonly name: string;
-  readonly dataType: string;
-  readonly applyOnTables: readonly {
-    readonly schemaName: string;
-    readonly tableName: string;
-    readonly columnName: string;
-    readonly dataType: string;
-  }[];
-  readonly isSingleChoice?: true;
-};
-/** The `data` of a dashboard export. Fields that Studio does not know are kept as they are. */
-export type TemplateData = {
-  readonly layout: readonly Card[];
-  readonly filters: readonly TemplateFilter[];
-  readonly metrics: readonly TemplateMetric[];
-  readonly tiles?: readonly Tile[];
-};
+import type { AuthorConflict } from '../../../domain/dashboard/merge/merge-authors.js';
+import type { MetricDefinition } from '../../../domain/dashboard/metric.js';
+import type { Api } from './api.js';
+import type { TemplateData, TemplateFilter, TemplateMetric } from './template.js';
+import { newId } from './tiles.js';
+
+export type { Card, TemplateData, TemplateFilter, TemplateMetric } from './template.js';
+
 export type Content = {
   readonly _meta: { readonly name: string; readonly dashboardId: string };
   readonly data: TemplateData;
@@ -65,7 +37,7 @@ export const listTemplates = async (api: Api, signal?: AbortSignal): Promise<rea
 
 export const readContent = (
   api: Api,
-  { workspaceName, dashboardId }: Template,
+  { workspaceName, dashboardId }: Pick<Template, 'workspaceName' | 'dashboardId'>,
   signal?: AbortSignal,
 ): Promise<Content> =>
   api.call<Content>('GET', 'data-app/dashboards/content', {
@@ -81,19 +53,60 @@ export const writeContent = (
   expectedDigest: string,
 ): Promise<{ readonly digest: string }> =>
   api.call('PUT', 'data-app/dashboards/content', {
-    body: { workspaceName, dashboardId, content: data, expectedDigest },
+    body: { workspaceName, dashboardId, content: whole(data), expectedDigest },
+  });
+
+/** A replacement without tiles would keep those of the dashboard. */
+const whole = (data: TemplateData): TemplateData => ({ ...data, tiles: data.tiles ?? [] });
+
+/** Two authors' changes of one content. */
+export type Merged = {
+  readonly data: TemplateData;
+  readonly conflicts: readonly AuthorConflict[];
+  readonly changes: Readonly<Record<'given' | 'current', readonly { readonly text: string }[]>>;
+  readonly digest: string;
+};
+export type Choices = Readonly<Record<string, 'given' | 'current'>>;
+
+/** Merges the change from `base` to `next` with what others changed since `base` was read. Nothing is written. */
+export const mergeContent = (
+  api: Api,
+  { workspaceName, dashboardId }: Template,
+  base: TemplateData,
+  next: TemplateData,
+  choices: Choices,
+): Promise<Merged> =>
+  api.call('POST', 'data-app/dashboards/content/merge', {
+    body: { workspaceName, dashboardId, base: whole(base), content: whole(next), choices },
   });
 
 /** The data with a new metric, below all others. */
 export const withMetric = (data: TemplateData, name: string, definition: unknown): TemplateData => {
-  const metricId = freeId(
-    name,
-    data.metrics.map((metric) => metric.metricId),
-  );
+  const metricId = newId();
   const y = Math.max(0, ...[...data.layout, ...(data.tiles ?? [])].map((card) => card.y + card.h));
   const whole = { kind: 'visual', ...(definition as object) } as MetricDefinition;
   const metric: TemplateMetric = { metricId, name, definition: whole, lineage: [], placement: 'METRIC' };
   return { ...data, metrics: [...data.metrics, metric], layout: [...data.layout, { metricId, x: 0, y, w: 6, h: 4 }] };
+};
+
+/** How a metric was answered for a tenant. */
+export type Tried = {
+  readonly metricId: string;
+  readonly outcome: 'answered' | 'failed' | 'untried';
+  readonly message: string | null;
+  readonly measured?: { readonly isEmpty: boolean };
+};
+
+/** Runs every metric of the data for the tenant that owns the dashboard. Nothing is written. */
+export const tryContent = async (
+  api: Api,
+  { workspaceName }: Pick<Template, 'workspaceName'>,
+  dashboardId: string,
+  data: TemplateData,
+): Promise<readonly Tried[]> => {
+  const body = { workspaceName, dashboardId, content: data, isMeasured: true };
+  const tried = await api.call<{ data: readonly Tried[] }>('POST', 'data-app/dashboards/content/try', { body });
+  return tried.data;
 };
 
 /** The data without a metric. */
@@ -114,6 +127,23 @@ export const withFilter = (data: TemplateData, filter: TemplateFilter): Template
   const isTaken = data.filters.some(({ name }) => name.toLowerCase() === filter.name.toLowerCase());
   if (isTaken) throw new Error(`There is a filter “${filter.name}” already. Give this one another name.`);
   return { ...data, filters: [...data.filters, filter] };
+};
+
+type MappedColumn = TemplateFilter['applyOnTables'][number];
+
+/** The data with one more column that a filter restricts, or with one less. The last one stays: a filter needs one. */
+export const withMapping = (data: TemplateData, name: string, column: MappedColumn, isAdded: boolean): TemplateData => {
+  const isSame = (one: MappedColumn): boolean =>
+    (['schemaName', 'tableName', 'columnName'] as const).every((part) => one[part] === column[part]);
+  const remap = (columns: readonly MappedColumn[]): readonly MappedColumn[] => {
+    const others = columns.filter((one) => !isSame(one));
+    if (isAdded) return others.length < columns.length ? columns : [...columns, column];
+    return others.length === 0 ? columns : others;
+  };
+  const filters = data.filters.map((filter) =>
+    filter.name === name ? { ...filter, applyOnTables: remap(filter.applyOnTables) } : filter,
+  );
+  return { ...data, filters };
 };
 
 /** The data without a filter. */

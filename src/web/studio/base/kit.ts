@@ -115,19 +115,29 @@ export const when = (iso: string | number | null | undefined): string =>
 export const moment = (iso: string | null | undefined, none = ''): TemplateResult | string =>
   iso === null || iso === undefined ? none : html`<time datetime=${iso}>${when(iso)}</time>`;
 
+/** A value of a definition in few words. */
+export const valueText = (value: unknown): string => {
+  if (value === null) return 'nothing';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+};
+
 /** A word in a colour. The word alone says what it means. */
 export const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'plain' = 'plain'): TemplateResult =>
   html`<span class="badge ${kind}">${text}</span>`;
 
-/** Asks before something that cannot be undone. */
-export const confirmed = async (title: string, text: string, verb: string): Promise<boolean> => {
+type Answer = { readonly value: string; readonly text: string; readonly className?: string };
+
+/** Asks for one of the answers. Empty: none was given. */
+export const asked = async (title: string, text: string, answers: readonly Answer[]): Promise<string> => {
   const dialog = document.createElement('dialog');
   dialog.className = 'confirm';
   render(
     html`<form method="dialog">
       <h2>${title}</h2>
       <p>${text}</p>
-      <div class="buttons"><button value="" class="quiet" autofocus>Cancel</button><button value="yes" class="danger">${verb}</button></div>
+      <div class="buttons"><button value="" class="quiet" autofocus>Cancel</button>
+        ${answers.map(({ value, text: verb, className = '' }) => html`<button value=${value} class=${className}>${verb}</button>`)}</div>
     </form>`,
     dialog,
   );
@@ -135,5 +145,9 @@ export const confirmed = async (title: string, text: string, verb: string): Prom
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
   dialog.remove();
-  return dialog.returnValue === 'yes';
+  return dialog.returnValue;
 };
+
+/** Asks before something that cannot be undone. */
+export const confirmed = async (title: string, text: string, verb: string): Promise<boolean> =>
+  (await asked(title, text, [{ value: 'yes', text: verb, className: 'danger' }])) === 'yes';

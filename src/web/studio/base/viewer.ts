@@ -74,6 +74,28 @@ export const textOfClaim = (value: unknown): string =>
 export const openView = (api: Api, { clientId, claims, at }: Viewer, signal?: AbortSignal): Promise<View> =>
   api.view({ clientId, claims, ...(at === undefined ? {} : { at }) }, signal);
 
+/** Asks the guests' interface through a view. */
+export const askAs = async <T>({ token, serviceUrl }: View, path: string, body?: object): Promise<T> => {
+  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer: { error: { message: string } | null } & T = await response.json();
+  if (answer.error !== null) throw new Error(answer.error.message);
+  return answer;
+};
+
+/** Why the policy decides as it does for the user: each rule with its file, line and column. */
+export const explainViewer = async (api: Api, { claims, at }: Viewer, signal?: AbortSignal): Promise<string> => {
+  const input = { claims, ...(at === undefined ? {} : { now: at }) };
+  const { text } = await api.command<{ text: string }>('policy-explain', input, signal);
+  return withoutFolders(text);
+};
+
+/** The names of files without the folders of the server. */
+const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
+
 /** A user in few words. */
 export const nameOf = ({ clientId, claims }: Viewer): string => {
   const roles = Array.isArray(claims.roles) ? ` (${claims.roles.join(', ')})` : '';

@@ -5,17 +5,25 @@ import { Arranger, isArrow } from '../../editor/arranger.js';
 import { type Box, columns, findBox } from '../../editor/board.js';
 import { tileName } from '../../editor/tile-name.js';
 import type { Card } from '../base/content.js';
-import { freeId, mostPictureLength } from '../base/tiles.js';
+import { mostPictureLength, newId } from '../base/tiles.js';
 import { askTile, kindNames, type TileKind } from './tile-dialog.js';
 
 /** What the screen saves. */
 export type Arranged = {
   readonly layout: readonly Card[];
   readonly tiles: readonly Tile[];
-  /** The tiles that the author began with. */
-  readonly before: readonly Tile[];
 };
 
+/** What the screen removes, in the arrangement that it is in. */
+export type Cut = Arranged & { readonly isChosen: IsChosen };
+/** A text of the clipboard, and the arrangement that it is put below. */
+export type PastedText = Arranged & { readonly text: string };
+
+/** Which of a dashboard's parts were chosen. */
+export type IsChosen = (part: { readonly metricId: string } | { readonly tileId: string }) => boolean;
+
+/** Where the clipboard belongs to what is typed. */
+const typed = 'input, textarea, select, [contenteditable]';
 const rowHeight = 56;
 const kinds: readonly TileKind[] = ['heading', 'text', 'image', 'tab'];
 const sizes: Readonly<Record<TileKind, { readonly w: number; readonly h: number }>> = {
@@ -30,25 +38,51 @@ export class Arrange extends LitElement {
     cards: { attribute: false },
     tiles: { attribute: false },
     names: { attribute: false },
+    saved: { attribute: false },
     said: { state: true },
     problem: { state: true },
     chosen: { state: true },
+    selected: { state: true },
+    textOf: { attribute: false },
   };
   declare cards: readonly Card[];
   declare tiles: readonly Tile[];
   declare names: ReadonlyMap<string, string>;
+  /** What can be taken back and made again after the steps that are not saved. */
+  declare saved: { readonly undoable: string | undefined; readonly redoable: string | undefined };
   /** What a reader of the screen hears after a change. */
   declare said: string;
   declare problem: string;
   /** The box that was focused last. */
   declare chosen: string | undefined;
+  /** The boxes that are copied and cut. */
+  declare selected: ReadonlySet<string>;
+  /** The chosen parts as text for the clipboard. */
+  declare textOf: (arranged: Arranged, isChosen: IsChosen) => string;
   #arranger = new Arranger([], []);
+  #gone = new AbortController();
 
   constructor() {
     super();
+    this.selected = new Set();
     this.said = '';
     this.problem = '';
     this.tiles = [];
+    this.saved = { undoable: undefined, redoable: undefined };
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#gone = new AbortController();
+    const { signal } = this.#gone;
+    document.addEventListener('copy', (event) => this.#clip(event, false), { signal });
+    document.addEventListener('cut', (event) => this.#clip(event, true), { signal });
+    document.addEventListener('paste', (event) => this.#pasted(event), { signal });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#gone.abort();
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -56,24 +90,33 @@ export class Arrange extends LitElement {
   }
 
   protected override willUpdate(changes: Map<string, unknown>): void {
-    if (changes.has('cards') || changes.has('tiles')) this.#arranger = new Arranger(this.cards, this.tiles);
+    if (!changes.has('cards') && !changes.has('tiles')) return;
+    this.#arranger = new Arranger(this.cards, this.tiles);
+    this.selected = new Set();
   }
 
   protected override render(): TemplateResult {
     const arranger = this.#arranger;
+    const { undoable, redoable } = this.saved;
     const tool = (text: string, canRun: boolean, run: () => void): TemplateResult =>
       html`<button type="button" class="quiet" ?disabled=${!canRun} @click=${() => this.#change(run)}>${text}</button>`;
     const tile = this.#chosenTile;
+    const isNothing = this.#taken.size === 0;
     return html`<div class="toolbar">
         ${kinds.map((kind) => html`<button type="button" class="quiet" @click=${() => void this.#add(kind)}>Add ${kindNames[kind]}</button>`)}
         <button type="button" class="quiet" ?disabled=${tile === undefined} @click=${() => void this.#edit()}>Change</button>
         ${tool('Remove', tile !== undefined, () => this.#remove())}
-        ${tool('Undo', arranger.canUndo, () => arranger.undo())} ${tool('Redo', arranger.canRedo, () => arranger.redo())}
+        <button type="button" class="quiet" ?disabled=${isNothing} @click=${() => void this.#copyByButton(false)}>Copy</button>
+        <button type="button" class="quiet" ?disabled=${isNothing} @click=${() => void this.#copyByButton(true)}>Cut</button>
+        <button type="button" class="quiet" @click=${() => void this.#pasteByButton()}>Paste</button>
+        <button type="button" class="quiet" ?disabled=${!arranger.canUndo && undoable === undefined} @click=${this.undo}>Undo</button>
+        <button type="button" class="quiet" ?disabled=${!arranger.canRedo && redoable === undefined} @click=${this.redo}>Redo</button>
         <span class="gap"></span>
         <button type="button" ?disabled=${!arranger.isChanged} @click=${this.#save}>Save arrangement</button>
       </div>
       <p class="soft">Drag a box, or focus it and press the arrow keys; with Shift they change its size. Enter changes a
-        heading, text, picture or tab, and Delete removes it.</p>
+        heading, text, picture or tab, and Delete removes it. Space chooses boxes, and so does a click with Control; Control
+        and C, X and V copy, cut and paste them, also into another dashboard.</p>
       <p class="failure" role="alert" ?hidden=${this.problem === ''}>${this.problem}</p>
       <div class="grid" @pointermove=${this.#move} @pointerup=${this.#drop} @pointercancel=${this.#drop}>
         ${arranger.boxes.map((box) => this.#box(box))}
@@ -90,7 +133,7 @@ export class Arrange extends LitElement {
   #box(box: Box): TemplateResult {
     const { id, content, x, y, w, h } = box;
     const place = `grid-area: ${y + 1} / ${x + 1} / span ${h} / span ${w}`;
-    return html`<div class="tile" data-kind=${content.kind} tabindex="0" role="button"
+    return html`<div class="tile" data-kind=${content.kind} tabindex="0" role="button" aria-pressed=${this.selected.has(id) ? 'true' : 'false'}
       .style=${place} @keydown=${(event: KeyboardEvent) => this.#key(event, box)}
       @focus=${() => this.#choose(id)} @dblclick=${() => void this.#edit()}
       @pointerdown=${(event: PointerEvent) => this.#take(event, box, false)}>
@@ -101,6 +144,83 @@ export class Arrange extends LitElement {
 
   #choose(id: string): void {
     this.chosen = id;
+  }
+
+  #toggle(id: string): void {
+    const others = new Set(this.selected);
+    if (!others.delete(id)) others.add(id);
+    this.selected = others;
+    this.said = others.size === 1 ? 'One is chosen.' : `${others.size} are chosen.`;
+  }
+
+  /** What is copied: the selected boxes, or the one that was focused last. */
+  get #taken(): ReadonlySet<string> {
+    if (this.selected.size > 0 || this.chosen === undefined) return this.selected;
+    return new Set(findBox(this.#arranger.boxes, this.chosen) === undefined ? [] : [this.chosen]);
+  }
+
+  get #arranged(): Arranged {
+    const { cards: layout, tiles } = this.#arranger;
+    return { layout, tiles };
+  }
+
+  get #isTaken(): IsChosen {
+    const parts = this.#arranger.boxes.filter(({ id }) => this.#taken.has(id)).map(({ content }) => content);
+    const ids = (name: 'metricId' | 'tileId') => new Set(parts.map((part): unknown => Reflect.get(part, name)));
+    const [metrics, tiles] = [ids('metricId'), ids('tileId')];
+    return (part) => ('metricId' in part ? metrics.has(part.metricId) : tiles.has(part.tileId));
+  }
+
+  /** Whether an event of the clipboard means the boxes: nothing is being typed, no text is selected, no dialog is open. */
+  #isMine(event: ClipboardEvent): boolean {
+    const isTyping = event.composedPath().some((at) => at instanceof Element && at.matches(typed));
+    return !isTyping && document.querySelector('dialog[open]') === null && !event.defaultPrevented;
+  }
+
+  #clip(event: ClipboardEvent, isCut: boolean): void {
+    const isText = document.getSelection()?.isCollapsed === false;
+    if (!this.#isMine(event) || isText || this.#taken.size === 0) return;
+    event.preventDefault();
+    event.clipboardData?.setData('text/plain', this.textOf(this.#arranged, this.#isTaken));
+    this.#copied(isCut);
+  }
+
+  #pasted(event: ClipboardEvent): void {
+    if (!this.#isMine(event)) return;
+    event.preventDefault();
+    this.#paste(event.clipboardData?.getData('text/plain') ?? '');
+  }
+
+  async #copyByButton(isCut: boolean): Promise<void> {
+    this.problem = '';
+    try {
+      await navigator.clipboard.writeText(this.textOf(this.#arranged, this.#isTaken));
+      this.#copied(isCut);
+    } catch {
+      this.problem = `The browser does not let a button write to the clipboard. Choose a box and press Control and ${isCut ? 'X' : 'C'}.`;
+    }
+  }
+
+  async #pasteByButton(): Promise<void> {
+    this.problem = '';
+    try {
+      this.#paste(await navigator.clipboard.readText());
+    } catch {
+      this.problem = 'The browser does not let a button read the clipboard. Press Control and V.';
+    }
+  }
+
+  #copied(isCut: boolean): void {
+    this.problem = '';
+    const { size } = this.#taken;
+    this.said = `${size === 1 ? 'One is' : `${size} are`} copied.`;
+    const detail = { ...this.#arranged, isChosen: this.#isTaken };
+    if (isCut) this.dispatchEvent(new CustomEvent<Cut>('cut-parts', { detail }));
+  }
+
+  #paste(text: string): void {
+    this.problem = '';
+    this.dispatchEvent(new CustomEvent<PastedText>('paste-parts', { detail: { ...this.#arranged, text } }));
   }
 
   get #chosenTile(): (TileContent & { readonly id: string }) | undefined {
@@ -114,6 +234,17 @@ export class Arrange extends LitElement {
     this.requestUpdate();
   }
 
+  /** Takes the last step back: one that is not saved, else the last change that was saved. */
+  readonly undo = (): void => {
+    if (this.#arranger.canUndo) this.#change(() => this.#arranger.undo());
+    else this.dispatchEvent(new CustomEvent('undo-saved'));
+  };
+
+  readonly redo = (): void => {
+    if (this.#arranger.canRedo) this.#change(() => this.#arranger.redo());
+    else this.dispatchEvent(new CustomEvent('redo-saved'));
+  };
+
   /** Whether the pictures with this one are not too many for one dashboard. */
   #fits(content: TileContent, replaced?: string): boolean {
     const others = this.#arranger.boxes.filter(({ id }) => id !== replaced).map((box) => box.content);
@@ -126,8 +257,7 @@ export class Arrange extends LitElement {
   async #add(kind: TileKind): Promise<void> {
     const content = await askTile(kind);
     if (content === null || !this.#fits(content)) return;
-    const taken = [...this.tiles, ...this.#arranger.tiles].map(({ tileId }) => tileId);
-    const id = this.#arranger.add(freeId(kindNames[kind], taken), content, sizes[kind]);
+    const id = this.#arranger.add(newId(), content, sizes[kind]);
     this.problem = id === undefined ? 'The dashboard has as many cards and tiles as it may have.' : '';
     this.requestUpdate();
     if (id === undefined) return;
@@ -153,10 +283,11 @@ export class Arrange extends LitElement {
   }
 
   #key(event: KeyboardEvent, { id }: Box): void {
-    if (event.key !== 'Enter' && event.key !== 'Delete' && !isArrow(event.key)) return;
+    if (!['Enter', 'Delete', ' '].includes(event.key) && !isArrow(event.key)) return;
     // Otherwise the dialog that Enter opens would take the same key for its answer.
     event.preventDefault();
     if (event.key === 'Enter') void this.#edit();
+    if (event.key === ' ') this.#toggle(id);
     if (event.key === 'Delete') this.#change(() => this.#remove());
     if (!isArrow(event.key)) return;
     const now = this.#arranger.press(id, event.key, event.shiftKey, false);
@@ -167,6 +298,11 @@ export class Arrange extends LitElement {
 
   #take(event: PointerEvent, from: Box, isSize: boolean): void {
     event.stopPropagation();
+    if (event.button === 0 && (event.ctrlKey || event.metaKey)) {
+      this.#toggle(from.id);
+      return;
+    }
+    if (event.button === 0 && !this.selected.has(from.id)) this.selected = new Set();
     if (event.button !== 0 || !this.#arranger.take(from, isSize, { x: event.clientX, y: event.clientY })) return;
     this.querySelector('.grid')?.setPointerCapture(event.pointerId);
   }
@@ -183,8 +319,7 @@ export class Arrange extends LitElement {
   };
 
   readonly #save = (): void => {
-    const { cards: layout, tiles } = this.#arranger;
-    this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: { layout, tiles, before: this.tiles } }));
+    this.dispatchEvent(new CustomEvent<Arranged>('arranged', { detail: this.#arranged }));
   };
 }
 

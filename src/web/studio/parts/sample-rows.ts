@@ -1,9 +1,9 @@
 /** The first rows of a table as the chosen user may read them: with the same scope, filters and hidden columns. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { Api, View } from '../base/api.js';
+import type { Api } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
 import { textOf } from '../base/screen.js';
-import { nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
+import { askAs, nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
 import { rowsTable } from './rows-table.js';
 
 type Field = { readonly columnName: string; readonly label: string };
@@ -13,15 +13,6 @@ type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; read
 
 const most = { rows: 20, columns: 12 };
 const countName = 'Rows like this';
-
-/** Reads from the guests' interface through a view. */
-const read = async <T>({ token, serviceUrl }: View, path: string): Promise<T> => {
-  const headers = { authorization: `Bearer ${token}` };
-  const response = await fetch(`${serviceUrl}/api/v2/guest/${path}`, { headers });
-  const answer: { error: { message: string } | null } & T = await response.json();
-  if (answer.error !== null) throw new Error(answer.error.message);
-  return answer;
-};
 
 export class SampleRows extends LitElement {
   static override properties = {
@@ -83,7 +74,7 @@ export class SampleRows extends LitElement {
     const view = await openView(this.api, viewer);
     const dashboard = view.embeds.find(({ type }) => type === 'dashboard');
     if (dashboard === undefined) throw new Error(`${nameOf(viewer)} may open no dashboard, and so reads no rows.`);
-    const { data } = await read<{ data: { tables: readonly FieldTable[] } }>(
+    const { data } = await askAs<{ data: { tables: readonly FieldTable[] } }>(
       view,
       `dashboards/${encodeURIComponent(dashboard.id)}/fields`,
     );

@@ -10,6 +10,7 @@ import '../parts/history.js';
 import '../parts/template-filters.js';
 import { hasRole, StudioError, type View } from '../base/api.js';
 import { askAuthored } from '../base/author-preview.js';
+import { type Clip, clipOf, missingFilters, type Pasted, readClip, withClip, withoutParts } from '../base/clip.js';
 import {
   type Content,
   changedMetric,
@@ -18,20 +19,23 @@ import {
   renamedMetric,
   type Template,
   type TemplateData,
+  type TemplateFilter,
   type TemplateMetric,
+  tryContent,
   withFilter,
+  withMapping,
   withMetric,
   withoutFilter,
   withoutMetric,
-  writeContent,
 } from '../base/content.js';
-import { readVersion, recordEdition } from '../base/editions.js';
+import { readVersion } from '../base/editions.js';
+import { editsOf } from '../base/edits.js';
 import { loadElements } from '../base/elements.js';
-import { confirmed, link } from '../base/kit.js';
+import { asked, confirmed, link } from '../base/kit.js';
 import { listColumns, type ModelColumn } from '../base/model-columns.js';
-import { addressOf, type Place } from '../base/routes.js';
+import { addressOf, navigate, type Place } from '../base/routes.js';
 import { Screen, textOf } from '../base/screen.js';
-import { withTiles } from '../base/tiles.js';
+import { newId } from '../base/tiles.js';
 import {
   keepViewer,
   nameOf,
@@ -42,11 +46,18 @@ import {
   type Viewer,
   watchViewer,
 } from '../base/viewer.js';
-import type { Arranged } from '../parts/arrange.js';
+import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
+import { askMerge } from '../parts/merge-dialog.js';
+import type { TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 
-type Data = { readonly template: Template; readonly content: Content; readonly columns: readonly ModelColumn[] };
+type Data = {
+  readonly template: Template;
+  readonly content: Content;
+  readonly columns: readonly ModelColumn[];
+  readonly datamart: string;
+};
 type Seen = { readonly viewer: Viewer; readonly view: View } | { readonly viewer: Viewer; readonly refusal: string };
 
 const tabs = [
@@ -54,6 +65,7 @@ const tabs = [
   { name: 'metrics', title: 'Metrics' },
   { name: 'new', title: 'New metric' },
   { name: 'sql', title: 'New SQL metric' },
+  { name: 'propose', title: 'Propose' },
   { name: 'filters', title: 'Filters' },
   { name: 'arrange', title: 'Arrange' },
   { name: 'history', title: 'History' },
@@ -73,6 +85,7 @@ class DashboardScreen extends Screen<Data> {
     super.connectedCallback();
     this.#gone = new AbortController();
     watchViewer(() => void this.#look(), this.#gone.signal);
+    document.addEventListener('keydown', this.#key, { signal: this.#gone.signal });
     void this.#look();
   }
 
@@ -93,7 +106,7 @@ class DashboardScreen extends Screen<Data> {
       readContent(this.api, template, signal),
       readPolicy(this.api, signal),
     ]);
-    return { template, content, columns: await listColumns(this.api, datamart, signal) };
+    return { template, content, datamart, columns: await listColumns(this.api, datamart, signal) };
   }
 
   async #look(): Promise<void> {
@@ -132,13 +145,14 @@ class DashboardScreen extends Screen<Data> {
     const { template, content } = data;
     const { name } = content._meta;
     const mayBuild = hasRole(this.api.session, 'author');
-    const shown = mayBuild ? tabs : tabs.filter(({ name: tab }) => !['new', 'sql', 'arrange'].includes(tab));
+    const shown = mayBuild ? tabs : tabs.filter(({ name: tab }) => !['new', 'sql', 'propose', 'arrange'].includes(tab));
     const to = (tab: Tab): string =>
       addressOf('dashboards', [template.dashboardId], { workspace: template.workspaceName, tab });
     return html`<div class="head">
         <h1>${name}</h1>
         <code>${template.dashboardId}</code>
         <span class="gap"></span>
+        ${this.#steps(data)}
         ${link(addressOf('embed', [], { dashboard: template.dashboardId }), 'Embed', 'button quiet')}
         ${link(addressOf('rollouts', [], { template: template.dashboardId }), 'Roll out', 'button')}
       </div>
@@ -158,6 +172,8 @@ class DashboardScreen extends Screen<Data> {
         return this.#editor(data);
       case 'sql':
         return this.#sql(data);
+      case 'propose':
+        return this.#propose(data);
       case 'arrange':
         return this.#arrange(data);
       case 'filters':
@@ -193,12 +209,35 @@ class DashboardScreen extends Screen<Data> {
   }
 
   #asUser(data: Data): TemplateResult {
+    void import('../parts/why.js');
     const { seen, beside } = this;
-    if (seen === undefined || readKeptViewer() === null)
-      return html`${seen === undefined ? nothing : besideButton(seen.viewer)}${this.#dashboardOf(data, seen)}`;
-    return html`<p class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
-        <span class="soft">Choose the user on the right by “View as”.</span></p>
+    if (seen === undefined) return this.#dashboardOf(data, seen);
+    if (readKeptViewer() === null)
+      return html`<div class="toolbar">${besideButton(seen.viewer)}${this.#widths()}</div>${this.#dashboardOf(data, seen)}`;
+    return html`<div class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(null)}>Show one user</button>
+        <span class="soft">Choose the user on the right by “View as”.</span></div>
       <div class="beside"><section>${this.#dashboardOf(data, beside)}</section><section>${this.#dashboardOf(data, seen)}</section></div>`;
+  }
+
+  /** The elements lay out by the width that they are given. It is part of the address. */
+  get #width(): string {
+    const wanted = this.place.query.get('width');
+    return widths.find(({ name }) => name === wanted)?.css ?? 'none';
+  }
+
+  #widths(): TemplateResult {
+    const now = this.place.query.get('width') ?? '';
+    const choose = (event: Event): void => {
+      const url = new URL(location.href);
+      const { value } = event.target as HTMLSelectElement;
+      if (value === '') url.searchParams.delete('width');
+      else url.searchParams.set('width', value);
+      navigate(url.pathname + url.search, true);
+    };
+    return html`<label>Width <select @change=${choose}>
+      <option value="" ?selected=${now === ''}>as wide as there is room</option>
+      ${widths.map(({ name, title }) => html`<option value=${name} ?selected=${name === now}>${title}</option>`)}
+    </select></label>`;
   }
 
   #dashboardOf(data: Data, seen: Seen | undefined): TemplateResult {
@@ -210,9 +249,10 @@ class DashboardScreen extends Screen<Data> {
         viewer,
       ) => html`<p class="soft">${nameOf(viewer)} sees the copy <code>${id}</code>, because of ${because(view)}.
           A change of this template reaches it by a roll-out.</p>
+        <studio-why .api=${this.api} .view=${view} .viewer=${viewer} .template=${data.template} .content=${data.content} copy=${id}></studio-why>
         ${keyed(
           view.token,
-          html`<guestlist-dashboard class="embedded" token=${view.token} service-url=${location.origin + view.serviceUrl}
+          html`<guestlist-dashboard class="embedded" .style=${`max-width: ${this.#width}`} token=${view.token} service-url=${location.origin + view.serviceUrl}
             dashboard-id=${id} theme="auto" @token-expired=${() => void this.#look()}></guestlist-dashboard>`,
         )}`,
       seen,
@@ -246,7 +286,7 @@ class DashboardScreen extends Screen<Data> {
     const initial =
       metric?.definition.kind === 'sql' ? { name: metric.name, definition: metric.definition } : undefined;
     const saveIt = async ({ name, definition }: SqlMetric): Promise<void> => {
-      await this.#write((now) =>
+      await this.#write(`“${name}” is saved in the template.`, (now) =>
         initial === undefined || id === null
           ? withMetric(now, name, definition)
           : changedMetric(now, id, name, definition),
@@ -290,7 +330,7 @@ class DashboardScreen extends Screen<Data> {
   #initial: (InitialMetric & { readonly metricId: string }) | null = null;
 
   async #saveChanged(id: string, name: string, definition: VisualDefinition): Promise<{ metricId: string }> {
-    await this.#write((data) => {
+    await this.#write(`“${name}” is changed.`, (data) => {
       const metric = data.metrics.find(({ metricId }) => metricId === id);
       if (metric?.definition.kind !== 'visual') throw new Error('Somebody removed this metric meanwhile.');
       return changedMetric(data, id, name, definition);
@@ -309,35 +349,83 @@ class DashboardScreen extends Screen<Data> {
     const changed = this.place.query.get('metric');
     if (changed !== null) return this.#saveChanged(changed, name, whole);
     const before = this.data?.content.data.metrics.map(({ metricId }) => metricId) ?? [];
-    const made = await this.#write((data) => withMetric(data, name, whole));
+    const made = await this.#write(`“${name}” is added.`, (data) => withMetric(data, name, whole));
     return { metricId: made.metrics.find(({ metricId }) => !before.includes(metricId))?.metricId ?? '' };
   };
 
-  /** Changes the content. If somebody else changed it meanwhile, the change is made to what is there now. */
-  async #write(change: (data: TemplateData) => TemplateData): Promise<TemplateData> {
+  /** Changes the content. What somebody else changed meanwhile is merged, as the author chooses. */
+  async #write(text: string, change: (data: TemplateData) => TemplateData): Promise<TemplateData> {
     const { data } = this;
     if (data === undefined) throw new Error('The dashboard is not loaded yet.');
-    const { template } = data;
-    const attempt = async ({ data: now, digest }: Content): Promise<TemplateData> => {
-      const next = change(now);
-      await writeContent(this.api, template, next, digest);
-      await recordEdition(this.api, template.dashboardId);
-      return next;
-    };
+    const { content, template } = data;
     try {
-      return await attempt(data.content);
+      const written = await editsOf(template).make(this.#place(template), text, content, change(content.data));
+      this.data = { ...data, content: written };
+      return written.data;
     } catch (error) {
-      if (!(error instanceof StudioError) || error.code !== 'DASHBOARD_CHANGED') throw error;
-      return await attempt(await readContent(this.api, template));
-    } finally {
-      await this.reload();
+      // What the service refuses changes nothing, and an arrangement that is not saved must stay.
+      if (!(error instanceof StudioError)) await this.reload();
+      throw error;
     }
+  }
+
+  #place(template: Template) {
+    return { api: this.api, template, ask: askMerge };
+  }
+
+  /** Runs an action after those that are under way, so that none is dropped. */
+  #queue(work: () => Promise<string | null>): void {
+    this.#turn = this.#turn.then(() => this.act(work));
+  }
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** Changes the content and says so. */
+  #change(text: string, change: (data: TemplateData) => TemplateData): void {
+    this.#queue(async () => {
+      await this.#write(text, change);
+      return text;
+    });
+  }
+
+  readonly #undo = (): void =>
+    this.#queue(async () => {
+      const { template } = this.data ?? {};
+      const text = template && (await editsOf(template).undo(this.#place(template)));
+      return text === undefined ? null : `Undone: ${text}`;
+    });
+
+  readonly #redo = (): void =>
+    this.#queue(async () => {
+      const { template } = this.data ?? {};
+      const text = template && (await editsOf(template).redo(this.#place(template)));
+      return text === undefined ? null : `Done again: ${text}`;
+    });
+
+  /** Where nothing is typed, and not in the editor of metrics, which has steps of its own. */
+  readonly #key = (event: KeyboardEvent): void => {
+    const isUndo = event.key.toLowerCase() === 'z' && !event.shiftKey;
+    const isRedo = event.key.toLowerCase() === 'y' || (event.key.toLowerCase() === 'z' && event.shiftKey);
+    const isTyping = event.composedPath().some((at) => at instanceof Element && at.matches(typing));
+    if (!(event.ctrlKey || event.metaKey) || !(isUndo || isRedo) || isTyping || event.defaultPrevented) return;
+    if (!hasRole(this.api.session, 'author')) return;
+    event.preventDefault();
+    const arrange = this.querySelector<Arrange>('studio-arrange');
+    if (isUndo) (arrange?.undo ?? this.#undo)();
+    else (arrange?.redo ?? this.#redo)();
+  };
+
+  /** Arranging has steps that are not saved yet, so its own buttons go back further. */
+  #steps({ template }: Data): TemplateResult | typeof nothing {
+    if (!hasRole(this.api.session, 'author') || this.#tab === 'arrange') return nothing;
+    const { undoable, redoable } = editsOf(template);
+    return html`<button type="button" class="quiet" title=${undoable ?? ''} ?disabled=${undoable === undefined || this.isBusy} @click=${this.#undo}>Undo</button>
+      <button type="button" class="quiet" title=${redoable ?? ''} ?disabled=${redoable === undefined || this.isBusy} @click=${this.#redo}>Redo</button>`;
   }
 
   #metrics({ content }: Data): TemplateResult {
     const { metrics } = content.data;
     if (metrics.length === 0)
-      return html`<div class="empty"><h2>No metrics yet</h2><p>Choose fields under “New metric”.</p></div>`;
+      return html`<div class="empty"><h2>No metrics yet</h2><p>Choose fields under “New metric”, or let Studio propose cards under “Propose”.</p></div>`;
     const mayBuild = hasRole(this.api.session, 'author');
     return html`<div class="table" tabindex="0" role="group" aria-label="List">
       <table>
@@ -352,10 +440,7 @@ class DashboardScreen extends Screen<Data> {
     const rename = (event: Event): void => {
       const next = (event.target as HTMLInputElement).value.trim();
       if (next !== '' && next !== name)
-        void this.act(async () => {
-          await this.#write((data) => renamedMetric(data, metricId, next));
-          return `“${name}” is now “${next}”.`;
-        });
+        this.#change(`“${name}” is now “${next}”.`, (data) => renamedMetric(data, metricId, next));
     };
     return html`<tr>
       <td>${mayBuild ? html`<input aria-label="Name of ${name}" maxlength="120" .value=${name} @change=${rename} />` : name}</td>
@@ -381,38 +466,74 @@ class DashboardScreen extends Screen<Data> {
   async #remove({ metricId, name }: TemplateMetric): Promise<void> {
     const text = 'It leaves the template now, and the tenants’ dashboards at the next roll-out.';
     if (!(await confirmed(`Remove “${name}”?`, text, 'Remove'))) return;
-    await this.act(async () => {
-      await this.#write((data) => withoutMetric(data, metricId));
-      return `“${name}” is removed.`;
-    });
+    this.#change(`“${name}” is removed.`, (data) => withoutMetric(data, metricId));
   }
 
   #filters({ content, columns }: Data): TemplateResult {
-    const change = ({ detail }: CustomEvent<FilterChange>): void =>
-      void this.act(async () => {
-        await this.#write((data) =>
-          'add' in detail ? withFilter(data, detail.add) : withoutFilter(data, detail.remove),
+    const change = ({ detail }: CustomEvent<FilterChange>): void => {
+      if ('add' in detail)
+        this.#change(`The filter “${detail.add.name}” is added.`, (data) => withFilter(data, detail.add));
+      else if ('map' in detail)
+        this.#change(`The filter “${detail.map}” has other columns.`, (data) =>
+          withMapping(data, detail.map, detail.column, detail.isAdded),
         );
-        return 'add' in detail
-          ? `The filter “${detail.add.name}” is added.`
-          : `The filter “${detail.remove}” is removed.`;
-      });
+      else this.#change(`The filter “${detail.remove}” is removed.`, (data) => withoutFilter(data, detail.remove));
+    };
     return html`<studio-template-filters .filters=${content.data.filters} .columns=${columns}
       ?mayChange=${hasRole(this.api.session, 'author')} @filter-change=${change}></studio-template-filters>`;
   }
 
-  #arrange({ content }: Data): TemplateResult {
+  #propose(data: Data): TemplateResult {
+    const { template, datamart, columns } = data;
+    const { seen } = this;
+    const copy = seen !== undefined && 'view' in seen ? this.#copyOf(data, seen.view) : undefined;
+    const tryAll: TryAll = copy === undefined ? null : (wanted) => tryContent(this.api, template, copy, wanted);
+    const add = ({ detail }: CustomEvent<Clip>): void =>
+      this.#change(
+        `${inNumbers(detail)} added.`,
+        (now) => withClip(now, detail, missingFilters(now, detail), newId).data,
+      );
+    void import('../parts/propose.js');
+    return html`<studio-propose .api=${this.api} datamart=${datamart} .columns=${columns} .tryAll=${tryAll}
+      .tenant=${copy === undefined ? null : (seen?.viewer.clientId ?? null)} @add-proposed=${add}></studio-propose>`;
+  }
+
+  #arrange({ content, template }: Data): TemplateResult {
     const { layout, metrics, tiles = noTiles } = content.data;
     const save = ({ detail }: CustomEvent<Arranged>): void =>
-      void this.act(async () => {
-        const byId = new Map(detail.layout.map((card) => [card.metricId, card]));
-        await this.#write((data) => {
-          const moved = { ...data, layout: data.layout.map((card) => byId.get(card.metricId) ?? card) };
-          return withTiles(moved, detail.before, detail.tiles);
-        });
-        return 'The arrangement is saved.';
+      this.#change('The arrangement is saved.', (data) => arranged(data, detail));
+    const { undoable, redoable } = editsOf(template);
+    const copyText = (now: Arranged, isChosen: IsChosen): string => clipOf(arranged(content.data, now), isChosen);
+    const cut = ({ detail }: CustomEvent<Cut>): void =>
+      this.#change('What was cut is on the clipboard.', (data) =>
+        withoutParts(arranged(data, detail), detail.isChosen),
+      );
+    const paste = ({ detail }: CustomEvent<PastedText>): void => this.#queue(() => this.#paste(detail));
+    return html`<studio-arrange .cards=${layout} .tiles=${tiles} .names=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))}
+      .saved=${{ undoable, redoable }} @arranged=${save} .textOf=${copyText}
+      @cut-parts=${cut} @paste-parts=${paste} @undo-saved=${this.#undo} @redo-saved=${this.#redo}></studio-arrange>`;
+  }
+
+  /** Returns what was pasted. Null: the author thought better of it. */
+  async #paste({ text, ...arrangement }: PastedText): Promise<string | null> {
+    const { data } = this;
+    if (data === undefined) throw new Error('The dashboard is not loaded yet.');
+    const clip = readClip(text);
+    const filters = await filtersFor(data.content.data, clip);
+    if (filters === null) return null;
+    let namesById: Pasted['namesById'] = new Map();
+    const done = `${inNumbers(clip)} pasted.`;
+    try {
+      await this.#write(done, (now) => {
+        const pasted = withClip(arranged(now, arrangement), clip, filters, newId);
+        ({ namesById } = pasted);
+        return pasted.data;
       });
-    return html`<studio-arrange .cards=${layout} .tiles=${tiles} .names=${new Map(metrics.map(({ metricId, name }) => [metricId, name]))} @arranged=${save}></studio-arrange>`;
+      return done;
+    } catch (error) {
+      if (!(error instanceof StudioError)) throw error;
+      throw new Error(`Nothing is pasted. ${withNames(error.message, namesById)}`);
+    }
   }
 
   #history({ template: { dashboardId }, content }: Data): TemplateResult {
@@ -427,8 +548,10 @@ class DashboardScreen extends Screen<Data> {
     if (!(await confirmed(`Bring edition ${number} back?`, text, 'Bring it back'))) return;
     await this.act(async () => {
       const { content } = await readVersion(this.api, template, version);
-      await this.#write((data) => ({ ...data, ...content }));
-      return `The template has the content of edition ${number} again.`;
+      const done = `The template has the content of edition ${number} again.`;
+      // An edition without tiles leaves them out.
+      await this.#write(done, (data) => ({ ...data, tiles: [], ...content }));
+      return done;
     });
   }
 
@@ -437,11 +560,49 @@ class DashboardScreen extends Screen<Data> {
   }
 }
 
+/** Where Control and Z belong to what is typed. */
+const typing = 'input, textarea, select, [contenteditable], dialog, guestlist-editor, studio-sql-metric';
+
+const arranged = (data: TemplateData, { layout, tiles }: Arranged): TemplateData => {
+  const byId = new Map(layout.map((card) => [card.metricId, card]));
+  return { ...data, layout: data.layout.map((card) => byId.get(card.metricId) ?? card), tiles };
+};
+
+/** The filters that are added with the clip. Null: nothing is to be pasted. */
+const filtersFor = async (data: TemplateData, clip: Clip): Promise<readonly TemplateFilter[] | null> => {
+  const missing = missingFilters(data, clip);
+  if (missing.length === 0) return [];
+  const names = missing.map(({ name }) => `“${name}”`).join(', ');
+  const text = `The cards come from a dashboard with filters that this one lacks: ${names}. Without them, neither readers nor the policy can restrict the cards by these names.`;
+  const answer = await asked('Paste the filters too?', text, [
+    { value: 'without', text: 'Paste without filters', className: 'quiet' },
+    { value: 'with', text: 'Paste with filters' },
+  ]);
+  return answer === '' ? null : answer === 'with' ? missing : [];
+};
+
+const inNumbers = ({ metrics, tiles }: Clip): string => {
+  const count = (number: number, word: string): readonly string[] =>
+    number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`];
+  const parts = [...count(metrics.length, 'card'), ...count(tiles.length, 'tile')];
+  return `${parts.join(' and ') || 'Nothing'} ${metrics.length + tiles.length === 1 ? 'is' : 'are'}`;
+};
+
+/** The message with the names of metrics in place of the ids that they had for a moment. */
+const withNames = (message: string, namesById: ReadonlyMap<string, string>): string =>
+  [...namesById].reduce((text, [id, name]) => text.replaceAll(`metrics["${id}"]`, `“${name}”`), message);
+
 /** One list, so that the part does not begin anew. */
 const noTiles: readonly Tile[] = [];
 
 const besideButton = (viewer: Viewer): TemplateResult =>
-  html`<p class="toolbar"><button type="button" class="quiet" @click=${() => keepViewer(viewer)}>Put another user beside</button></p>`;
+  html`<button type="button" class="quiet" @click=${() => keepViewer(viewer)}>Put another user beside</button>`;
+
+/** At these widths the elements lay out differently. */
+const widths = [
+  { name: 'phone', title: 'phone, 390 pixels', css: '390px' },
+  { name: 'tablet', title: 'tablet, 768 pixels', css: '768px' },
+] as const;
 
 const tabLink = (address: string, title: string, isCurrent: boolean): TemplateResult =>
   isCurrent ? html`<a href=${address} aria-current="page">${title}</a>` : link(address, title);

@@ -4,7 +4,7 @@ import { hasRole } from '../base/api.js';
 import { badge, download } from '../base/kit.js';
 import { Screen, textOf } from '../base/screen.js';
 import type { CodeFault } from '../base/sql-faults.js';
-import { nameOf, type PolicyFacts, readPolicy, readViewer, watchViewer } from '../base/viewer.js';
+import { explainViewer, nameOf, type PolicyFacts, readPolicy, readViewer, watchViewer } from '../base/viewer.js';
 import type { Code, CodeWord } from '../parts/code.js';
 
 type Effect = 'gain' | 'loss' | 'both' | 'other';
@@ -80,10 +80,8 @@ class PoliciesScreen extends Screen<PolicyFacts> {
     const viewer = readViewer();
     this.explanation = viewer === null ? null : undefined;
     if (viewer === null) return;
-    const input = { claims: viewer.claims, ...(viewer.at === undefined ? {} : { now: viewer.at }) };
     try {
-      const { text } = await this.api.command<{ text: string }>('policy-explain', input, this.#gone.signal);
-      this.explanation = withoutFolders(text);
+      this.explanation = await explainViewer(this.api, viewer, this.#gone.signal);
     } catch (error) {
       if (!this.#gone.signal.aborted) this.explanation = textOf(error);
     }
@@ -249,9 +247,6 @@ const planOf = ({ counts, changed, notes }: NonNullable<Checked['plan']>): Templ
     )}
     ${notes.map((note) => html`<li>${note}</li>`)}
   </ul>`;
-
-/** The names of files without the folders of the server. */
-const withoutFolders = (text: string): string => text.replaceAll(/\/\S*\/(?=[\w.-]+\.ya?ml)/g, '');
 
 /** With the numbers of the lines, which explanations name. */
 const numbered = (text: string): string => {

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
-import { badge, confirmed, link, moment } from '../base/kit.js';
+import { badge, confirmed, link, moment, valueText } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import '../parts/check.js';
@@ -263,12 +263,6 @@ class PublishScreen extends Screen<Data> {
 }
 
 /** A value as a person reads it: text as it is, all else as JSON, cut where it is long. */
-const valueText = (value: unknown): string => {
-  if (value === null) return 'nothing';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
-};
-
 const kindWords: Readonly<Record<Conflict['kind'], string>> = {
   'changed-by-both': 'both changed',
   'added-by-both': 'both added',
