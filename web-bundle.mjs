@@ -26,6 +26,7 @@ const bundleCharts = (dist) => {
       input: Object.fromEntries([
         ...[
           'arrange',
+          'boards',
           'controls',
           'card-picture',
           'editor',

@@ -238,6 +238,22 @@ of the token (\`userIdentifier\`).
   rows as the token that chose them. To other users only its dates are shown. Tokens that name
   no user have their views in common, under the same rule.
 
+## Own dashboards
+
+A user whose token has \`isEnableCreateDashboard\`, on a dashboard with \`isAllowDashboardCreation\`,
+makes own dashboards: a choice of the cards that the user sees there, arranged anew, with headings,
+texts and tabs. \`<guestlist-dashboard>\` then shows a list beside its name, and buttons to make,
+edit, share and delete. Both are off unless they say \`true\`, and the token must name a user.
+
+- An own dashboard gives no right to data. Each card is queried as on the dashboard, with its
+  filters and restrictions. A metric that is hidden, archived or deleted is absent; without the
+  dashboard, the own one cannot be opened.
+- With \`isEnableManageMetrics\` too, a user shares it with all users of the tenant, and takes back
+  what another user shares. Each reader sees only the cards that the reader's token opens. Its name
+  and texts are shown as written.
+- A user has at most 20 on a dashboard. One that was changed in another tab meanwhile is not
+  overwritten.
+
 ## Filters in the URL
 
 \`<guestlist-dashboard>\` writes its filters to the query of the page's URL, by their names:

@@ -120,7 +120,9 @@ const dashboard = z
     boards: z
       .array(listedBoard)
       .optional()
-      .describe('Own dashboards of the user, and those shared by others. Left out where the embed allows none.'),
+      .describe(
+        'Own dashboards of the user, and those shared by others. Left out if there are none and the guest may make none.',
+      ),
   })
   .meta({ id: 'GuestDashboard' });
 

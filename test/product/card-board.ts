@@ -108,6 +108,7 @@ export const makeBoards = async (
           isAllowMetricLayoutChange: true,
           isAllowMetricUpdate: true,
           isAllowMetricDeletion: true,
+          isAllowDashboardCreation: true,
         },
         importDashboardData: board(names, tiles),
       },

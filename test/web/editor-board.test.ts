@@ -169,6 +169,21 @@ describe('an arranger', () => {
     expect(arranger.cards[1]).toMatchObject({ w: 4, h: 5 });
   });
 
+  test('takes cards on and off in steps that are undone; a new one stands beside the others where there is room', () => {
+    const arranger = new Arranger([{ metricId: 'a', x: 0, y: 0, w: 6, h: 4 }], []);
+    expect(arranger.addCard('b', { w: 6, h: 4 })).toBe(true);
+    expect(arranger.addCard('c', { w: 12, h: 2 })).toBe(true);
+    expect(arranger.cards.slice(1)).toEqual([
+      { metricId: 'b', x: 6, y: 0, w: 6, h: 4 },
+      { metricId: 'c', x: 0, y: 4, w: 12, h: 2 },
+    ]);
+    arranger.removeCard('a');
+    arranger.removeCard('b');
+    expect(arranger.cards).toEqual([{ metricId: 'c', x: 0, y: 0, w: 12, h: 2 }]);
+    arranger.undo();
+    expect(arranger.cards.map(({ metricId }) => metricId)).toEqual(['b', 'c']);
+  });
+
   test('makes, changes and removes tiles in steps that are undone; cards stay', () => {
     const arranger = new Arranger(two, []);
     const id = arranger.add('h', { kind: 'heading', text: 'Sales' }, { w: 12, h: 1 }) ?? '';

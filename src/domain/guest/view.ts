@@ -32,7 +32,7 @@ export type GuestDashboard = {
   readonly chat?: { readonly llmNames: readonly string[] } | undefined;
   /** Left out if there are none. */
   readonly tiles?: readonly Tile[] | undefined;
-  /** The guest's own dashboards on this one, and shared ones. Undefined: the embed allows none. */
+  /** The guest's own dashboards on this one, and shared ones. Undefined: there are none, and the guest may make none. */
   readonly boards?: readonly ListedBoard[] | undefined;
 };
 

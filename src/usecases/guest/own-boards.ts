@@ -88,13 +88,16 @@ const assertRoom = (boards: readonly ListedBoard[], isWanted: (board: ListedBoar
 const isOwn = (board: ListedBoard): boolean => board.isOwn;
 const isShared = (board: ListedBoard): boolean => board.isShared;
 
-/** Returns the guest's boards and those shared with the client's users; undefined where the embed allows none. */
+/** Returns the boards that the guest reads; undefined if there are none, and the guest may make none. */
 export const boardsOf = async (
   store: Store,
   grant: GuestGrant,
-  { embed, dashboard }: Opened,
-): Promise<readonly ListedBoard[] | undefined> =>
-  hasBoards(embed) ? store.guestBoards.list(dashboard.id, grant) : undefined;
+  opened: Opened,
+): Promise<readonly ListedBoard[] | undefined> => {
+  if (!hasBoards(opened.embed)) return undefined;
+  const boards = await store.guestBoards.list(opened.dashboard.id, grant);
+  return boards.length > 0 || mayMakeBoards(grant, opened) ? boards : undefined;
+};
 
 /** Lists boards. Throws UNAUTHORIZED unless the embed allows them. */
 export const listGuestBoards =

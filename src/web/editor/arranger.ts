@@ -10,6 +10,7 @@ import {
   cardsOf,
   columns,
   findBox,
+  freePlace,
   type Key,
   keyAction,
   type Place,
@@ -84,6 +85,18 @@ export class Arranger {
     const box = boxFor(present, tileId, content, size);
     this.#history = changed(this.#history, arrange(present, { kind: 'add', box }));
     return findBox(this.#history.present, box.id)?.id;
+  }
+
+  /** Returns false if the board is full. */
+  addCard(metricId: string, size: Pick<Place, 'w' | 'h'>): boolean {
+    const { present } = this.#history;
+    const box: Box = { id: metricId, content: { kind: 'card', metricId }, ...freePlace(present, size) };
+    this.#history = changed(this.#history, arrange(present, { kind: 'add', box }));
+    return findBox(this.#history.present, metricId) !== undefined;
+  }
+
+  removeCard(metricId: string): void {
+    this.#history = changed(this.#history, arrange(this.#history.present, { kind: 'removeCard', metricId }));
   }
 
   edit(id: string, content: TileContent): void {

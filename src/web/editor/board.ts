@@ -22,6 +22,8 @@ export type Board = readonly Box[];
 export type BoardAction =
   | { readonly kind: 'add'; readonly box: Box }
   | { readonly kind: 'remove'; readonly id: string }
+  /** Takes a card off the board; its metric stays. */
+  | { readonly kind: 'removeCard'; readonly metricId: string }
   | { readonly kind: 'edit'; readonly id: string; readonly content: TileContent }
   | { readonly kind: 'place'; readonly id: string; readonly place: Place };
 
@@ -91,6 +93,8 @@ const arranged = (board: Board, action: BoardAction): Board => {
     const isKnown = findBox(board, action.box.id) !== undefined;
     return board.length >= greatestBoxes || isKnown ? board : settle([...board, action.box], action.box.id);
   }
+  if (action.kind === 'removeCard')
+    return settle(board.filter(({ content }) => content.kind !== 'card' || content.metricId !== action.metricId));
   const box = findBox(board, action.id);
   if (box === undefined) return board;
   const { content } = box;
@@ -99,7 +103,7 @@ const arranged = (board: Board, action: BoardAction): Board => {
       board.map((one) => (one === box ? { ...box, ...inGrid(action.place) } : one)),
       box.id,
     );
-  // Cards are removed with their metrics.
+  // `removeCard` removes cards.
   if (content.kind === 'card') return board;
   if (action.kind === 'remove') return settle(board.filter((one) => one !== box));
   const edited = { ...box, content: { ...action.content, tileId: content.tileId } };
@@ -136,6 +140,15 @@ export const keyAction = (board: Board, id: string, key: Key, isResize: boolean)
 
 /** Ids have no control characters, so no card has the id of a tile. */
 const boxId = (tileId: string): string => `tile\n${tileId}`;
+
+/** The highest free place of this size, without a gap above it. */
+export const freePlace = (board: Board, { w, h }: Pick<Place, 'w' | 'h'>): Place => {
+  const places = Array.from({ length: Math.max(1, columns - w + 1) }, (_, x) => {
+    const above = board.filter((box) => box.x < x + w && x < box.x + box.w);
+    return { x, y: bottomOf(above), w, h };
+  });
+  return places.reduce((best, place) => (place.y < best.y ? place : best));
+};
 
 /** A new tile below all boxes. */
 export const boxFor = (board: Board, tileId: string, content: TileContent, size: Pick<Place, 'w' | 'h'>): Box => ({

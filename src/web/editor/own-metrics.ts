@@ -6,6 +6,7 @@ import type { Format } from '../base/format.js';
 import { closeIcon, icon, peopleIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
+import { editIcon } from './icons.js';
 import { type Opened, openedOf } from './own-definition.js';
 
 type OwnAction = 'edit' | 'archive' | 'restore' | 'delete' | 'publish' | 'unpublish';
@@ -22,7 +23,6 @@ const requestOf = (action: Exclude<OwnAction, 'edit'>, metricId: string): [strin
   return [`${path}/publish`, { method: 'PUT', body: { isPublished: action === 'publish' } }];
 };
 
-const editIcon = icon('M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3z');
 const archiveIcon = icon('M2.5 3h11v3h-11zM3.5 6v7h9V6M6.5 8.5h3');
 const restoreIcon = icon('M3 3v3.5h3.5M3.3 6.5A5 5 0 1 1 3 9.5');
 

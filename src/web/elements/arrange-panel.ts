@@ -1,6 +1,15 @@
 /** The cards and tiles of a dashboard while a guest arranges them: boxes with their names, at their places. */
-import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import type { Tile, TilePlace } from '../../domain/dashboard/tile.js';
+import {
+  type CSSResultGroup,
+  css,
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+} from 'lit';
+import type { Tile, TileContent, TilePlace } from '../../domain/dashboard/tile.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
@@ -96,7 +105,7 @@ const styles = css`
 `;
 
 export class ArrangePanel extends LitElement {
-  static override properties = {
+  static override properties: PropertyDeclarations = {
     cards: { attribute: false },
     tiles: { attribute: false },
     format: { attribute: false },
@@ -121,8 +130,8 @@ export class ArrangePanel extends LitElement {
   declare problem: string | undefined;
   declare isBusy: boolean;
 
-  #arranger = new Arranger([], []);
-  #names: ReadonlyMap<string, string> = new Map();
+  protected arranger = new Arranger([], []);
+  protected names: ReadonlyMap<string, string> = new Map();
   #held: string | null = null;
   readonly #saving = createLatest();
 
@@ -132,49 +141,63 @@ export class ArrangePanel extends LitElement {
     this.isBusy = false;
   }
 
-  static override styles = [baseStyles, styles];
+  static override styles: CSSResultGroup = [baseStyles, styles];
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#saving.cancel();
   }
 
-  protected override willUpdate(_: PropertyValues<this>): void {
+  protected override willUpdate(_: PropertyValues): void {
     if (this.hasUpdated) return;
-    this.#arranger = new Arranger(this.cards, this.tiles);
-    this.#names = new Map(this.cards.map(({ metricId, name }) => [metricId, name]));
+    this.arranger = new Arranger(this.cards, this.tiles);
+    this.names = new Map(this.cards.map(({ metricId, name }) => [metricId, name]));
   }
 
   protected override firstUpdated(): void {
-    this.renderRoot.querySelector<HTMLElement>('.tile')?.focus();
+    this.renderRoot.querySelector<HTMLElement>('input, .tile')?.focus();
   }
 
   override render(): TemplateResult {
     const { text } = this.format;
     return html`${this.#tools()}
       ${this.problem === undefined ? null : html`<p class="problem" role="alert">${this.problem}</p>`}
+      ${this.fields()}
       <div class="grid" role="group" aria-label=${text('Arrange cards')} @pointermove=${this.#moved}
         @pointerup=${this.#dropped} @pointercancel=${this.#dropped}>
-        ${this.#arranger.boxes.map((box) => this.#box(box))}
+        ${this.arranger.boxes.map((box) => this.#box(box))}
       </div>
       <p class="sr" role="status">${this.said}</p>`;
   }
 
+  /** What is asked for besides the arrangement. */
+  protected fields(): TemplateResult | typeof nothing {
+    return nothing;
+  }
+
+  protected get canSave(): boolean {
+    return this.arranger.isChanged;
+  }
+
+  protected saved(signal: AbortSignal): Promise<unknown> {
+    return this.save({ layout: this.arranger.cards, tiles: this.arranger.places }, signal);
+  }
+
   #tools(): TemplateResult {
     const { text } = this.format;
-    const arranger = this.#arranger;
+    const arranger = this.arranger;
     const tool = (label: string, icon: TemplateResult, canRun: boolean, run: () => void) =>
       html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label}
-        ?disabled=${!canRun} @click=${() => this.#change(run)}>${icon}</button>`;
+        ?disabled=${!canRun} @click=${() => this.change(run)}>${icon}</button>`;
     const button = (label: string, isOn: boolean, run: () => void) =>
       html`<button class="button" part="button" type="button" ?disabled=${!isOn || this.isBusy} @click=${run}>${label}</button>`;
     return html`<div class="tools">
       <p class="hint quiet">${text('Drag a card, or choose it and press the arrow keys. With Shift they change its size.')}</p>
       ${tool(text('Undo'), undoIcon, arranger.canUndo, () => arranger.undo())}
       ${tool(text('Redo'), redoIcon, arranger.canRedo, () => arranger.redo())}
-      ${this.canRestore ? button(text('Restore the original'), true, () => this.#send(null)) : null}
+      ${this.canRestore ? button(text('Restore the original'), true, () => this.#send((signal) => this.save(null, signal))) : null}
       ${button(text('Cancel'), true, () => this.#end())}
-      ${button(text('Save'), arranger.isChanged, () => this.#send({ layout: arranger.cards, tiles: arranger.places }))}
+      ${button(text('Save'), this.canSave, () => this.#send((signal) => this.saved(signal)))}
     </div>`;
   }
 
@@ -191,9 +214,11 @@ export class ArrangePanel extends LitElement {
   }
 
   #nameOf({ id, content }: Box): string {
-    const { text } = this.format;
-    if (content.kind === 'card') return this.#names.get(id) ?? '';
-    return content.kind === 'tab' ? text('Tab: {name}', { name: content.text }) : tileName(content);
+    return content.kind === 'card' ? (this.names.get(id) ?? '') : this.tileName(content);
+  }
+
+  protected tileName(content: TileContent): string {
+    return content.kind === 'tab' ? this.format.text('Tab: {name}', { name: content.text }) : tileName(content);
   }
 
   #sentence(box: Box): string {
@@ -202,7 +227,7 @@ export class ArrangePanel extends LitElement {
     return this.format.text('{name}: column {x}, row {y}, width {w}, height {h}', place);
   }
 
-  #change(run: () => void): void {
+  protected change(run: () => void): void {
     run();
     this.requestUpdate();
   }
@@ -219,12 +244,12 @@ export class ArrangePanel extends LitElement {
   #pressed(event: KeyboardEvent, id: string): void {
     if (!isArrow(event.key)) return;
     event.preventDefault();
-    this.#tell(this.#arranger.press(id, event.key, event.shiftKey, this.#isMirrored));
+    this.#tell(this.arranger.press(id, event.key, event.shiftKey, this.#isMirrored));
   }
 
   #taken(event: PointerEvent, box: Box, isSize: boolean): void {
     event.stopPropagation();
-    if (event.button !== 0 || !this.#arranger.take(box, isSize, { x: event.clientX, y: event.clientY })) return;
+    if (event.button !== 0 || !this.arranger.take(box, isSize, { x: event.clientX, y: event.clientY })) return;
     this.#held = box.id;
     this.renderRoot.querySelector('.grid')?.setPointerCapture(event.pointerId);
     this.requestUpdate();
@@ -239,19 +264,19 @@ export class ArrangePanel extends LitElement {
   }
 
   readonly #moved = (event: PointerEvent): void => {
-    if (this.#arranger.moveTo({ x: event.clientX, y: event.clientY }, this.#scale)) this.requestUpdate();
+    if (this.arranger.moveTo({ x: event.clientX, y: event.clientY }, this.#scale)) this.requestUpdate();
   };
 
   readonly #dropped = (): void => {
     this.#held = null;
-    this.#tell(this.#arranger.drop());
+    this.#tell(this.arranger.drop());
   };
 
-  #send(arrangement: Arrangement | null): void {
+  #send(work: (signal: AbortSignal) => Promise<unknown>): void {
     this.isBusy = true;
     this.problem = undefined;
     void this.#saving.run(
-      (signal) => this.save(arrangement, signal),
+      work,
       () => this.#end(),
       (error) => {
         this.isBusy = false;

@@ -3,7 +3,7 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from 'li
 import { repeat } from 'lit/directives/repeat.js';
 import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
-import { type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
+import { type CallRequest, type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
 import { arrangeIcon, bellIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
@@ -23,6 +23,7 @@ import {
 import { createUrlMirror } from '../filters/url-mirror.js';
 import type { CallViews } from '../filters/views-panel.js';
 import type { SaveArrangement } from './arrange-panel.js';
+import type { ShownBoard } from './boards-panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard, type PlacedTile, type Section, sectionsOf } from './layout.js';
@@ -167,6 +168,7 @@ export class GuestlistDashboard extends EmbedElement {
     arranging: { state: true },
     tab: { state: true },
     labels: { state: true },
+    board: { state: true },
   };
   declare dashboardId: string | null;
   /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
@@ -186,6 +188,8 @@ export class GuestlistDashboard extends EmbedElement {
   declare tab: string | undefined;
   /** Labels of values of filters, as far as options were read. */
   declare labels: FilterLabels;
+  /** What is shown in place of the dashboard's own arrangement. */
+  declare board: ShownBoard | undefined;
 
   #source: CardSource | undefined;
   readonly #url = createUrlMirror();
@@ -255,6 +259,7 @@ export class GuestlistDashboard extends EmbedElement {
     const given = await this.#givenMarks(dashboard);
     // Earlier services have no tiles.
     if (dashboard.tiles !== undefined) await loadPart(() => import('./tile.js'));
+    if (dashboard.boards !== undefined) await loadPart(() => import('./boards.js'));
     return () => {
       const isFirst = !this.#isUrlRead;
       this.dashboard = dashboard;
@@ -306,7 +311,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.#url.clear();
     this.#isUrlRead = false;
     this.filters = this.#given ?? this.#initialFilters();
-    this.tab = undefined;
+    this.tab = this.board = undefined;
     this.marks = [];
   }
 
@@ -314,14 +319,24 @@ export class GuestlistDashboard extends EmbedElement {
     const { dashboard } = this;
     if (dashboard === undefined) return html``;
     const { metricId } = this.options;
-    const cards = cardsOf(dashboard).filter(({ metric }) => metricId === undefined || metric.metricId === metricId);
+    const board = this.#board;
+    const { layout, tiles = [] } = board ?? dashboard;
+    const isShown = (id: string): boolean =>
+      metricId === undefined ? board === undefined || layout.some((card) => card.metricId === id) : metricId === id;
+    const metrics = dashboard.metrics.filter((metric) => isShown(metric.metricId));
+    const cards = cardsOf({ metrics, layout, tiles });
     const source = this.#source;
-    const tiles = dashboard.tiles ?? [];
     const notes = filterNotes(dashboard.filters, this.filters, this.view.format, this.labels);
     return html`
       <slot name="logo"></slot>
       <div class="head" part="head">
         ${dashboard.permissions.isShowDashboardName ? html`<h2 part="heading">${dashboard.name}</h2>` : null}
+        ${
+          dashboard.boards === undefined || this.printing || metricId !== undefined
+            ? null
+            : html`<guestlist-boards exportparts=${exported} .dashboard=${dashboard} .format=${this.view.format}
+              .call=${this.#call} @board=${this.#boardShown}></guestlist-boards>`
+        }
         ${
           this.printing
             ? this.#printed(notes)
@@ -345,13 +360,15 @@ export class GuestlistDashboard extends EmbedElement {
         ${dashboard.scheduleFormats === undefined || this.printing || metricId !== undefined ? null : this.#schedules(dashboard)}
         ${this.#canArrange && cards.length > 0 && !this.arranging ? this.#arrangeButton() : null}
       </div>
-      ${cards.length + tiles.length === 0 ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
+      ${cards.length + tiles.length === 0 && !board?.isEditing ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
       ${
         this.#canArrange && this.arranging
           ? this.#arrangePanel(cards)
-          : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item) =>
-              'tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics),
-            )
+          : board?.isEditing
+            ? null
+            : this.#sections(sectionsOf(cards, metricId === undefined ? tiles : []), (item) =>
+                'tile' in item ? this.#tile(item) : this.#card(item, source, notes, dashboard.metrics),
+              )
       }
     `;
   }
@@ -394,15 +411,27 @@ export class GuestlistDashboard extends EmbedElement {
       () => this.renderRoot.querySelector<SchedulesPanel>('guestlist-schedules')?.open(),
     );
 
-  readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) => {
+  /** Calls the service below the path of the dashboard. */
+  readonly #call = (path: string, request: CallRequest, signal: AbortSignal): Promise<unknown> => {
     const { client, embedId } = this;
     if (client === undefined || embedId === null) return Promise.resolve([]);
-    const query = scheduleId === undefined ? '' : `?scheduleId=${encodeURIComponent(scheduleId)}`;
-    return client.call(`dashboards/${encodeURIComponent(embedId)}/schedules${path}${query}`, { method, body }, signal);
+    return client.call(`dashboards/${encodeURIComponent(embedId)}/${path}`, request, signal);
+  };
+
+  readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) =>
+    this.#call(`schedules${path}${queryOf('scheduleId', scheduleId)}`, { method, body }, signal);
+
+  /** A token that allows no boards shows none. */
+  get #board(): ShownBoard | undefined {
+    return this.dashboard?.boards && this.board;
+  }
+
+  readonly #boardShown = ({ detail }: CustomEvent<ShownBoard | null>): void => {
+    this.board = detail ?? undefined;
   };
 
   get #canArrange(): boolean {
-    const isAllowed = this.dashboard?.permissions.isEnableCustomizeLayout === true;
+    const isAllowed = this.dashboard?.permissions.isEnableCustomizeLayout === true && this.#board === undefined;
     return isAllowed && !this.printing && this.options.metricId === undefined;
   }
 
@@ -447,7 +476,7 @@ export class GuestlistDashboard extends EmbedElement {
     const { layout, tiles } = arrangement ?? { layout: [], tiles: [] };
     const body = tiles.length === 0 ? { layout } : { layout, tiles };
     const request = arrangement === null ? { method: 'DELETE' } : { method: 'PUT', body };
-    await client.call(`dashboards/${encodeURIComponent(embedId)}/layout`, request, signal);
+    await this.#call('layout', request, signal);
     const dashboard = await client.dashboard(embedId, signal);
     if (client === this.client) this.dashboard = dashboard;
   };
@@ -518,13 +547,8 @@ export class GuestlistDashboard extends EmbedElement {
     return this.#labelReads > 0 || super.isBusy;
   }
 
-  readonly #callViews: CallViews = ({ method, body, viewId }, signal) => {
-    const { client, embedId } = this;
-    if (client === undefined || embedId === null) return Promise.resolve([]);
-    const path = `dashboards/${encodeURIComponent(embedId)}/views`;
-    const query = viewId === undefined ? '' : `?viewId=${encodeURIComponent(viewId)}`;
-    return client.call(path + query, { method, body }, signal);
-  };
+  readonly #callViews: CallViews = ({ method, body, viewId }, signal) =>
+    this.#call(`views${queryOf('viewId', viewId)}`, { method, body }, signal);
 
   readonly #viewChosen = ({ detail }: CustomEvent<ListedView>): void => {
     this.filters = withoutLocked(detail.dashboardFilter, this.dashboard?.filters ?? []);
@@ -639,6 +663,9 @@ export class GuestlistDashboard extends EmbedElement {
     return isFilterValues(filters) ? filters : {};
   }
 }
+
+const queryOf = (name: string, id: string | undefined): string =>
+  id === undefined ? '' : `?${name}=${encodeURIComponent(id)}`;
 
 const isFilterValues = (value: unknown): value is FilterValues =>
   isRecord(value) && Object.values(value).every((each) => each !== null && each !== undefined);

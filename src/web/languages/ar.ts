@@ -473,4 +473,20 @@ export const texts: Texts = {
   'Delete for good': 'حذف نهائي',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'غيّر شخص آخر هذا المقياس في هذه الأثناء. افتحه من جديد لرؤية التغيير.',
+  Dashboard: 'لوحة المعلومات',
+  'My dashboards': 'لوحات المعلومات الخاصة بي',
+  'New dashboard': 'لوحة معلومات جديدة',
+  Cards: 'البطاقات',
+  'Headings, texts and tabs': 'العناوين والنصوص وعلامات التبويب',
+  'Add a heading': 'إضافة عنوان',
+  'Add a text': 'إضافة نص',
+  'Add a tab': 'إضافة علامة تبويب',
+  Heading: 'العنوان',
+  'Title of the tab: it holds what stands below it': 'عنوان علامة التبويب: تضم ما يقع تحتها',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'النص: قوائم (- ) و**غامق** و*مائل* و[روابط](https://…)',
+  Apply: 'تطبيق',
+  'There is a dashboard of this name already': 'توجد لوحة معلومات بهذا الاسم بالفعل',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'تم تغيير لوحة المعلومات هذه في مكان آخر في هذه الأثناء. افتحها مجددًا لرؤية التغيير.',
 };

@@ -436,4 +436,20 @@ export const texts: Texts = {
   'Delete for good': 'Endgültig löschen',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Jemand anderes hat diese Kennzahl inzwischen geändert. Öffnen Sie sie erneut, um die Änderung zu sehen.',
+  Dashboard: 'Dashboard',
+  'My dashboards': 'Meine Dashboards',
+  'New dashboard': 'Neues Dashboard',
+  Cards: 'Karten',
+  'Headings, texts and tabs': 'Überschriften, Texte und Reiter',
+  'Add a heading': 'Überschrift hinzufügen',
+  'Add a text': 'Text hinzufügen',
+  'Add a tab': 'Reiter hinzufügen',
+  Heading: 'Überschrift',
+  'Title of the tab: it holds what stands below it': 'Titel des Reiters: Er enthält, was darunter steht',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Text: Listen (- ), **fett**, *kursiv* und [Links](https://…)',
+  Apply: 'Übernehmen',
+  'There is a dashboard of this name already': 'Es gibt schon ein Dashboard mit diesem Namen',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Dieses Dashboard wurde inzwischen anderswo geändert. Öffnen Sie es erneut, um die Änderung zu sehen.',
 };

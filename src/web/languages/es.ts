@@ -440,4 +440,20 @@ export const texts: Texts = {
   'Delete for good': 'Eliminar definitivamente',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Otra persona cambió esta métrica entretanto. Ábrala de nuevo para ver el cambio.',
+  Dashboard: 'Panel',
+  'My dashboards': 'Mis paneles',
+  'New dashboard': 'Nuevo panel',
+  Cards: 'Tarjetas',
+  'Headings, texts and tabs': 'Títulos, textos y pestañas',
+  'Add a heading': 'Añadir un título',
+  'Add a text': 'Añadir un texto',
+  'Add a tab': 'Añadir una pestaña',
+  Heading: 'Título',
+  'Title of the tab: it holds what stands below it': 'Título de la pestaña: contiene lo que está debajo',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Texto: listas (- ), **negrita**, *cursiva* y [enlaces](https://…)',
+  Apply: 'Aplicar',
+  'There is a dashboard of this name already': 'Ya existe un panel con este nombre',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Este panel se ha cambiado entretanto en otro lugar. Ábralo de nuevo para ver el cambio.',
 };

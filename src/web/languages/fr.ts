@@ -451,4 +451,20 @@ export const texts: Texts = {
   'Delete for good': 'Supprimer définitivement',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Quelqu’un d’autre a modifié cet indicateur entre-temps. Rouvrez-le pour voir la modification.',
+  Dashboard: 'Tableau de bord',
+  'My dashboards': 'Mes tableaux de bord',
+  'New dashboard': 'Nouveau tableau de bord',
+  Cards: 'Cartes',
+  'Headings, texts and tabs': 'Titres, textes et onglets',
+  'Add a heading': 'Ajouter un titre',
+  'Add a text': 'Ajouter un texte',
+  'Add a tab': 'Ajouter un onglet',
+  Heading: 'Titre',
+  'Title of the tab: it holds what stands below it': 'Titre de l’onglet : il contient ce qui se trouve en dessous',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Texte : listes (- ), **gras**, *italique* et [liens](https://…)',
+  Apply: 'Appliquer',
+  'There is a dashboard of this name already': 'Un tableau de bord de ce nom existe déjà',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Ce tableau de bord a été modifié ailleurs entre-temps. Ouvrez-le à nouveau pour voir la modification.',
 };

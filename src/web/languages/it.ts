@@ -427,7 +427,7 @@ export const texts: Texts = {
   Compact: 'Compatto',
   'Currency code': 'Codice valuta',
   Unit: 'Unità',
-  'Tab: {name}': 'Scheda: {name}',
+  'Tab: {name}': 'Linguetta: {name}',
   'Arrange cards': 'Disponi le schede',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Trascina una scheda, oppure selezionala e usa le frecce. Con Maiusc ne cambiano la dimensione.',
@@ -445,4 +445,20 @@ export const texts: Texts = {
   'Delete for good': 'Elimina definitivamente',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Qualcun altro ha modificato questa metrica nel frattempo. Riaprila per vedere la modifica.',
+  Dashboard: 'Dashboard',
+  'My dashboards': 'Le mie dashboard',
+  'New dashboard': 'Nuova dashboard',
+  Cards: 'Schede',
+  'Headings, texts and tabs': 'Titoli, testi e linguette',
+  'Add a heading': 'Aggiungi un titolo',
+  'Add a text': 'Aggiungi un testo',
+  'Add a tab': 'Aggiungi una linguetta',
+  Heading: 'Titolo',
+  'Title of the tab: it holds what stands below it': 'Titolo della linguetta: contiene ciò che si trova sotto',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Testo: elenchi (- ), **grassetto**, *corsivo* e [link](https://…)',
+  Apply: 'Applica',
+  'There is a dashboard of this name already': 'Esiste già una dashboard con questo nome',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Questa dashboard è stata modificata altrove nel frattempo. Aprila di nuovo per vedere la modifica.',
 };

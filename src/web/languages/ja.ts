@@ -404,4 +404,20 @@ export const texts: Texts = {
   'Delete for good': '完全に削除',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'この指標は別の人が変更しました。開き直すと変更を確認できます。',
+  Dashboard: 'ダッシュボード',
+  'My dashboards': 'マイダッシュボード',
+  'New dashboard': '新しいダッシュボード',
+  Cards: 'カード',
+  'Headings, texts and tabs': '見出し、テキスト、タブ',
+  'Add a heading': '見出しを追加',
+  'Add a text': 'テキストを追加',
+  'Add a tab': 'タブを追加',
+  Heading: '見出し',
+  'Title of the tab: it holds what stands below it': 'タブのタイトル: その下にあるものが含まれます',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'テキスト: リスト (- )、**太字**、*斜体*、[リンク](https://…)',
+  Apply: '適用',
+  'There is a dashboard of this name already': 'この名前のダッシュボードはすでにあります',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'このダッシュボードは別の場所で変更されました。開き直すと変更を確認できます。',
 };

@@ -449,4 +449,20 @@ export const texts: Texts = {
   'Delete for good': 'Definitief verwijderen',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Iemand anders heeft deze statistiek intussen gewijzigd. Open hem opnieuw om de wijziging te zien.',
+  Dashboard: 'Dashboard',
+  'My dashboards': 'Mijn dashboards',
+  'New dashboard': 'Nieuw dashboard',
+  Cards: 'Kaarten',
+  'Headings, texts and tabs': 'Koppen, teksten en tabbladen',
+  'Add a heading': 'Kop toevoegen',
+  'Add a text': 'Tekst toevoegen',
+  'Add a tab': 'Tabblad toevoegen',
+  Heading: 'Kop',
+  'Title of the tab: it holds what stands below it': 'Titel van het tabblad: het bevat wat eronder staat',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Tekst: lijsten (- ), **vet**, *cursief* en [links](https://…)',
+  Apply: 'Toepassen',
+  'There is a dashboard of this name already': 'Er is al een dashboard met deze naam',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Dit dashboard is intussen elders gewijzigd. Open het opnieuw om de wijziging te zien.',
 };

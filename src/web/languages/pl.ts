@@ -501,7 +501,7 @@ export const texts: Texts = {
   Compact: 'Skrócone',
   'Currency code': 'Kod waluty',
   Unit: 'Jednostka',
-  'Tab: {name}': 'Karta: {name}',
+  'Tab: {name}': 'Zakładka: {name}',
   'Arrange cards': 'Rozmieść karty',
   'Drag a card, or choose it and press the arrow keys. With Shift they change its size.':
     'Przeciągnij kartę albo wybierz ją i użyj strzałek. Z klawiszem Shift zmieniają jej rozmiar.',
@@ -519,4 +519,20 @@ export const texts: Texts = {
   'Delete for good': 'Usuń na stałe',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Ktoś inny zmienił w międzyczasie ten wskaźnik. Otwórz go ponownie, aby zobaczyć zmianę.',
+  Dashboard: 'Pulpit',
+  'My dashboards': 'Moje pulpity',
+  'New dashboard': 'Nowy pulpit',
+  Cards: 'Karty',
+  'Headings, texts and tabs': 'Nagłówki, teksty i zakładki',
+  'Add a heading': 'Dodaj nagłówek',
+  'Add a text': 'Dodaj tekst',
+  'Add a tab': 'Dodaj zakładkę',
+  Heading: 'Nagłówek',
+  'Title of the tab: it holds what stands below it': 'Tytuł zakładki: zawiera to, co znajduje się poniżej',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Tekst: listy (- ), **pogrubienie**, *kursywa* i [linki](https://…)',
+  Apply: 'Zastosuj',
+  'There is a dashboard of this name already': 'Pulpit o tej nazwie już istnieje',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Ten pulpit został w międzyczasie zmieniony gdzie indziej. Otwórz go ponownie, aby zobaczyć zmianę.',
 };

@@ -448,4 +448,20 @@ export const texts: Texts = {
   'Delete for good': 'Eliminar de vez',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Entretanto, outra pessoa alterou esta métrica. Abra-a de novo para ver a alteração.',
+  Dashboard: 'Painel',
+  'My dashboards': 'Os meus painéis',
+  'New dashboard': 'Novo painel',
+  Cards: 'Cartões',
+  'Headings, texts and tabs': 'Títulos, textos e separadores',
+  'Add a heading': 'Adicionar um título',
+  'Add a text': 'Adicionar um texto',
+  'Add a tab': 'Adicionar um separador',
+  Heading: 'Título',
+  'Title of the tab: it holds what stands below it': 'Título do separador: contém o que está abaixo',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Texto: listas (- ), **negrito**, *itálico* e [ligações](https://…)',
+  Apply: 'Aplicar',
+  'There is a dashboard of this name already': 'Já existe um painel com este nome',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Este painel foi entretanto alterado noutro lugar. Abra-o novamente para ver a alteração.',
 };

@@ -405,4 +405,20 @@ export const texts: Texts = {
   'Delete for good': 'Kalıcı olarak sil',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     'Bu metriği bu arada başka biri değiştirdi. Değişikliği görmek için yeniden açın.',
+  Dashboard: 'Pano',
+  'My dashboards': 'Panolarım',
+  'New dashboard': 'Yeni pano',
+  Cards: 'Kartlar',
+  'Headings, texts and tabs': 'Başlıklar, metinler ve sekmeler',
+  'Add a heading': 'Başlık ekle',
+  'Add a text': 'Metin ekle',
+  'Add a tab': 'Sekme ekle',
+  Heading: 'Başlık',
+  'Title of the tab: it holds what stands below it': 'Sekmenin başlığı: altındakileri içerir',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    'Metin: listeler (- ), **kalın**, *italik* ve [bağlantılar](https://…)',
+  Apply: 'Uygula',
+  'There is a dashboard of this name already': 'Bu adda bir pano zaten var',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    'Bu pano bu arada başka bir yerde değiştirildi. Değişikliği görmek için yeniden açın.',
 };

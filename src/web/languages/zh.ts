@@ -403,4 +403,20 @@ export const texts: Texts = {
   'Delete for good': '永久删除',
   'Somebody else changed this metric meanwhile. Open it again to see the change.':
     '其他人在此期间更改了此指标。请重新打开以查看更改。',
+  Dashboard: '仪表板',
+  'My dashboards': '我的仪表板',
+  'New dashboard': '新建仪表板',
+  Cards: '卡片',
+  'Headings, texts and tabs': '标题、文本和标签页',
+  'Add a heading': '添加标题',
+  'Add a text': '添加文本',
+  'Add a tab': '添加标签页',
+  Heading: '标题',
+  'Title of the tab: it holds what stands below it': '标签页的标题：包含其下方的内容',
+  'Text: lists (- ), **bold**, *italics* and [links](https://…)':
+    '文本：列表 (- )、**粗体**、*斜体* 和 [链接](https://…)',
+  Apply: '应用',
+  'There is a dashboard of this name already': '已有同名仪表板',
+  'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
+    '此仪表板同时已在别处更改。请重新打开以查看更改。',
 };
