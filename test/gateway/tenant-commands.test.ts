@@ -67,6 +67,29 @@ describe('tenants-list', () => {
     expect((await list({ state: 'deleted' })).tenants.map(({ clientId }) => clientId)).toEqual([null]);
   });
 
+  it('counts the tokens of each tenant and says when the last one was minted, if asked; of an erased one nothing', async () => {
+    const { granted, list, command } = await start();
+    await granted({ ...manager, org_id: 'A' });
+    await granted({ ...manager, org_id: 'A', sub: 'other', roles: ['analyst'] });
+    await granted({ ...manager, org_id: 'B' });
+    const usage = async () => {
+      const { tenants } = (await list({ usage: true })) as unknown as Answer<
+        Pick<Listed, 'clientId'> & { usage: { mints: number; lastMintAt: string | null } }
+      >;
+      return tenants.map(({ clientId, usage: { mints, lastMintAt } }) => [clientId, mints, lastMintAt !== null]);
+    };
+    expect(await usage()).toEqual([
+      ['A', 2, true],
+      ['B', 1, true],
+    ]);
+    expect((await list()).tenants.filter((tenant) => 'usage' in tenant)).toEqual([]);
+    await command('tenant-delete', { clientId: 'A' });
+    expect(await usage()).toEqual([
+      [null, 0, false],
+      ['B', 1, true],
+    ]);
+  });
+
   it('finds tenants whose provisioning failed, with the step and the reason', async () => {
     const { refused, granted, list, upstream, clock, ledger } = await start();
     await granted({ ...manager, org_id: 'GOOD' });

@@ -35,6 +35,10 @@ export const tenantsListInput = z.strictObject({
   clientId: z.string().min(1).max(255).optional(),
   state: z.enum(['active', 'suspended', 'deleted']).optional(),
   outcome: z.enum(outcomes).optional(),
+  usage: z
+    .boolean()
+    .optional()
+    .describe('Whether to count the tokens that were minted for each tenant, from the audit.'),
   template: templateName.optional().describe('Only tenants with a dashboard of this template.'),
   version: z
     .string()
@@ -132,6 +136,26 @@ const dashboardsOf = async ({ db }: Ledger, refs: readonly string[]) => {
   return found;
 };
 
+type Usage = { readonly mints: number; readonly lastMintAt: Date | null };
+
+const noUsage: Usage = { mints: 0, lastMintAt: null };
+
+/** What the audit has of these tenants. The key of an erased tenant is destroyed, so nothing is found for it. */
+const usageOf = async ({ db }: Ledger, refs: readonly string[]): Promise<ReadonlyMap<string, Usage>> => {
+  if (refs.length === 0) return new Map();
+  const rows = await askLedger(
+    db
+      .selectFrom('tenant_keys as k')
+      .innerJoin('audit_events as e', 'e.tenant', 'k.pseudonym')
+      .select(({ fn }) => ['k.tenant_ref', fn.countAll().as('mints'), fn.max('e.at').as('last')])
+      .where('k.tenant_ref', 'in', refs)
+      .where('e.kind', '=', 'mint')
+      .groupBy('k.tenant_ref')
+      .execute(),
+  );
+  return new Map(rows.map(({ tenant_ref, mints, last }) => [tenant_ref, { mints: Number(mints), lastMintAt: last }]));
+};
+
 /** Returns the clientIds of one page of active tenants, in the listing's order. */
 export const listActiveClients = async (
   ledger: Ledger,
@@ -144,10 +168,11 @@ export const listActiveClients = async (
 /** The command `tenants-list`. A deleted tenant has no clientId any more, so the list has its reference. */
 export const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
   const { tenants, next } = await readPage(ledger, input);
-  const found = await dashboardsOf(
-    ledger,
-    tenants.map(({ tenant_ref }) => tenant_ref),
-  );
+  const refs = tenants.map(({ tenant_ref }) => tenant_ref);
+  const [found, usage] = await Promise.all([
+    dashboardsOf(ledger, refs),
+    input.usage === true ? usageOf(ledger, refs) : null,
+  ]);
   return {
     tenants: tenants.map(({ tenant_ref, client_id, state, occurred_at, created_at }) => {
       const rows = found.get(tenant_ref) ?? [];
@@ -159,6 +184,7 @@ export const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
         createdAt: created_at,
         outcome: outcomeOf(rows),
         dashboards: rows.map(encodeDashboard),
+        ...(usage === null ? {} : { usage: usage.get(tenant_ref) ?? noUsage }),
       };
     }),
     next,

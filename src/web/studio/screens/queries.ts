@@ -4,6 +4,7 @@ import { StudioError } from '../base/api.js';
 import { badge, type Column, link, list, moment, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { listTenants, type Tenant } from '../base/tenants.js';
 
 type Note = {
   readonly id: string;
@@ -45,16 +46,34 @@ const inSeconds = (ms: number): string =>
   `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
 const whole = (value: number): string => value.toLocaleString();
 
-class QueriesScreen extends Screen<Queries> {
-  protected override load(signal: AbortSignal): Promise<Queries> {
-    return this.api.queries<Queries>(signal);
+type Data = Queries & { readonly tenants: readonly Tenant[] };
+type Row = TenantUse & Tenant['usage'];
+
+const useless = { questions: 0, queries: 0, rows: 0, ms: 0, failed: 0 };
+const neverMinted = { mints: 0, lastMintAt: null };
+
+/** The numbers of each tenant that has some, of queries and of tokens. */
+const rowsOf = ({ clients, tenants }: Data): readonly Row[] => {
+  const minted = new Map(tenants.flatMap(({ clientId, usage }) => (clientId === null ? [] : [[clientId, usage]])));
+  const asked = new Set(clients.map(({ clientId }) => clientId));
+  const silent = [...minted].filter(([clientId, { mints }]) => mints > 0 && !asked.has(clientId));
+  return [
+    ...clients.map((use) => ({ ...use, ...(minted.get(use.clientId ?? '') ?? neverMinted) })),
+    ...silent.map(([clientId, usage]) => ({ clientId, ...useless, ...usage })),
+  ].toSorted((a, b) => b.ms - a.ms);
+};
+
+class QueriesScreen extends Screen<Data> {
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [view] = this.place.rest;
+    const [queries, tenants] = await Promise.all([
+      this.api.queries<Queries>(signal),
+      view === 'tenants' ? listTenants(this.api, signal) : [],
+    ]);
+    return { ...queries, tenants };
   }
 
-  protected override needsLoad(before: QueriesScreen['place'] | undefined): boolean {
-    return before === undefined;
-  }
-
-  protected override content(queries: Queries): TemplateResult {
+  protected override content(queries: Data): TemplateResult {
     const [view] = this.place.rest;
     return html`<div class="head"><h1>Queries</h1>
         <p>What the databases ran since ${when(queries.since)}, as this process saw it. Lists have the last day.</p>
@@ -69,16 +88,27 @@ class QueriesScreen extends Screen<Queries> {
       ${this.#view(queries, view)}`;
   }
 
-  #view({ slowest, failed, clients }: Queries, view: string | undefined): TemplateResult {
+  #view(data: Data, view: string | undefined): TemplateResult {
     const search = this.place.query.get('search') ?? '';
     if (view === 'tenants') {
-      const rows = [...clients].sort((a, b) => b.ms - a.ms);
-      return list({ name: 'use', rows, columns: useColumns, search, empty: html`<p>No tenant has asked yet.</p>` });
+      return list({
+        name: 'use',
+        rows: rowsOf(data),
+        columns: useColumns,
+        search,
+        empty: html`<p>No tenant has asked yet.</p>`,
+      });
     }
     const isFailed = view === 'failed';
     const empty = html`<p>${isFailed ? 'No query failed in the last day.' : 'No query ran in the last day.'}</p>`;
     const columns = isFailed ? [...this.#columns, failureColumn] : this.#columns;
-    return list({ name: isFailed ? 'failed' : 'slowest', rows: isFailed ? failed : slowest, columns, search, empty });
+    return list({
+      name: isFailed ? 'failed' : 'slowest',
+      rows: isFailed ? data.failed : data.slowest,
+      columns,
+      search,
+      empty,
+    });
   }
 
   readonly #columns: readonly Column<Note>[] = [
@@ -134,13 +164,19 @@ const failureColumn: Column<Note> = {
   text: ({ failure }) => failure ?? '',
 };
 
-const useColumns: readonly Column<TenantUse>[] = [
+const useColumns: readonly Column<Row>[] = [
   { title: 'Tenant', of: tenantOf, text: ({ clientId }) => clientId ?? noTenant },
   { title: 'Questions', of: ({ questions }) => whole(questions), isNumber: true },
   { title: 'Rows', of: ({ rows }) => whole(rows), isNumber: true },
   { title: 'Queries', of: ({ queries }) => whole(queries), isNumber: true },
   { title: 'Time', of: ({ ms }) => inSeconds(ms), isNumber: true },
   { title: 'Failed', of: ({ failed }) => whole(failed), isNumber: true },
+  { title: 'Tokens, ever', of: ({ mints }) => whole(mints), isNumber: true },
+  {
+    title: 'Last login',
+    of: ({ lastMintAt }) => moment(lastMintAt, 'none'),
+    text: ({ lastMintAt }) => lastMintAt ?? 'none',
+  },
 ];
 
 customElements.define('studio-queries', QueriesScreen);

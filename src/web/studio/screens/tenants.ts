@@ -4,52 +4,43 @@ import { hasRole } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
+import { type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
+import type { TenantUse } from './queries.js';
 
-type Copy = {
-  readonly template: string;
-  readonly dashboardId: string;
-  readonly templateVersion: string | null;
-  readonly step: string;
-  readonly verifiedAt: string | null;
-  readonly failure: unknown;
+type Data = {
+  readonly tenants: readonly Tenant[];
+  readonly use: readonly TenantUse[];
+  /** Of the tenant that the address names, if it is listed no more. */
+  readonly erasure: Erasure | null;
 };
-type Tenant = {
-  readonly clientId: string | null;
-  readonly tenantRef: string;
-  readonly state: 'active' | 'suspended' | 'deleted';
-  readonly occurredAt: string | null;
-  readonly createdAt: string;
-  readonly outcome: string;
-  readonly dashboards: readonly Copy[];
-};
-type Page = { readonly tenants: readonly Tenant[]; readonly next: string | null };
 
 const stateBadge = ({ state }: Tenant): TemplateResult =>
   badge(state, state === 'active' ? 'good' : state === 'suspended' ? 'warn' : 'bad');
 
 const nameOf = ({ clientId, tenantRef }: Tenant): string => clientId ?? `erased ${tenantRef.slice(0, 12)}`;
 
-class TenantsScreen extends Screen<readonly Tenant[]> {
-  protected override async load(signal: AbortSignal): Promise<readonly Tenant[]> {
-    const all: Tenant[] = [];
-    let after: string | null = null;
-    do {
-      const input: object = after === null ? {} : { after };
-      const page: Page = await this.api.command<Page>('tenants-list', input, signal);
-      all.push(...page.tenants);
-      after = page.next;
-    } while (after !== null && all.length < 5_000);
-    return all;
+class TenantsScreen extends Screen<Data> {
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [id] = this.place.rest;
+    const [tenants, { clients }] = await Promise.all([
+      listTenants(this.api, signal),
+      this.api.queries<{ clients: readonly TenantUse[] }>(signal),
+    ]);
+    const isListed = id === undefined || tenants.some(({ clientId }) => clientId === id);
+    const mayRead = hasRole(this.api.session, 'support', 'auditor');
+    const erasure =
+      isListed || !mayRead ? null : await this.api.command<Erasure>('erasure-report', { clientId: id }, signal);
+    return { tenants, use: clients, erasure };
   }
 
   protected override needsLoad(before: TenantsScreen['place'] | undefined): boolean {
     return before === undefined;
   }
 
-  protected override content(tenants: readonly Tenant[]): TemplateResult {
+  protected override content({ tenants, use, erasure }: Data): TemplateResult {
     const [id] = this.place.rest;
     const one = id === undefined ? undefined : tenants.find(({ clientId }) => clientId === id);
-    if (id !== undefined) return one === undefined ? unknown(id) : this.#one(one);
+    if (id !== undefined) return one === undefined ? unknown(id, erasure) : this.#one(one, use);
     return html`<div class="head">
         <h1>Tenants</h1>
         <p>Each customer whose users logged in, or that a hook announced.</p>
@@ -77,10 +68,21 @@ class TenantsScreen extends Screen<readonly Tenant[]> {
       of: ({ outcome }) => badge(outcome, outcome === 'complete' ? 'good' : 'warn'),
       text: ({ outcome }) => outcome,
     },
+    {
+      title: 'Tokens',
+      of: ({ usage }) => usage.mints.toLocaleString(),
+      text: ({ usage }) => String(usage.mints),
+      isNumber: true,
+    },
+    {
+      title: 'Last login',
+      of: ({ usage }) => moment(usage.lastMintAt, 'none'),
+      text: ({ usage }) => usage.lastMintAt ?? 'none',
+    },
     { title: 'Since', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
   ];
 
-  #one(tenant: Tenant): TemplateResult {
+  #one(tenant: Tenant, use: readonly TenantUse[]): TemplateResult {
     return html`<div class="head">
         <h1>${nameOf(tenant)}</h1>
         ${stateBadge(tenant)}
@@ -91,6 +93,7 @@ class TenantsScreen extends Screen<readonly Tenant[]> {
         <h2>Dashboards</h2>
         ${tenant.dashboards.length === 0 ? html`<p class="soft">None yet.</p>` : copies(tenant)}
       </section>
+      ${usageOf(tenant, use)}
       <p>${link(addressOf('queries', ['tenants'], { search: nameOf(tenant) }), 'What its queries took')}</p>
       ${
         tenant.clientId !== null && hasRole(this.api.session, 'support', 'auditor')
@@ -149,9 +152,46 @@ const copies = ({
   </table>
 </div>`;
 
-const unknown = (id: string): TemplateResult => html`<div class="empty">
-  <h2>No tenant “${id}”</h2>
-  ${link(addressOf('tenants'), 'All tenants')}
-</div>`;
+/** What its users asked for: tokens of all time from the audit, queries of this process. */
+const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): TemplateResult => {
+  const own = use.filter((one) => clientId !== null && one.clientId === clientId);
+  const sum = (number: (one: TenantUse) => number): number => own.reduce((total, one) => total + number(one), 0);
+  const facts: readonly (readonly [string, TemplateResult | string])[] = [
+    ['Tokens', usage.mints.toLocaleString()],
+    ['Last login', moment(usage.lastMintAt, 'none')],
+    ['Questions', sum(({ questions }) => questions).toLocaleString()],
+    ['Queries', sum(({ queries }) => queries).toLocaleString()],
+    ['Rows', sum(({ rows }) => rows).toLocaleString()],
+    ['Time of databases', `${(sum(({ ms }) => ms) / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
+    ['Failed queries', sum(({ failed }) => failed).toLocaleString()],
+  ];
+  return html`<section class="card"><h2>Usage</h2>
+    <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. Questions and queries are those of this process since its start.</p>
+    <dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+  </section>`;
+};
+
+const reportOf = ({ deletedAt, finishedAt, steps }: ErasureReport): TemplateResult => html`<section class="card">
+  <h2>Erased ${moment(deletedAt)} ${finishedAt === null ? badge('under way', 'warn') : badge('finished', 'good')}</h2>
+  <dl>${steps.map(
+    ({ where, erased, left }) => html`<dt>${where}</dt><dd>
+        ${
+          Object.entries(erased)
+            .map(([what, count]) => `${what}: ${count.toLocaleString()}`)
+            .join(', ') || 'nothing was there'
+        }
+        ${left.length === 0 ? nothing : html`<br /><span class="soft">Left: ${left.join('; ')}</span>`}
+      </dd>`,
+  )}</dl>
+</section>`;
+
+const unknown = (id: string, erasure: Erasure | null): TemplateResult => {
+  if (erasure === null || erasure.reports.length === 0) {
+    return html`<div class="empty"><h2>No tenant “${id}”</h2>${link(addressOf('tenants'), 'All tenants')}</div>`;
+  }
+  return html`<div class="head"><h1>${id}</h1>${badge(erasure.isErasureOwed ? 'is being erased' : 'erased', 'bad')}</div>
+    ${erasure.reports.map(reportOf)}
+    <p>${link(addressOf('tenants'), 'All tenants')}</p>`;
+};
 
 customElements.define('studio-tenants', TenantsScreen);
