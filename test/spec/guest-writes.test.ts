@@ -186,6 +186,8 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
   ])('the browser’s schema has no %s', async (_, parts) => {
     const input = { dashboardId: 'acme-board', name: 'Bad', definition: revenueBy(undefined, parts) };
     await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+    const { name: _name, ...preview } = input;
+    await refused('previewGuestMetric INVALID_REQUEST_BODY', house, preview, { bearer: acme });
   });
 
   test('a card must be on the grid of 12 columns', async () => {

@@ -1,5 +1,5 @@
 /** Who may do what in Studio: every operation and every command against every role. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
@@ -497,6 +497,29 @@ describe('a metric that an author writes', () => {
     isFull = true;
     expect((await send(paths[0], bodyOf(data.token))).status).toBe(500);
     expect(other.authored).toEqual([]);
+    other.close();
+  });
+
+  test('ends at the service when a newer preview supersedes it in the page', async () => {
+    const ended: AbortSignal[] = [];
+    const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, {
+      answersNever: (signal) => ended.push(signal),
+    });
+    const own = await other.as(personWith(['author']));
+    const opened = await fetch(`${other.url}/studio/views`, {
+      ...{ method: 'POST', headers: own },
+      body: JSON.stringify({ clientId: 'LAX', claims: { sub: 'ann' } }),
+    });
+    const { data } = (await opened.json()) as { data: { token: string } };
+    const superseded = new AbortController();
+    const asked = fetch(`${other.url}${paths[0]}`, {
+      ...{ method: 'POST', headers: own, body: bodyOf(data.token, visual), signal: superseded.signal },
+    });
+    await vi.waitFor(() => expect(ended).toHaveLength(1));
+    expect(ended[0]?.aborted).toBe(false);
+    superseded.abort();
+    await expect(asked).rejects.toThrow();
+    await vi.waitFor(() => expect(ended[0]?.aborted).toBe(true));
     other.close();
   });
 

@@ -119,7 +119,13 @@ export const startStudioServer = async (
   clock: Clock,
   openId: OpenId | null = null,
   offered: Readonly<Record<string, Operation>> = operations,
-  given: { readonly uploads?: Uploads; readonly dispatch?: Dispatch; readonly auditFails?: () => boolean } = {},
+  given: {
+    readonly uploads?: Uploads;
+    readonly dispatch?: Dispatch;
+    readonly auditFails?: () => boolean;
+    /** Gets the signal of a preview, which ends only with it. */
+    readonly answersNever?: (signal: AbortSignal) => void;
+  } = {},
 ): Promise<StudioServer> => {
   const tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
   const ids = { uuid: randomUUID };
@@ -179,8 +185,12 @@ export const startStudioServer = async (
       },
     }),
     authoring: {
-      preview: async (caller, { definition }) => {
+      preview: async (caller, { definition }, signal) => {
         authored.push({ caller, definition });
+        if (given.answersNever !== undefined) {
+          given.answersNever(signal);
+          return new Promise((_, ended) => signal.addEventListener('abort', () => ended(signal.reason)));
+        }
         const answer = { rows: [{ n: 1 }], columns: [], groupbyColumnList: [], totalRecords: 1 };
         return { metricId: 'preview', answer, timeTakenInMs: 0 };
       },

@@ -141,12 +141,21 @@ export const panelStyles = css`
   .said:empty {
     display: none;
   }
-  .note {
+  .note,
+  .more,
+  .tabs {
     margin: 0;
+    padding: 10px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
     font-size: 13px;
   }
-  .more {
-    font-size: 13px;
+  .tabs {
+    padding-block: 2px 0;
+  }
+  guestlist-tabs {
+    margin: 0;
   }
   .more > .shelves {
     margin-top: 10px;

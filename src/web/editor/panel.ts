@@ -518,8 +518,8 @@ export class EditorPanel extends LitElement {
       this.tab = detail;
       this.authoring?.opened(detail);
     };
-    return html`<guestlist-tabs .tabs=${tabs} .chosen=${tabs.find(({ tileId }) => tileId === this.tab)}
-      @choose=${choose}></guestlist-tabs>`;
+    return html`<div class="tabs"><guestlist-tabs .tabs=${tabs} .chosen=${tabs.find(({ tileId }) => tileId === this.tab)}
+      @choose=${choose}></guestlist-tabs></div>`;
   }
 
   #tab(): TemplateResult {
