@@ -110,6 +110,7 @@ import {
 import { getGuestMetricDefinition, listGuestMetrics, publishGuestMetric } from '../usecases/guest/own-metrics.js';
 import { previewGuestMetric } from '../usecases/guest/preview.js';
 import { getGuestDashboard, getGuestMetric, listGuestUnderlying, queryGuestMetric } from '../usecases/guest/reads.js';
+import { listGuestRecipients } from '../usecases/guest/recipients.js';
 import {
   renderGuestDashboardPdf,
   renderGuestDashboardPng,
@@ -125,6 +126,7 @@ import {
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../usecases/guest/schedules.js';
+import { deleteTenantSchedule, listTenantSchedules, pauseTenantSchedule } from '../usecases/guest/tenant-schedules.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../usecases/guest/views.js';
 import {
   createWorkspace,
@@ -253,6 +255,10 @@ const table = {
   createGuestSchedule: serve(guestSchedules.createGuestSchedule, createGuestSchedule),
   listGuestSchedules: serve(guestSchedules.listGuestSchedules, listGuestSchedules),
   listGuestChannels: serve(guestSchedules.listGuestChannels, listGuestChannels),
+  listGuestRecipients: serve(guestSchedules.listGuestRecipients, listGuestRecipients),
+  listTenantSchedules: serve(guestSchedules.listTenantSchedules, listTenantSchedules),
+  pauseTenantSchedule: serve(guestSchedules.pauseTenantSchedule, pauseTenantSchedule),
+  deleteTenantSchedule: serve(guestSchedules.deleteTenantSchedule, deleteTenantSchedule),
   updateGuestSchedule: serve(guestSchedules.updateGuestSchedule, updateGuestSchedule),
   deleteGuestSchedule: serve(guestSchedules.deleteGuestSchedule, deleteGuestSchedule),
   sendGuestSchedule: serve(guestSchedules.sendGuestSchedule, sendGuestSchedule),

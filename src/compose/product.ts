@@ -49,11 +49,12 @@ import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
 import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
+import { type MailSetup, mailSetupOf } from './mail-setup.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
 import { createOwnService } from './own-service.js';
 import { rendererOpener } from './renderer.js';
-import { createReports, type MailSetup, mailSetupOf, startReports } from './reports.js';
+import { createReports, startReports } from './reports.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
@@ -268,11 +269,14 @@ const openConfiguredReports = async (
   { mail: { setup, reports, connect }, service, credentials, context }: PartsOfGateway,
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
-  const findReportRight = gateway?.router.findReportRight ?? null;
-  if (setup === null || service === null || findReportRight === null) return { router: null, close: async () => {} };
-  connect({ findReportRight, service });
+  const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
+  if (setup === null || service === null || findReportRight === null || listTenantUsers === null) {
+    return { router: null, close: async () => {} };
+  }
+  connect({ findReportRight, listTenantUsers, service });
   const { encryptionKey } = credentials;
-  return startReports({ setup, reports, service, findReportRight, encryptionKey, clock, log: context.log });
+  const parts = { setup, reports, service, findReportRight, listTenantUsers, encryptionKey };
+  return startReports({ ...parts, clock, log: context.log });
 };
 
 /** Opens what stands before the service: the gateway, and Studio where both halves run here. */

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
+import { mostWatched, type WatchedSchedule } from '../domain/deliver/operator.js';
+import { type Audience, mostNamed } from '../domain/deliver/recipients.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
@@ -54,6 +56,23 @@ const mutedUntil = z.iso
 const channel = identifier
   .nullable()
   .describe('A channel of `GET …/schedules/channels`, for alerts and links; null: e-mail to oneself.');
+
+const recipients = z
+  .strictObject({
+    users: list(identifier, mostNamed).default([]).describe('Users of `GET …/schedules/recipients`.'),
+    roles: list(identifier, mostNamed).default([]).describe('Roles, resolved when it is sent.'),
+    addresses: list(z.string().max(254), mostNamed)
+      .default([])
+      .describe('Addresses without an account, of a domain that the policy allows. Each is asked to confirm first.'),
+  })
+  .nullable()
+  .describe(
+    'Who gets it by e-mail; null: oneself. A user gets it by the right and with the rows of its own login at that moment, an address by those of the schedule’s maker. Needs the policy’s `schedule`. Alerts have none.',
+  );
+const sentRecipients = z
+  .object({ users: z.array(z.string()), roles: z.array(z.string()), addresses: z.array(z.string()) })
+  .nullable()
+  .describe('Null: the user alone.');
 
 const dashboardFilter = guestFilterValues.describe(
   'Values of dashboard filters, for files only. They narrow what the user may see; a file is not sent without them.',
@@ -109,6 +128,8 @@ const schedule = z
     mutedUntil: z.string().nullable().describe('Until then nothing is sent but what is asked for at once.'),
     alert: alert.nullable().describe('Null for a report.'),
     channel: z.string().nullable().describe('The channel that gets it; null: its owner gets it by e-mail.'),
+    recipients: sentRecipients,
+    unconfirmed: z.array(z.string()).describe('Addresses that nobody has confirmed. They get no report.'),
     dashboardFilter: guestFilterValues.describe('Those of filters that the user sees.'),
     metricIds: z.array(z.string()).nullable(),
     status: z
@@ -117,6 +138,9 @@ const schedule = z
       .describe('What the last check of an alert found; null if none was made by the rights that hold now.'),
   })
   .meta({ id: 'ReportSchedule' });
+
+const encodeRecipients = (named: ListedSchedule['recipients']) =>
+  named === null ? null : { users: [...named.users], roles: [...named.roles], addresses: [...named.addresses] };
 
 const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: ListedSchedule) => ({
   id: made.id,
@@ -130,6 +154,8 @@ const encodeSchedule = ({ nextAt, mutedUntil: muted, alert: told, ...made }: Lis
   mutedUntil: muted?.toISOString() ?? null,
   alert: told,
   channel: made.channel,
+  recipients: encodeRecipients(made.recipients),
+  unconfirmed: [...made.unconfirmed],
   dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
   metricIds: made.metricIds === null ? null : [...made.metricIds],
   status: made.status,
@@ -146,6 +172,8 @@ const example = {
   mutedUntil: null,
   alert: null,
   channel: null,
+  recipients: null,
+  unconfirmed: [],
   dashboardFilter: {},
   metricIds: null,
   status: null,
@@ -165,8 +193,8 @@ const common = { section: 'guest', resource: 'Guest reports', credentials: ['gue
 export const createGuestSchedule = operation({
   ...common,
   name: 'createGuestSchedule',
-  summary: 'Schedule a report or an alert to oneself',
-  description: `${permission} It goes to the address of the user’s own login. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
+  summary: 'Schedule a report or an alert',
+  description: `${permission} It goes to the address of the user’s own login, or to \`recipients\`. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
   input: z.strictObject({
     dashboardId: identifier,
     name: identifier,
@@ -176,6 +204,7 @@ export const createGuestSchedule = operation({
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
     channel: channel.optional(),
+    recipients: recipients.optional(),
     dashboardFilter: dashboardFilter.optional(),
     metricIds: metricIds.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
@@ -235,6 +264,53 @@ export const listGuestChannels = operation({
   example: { input: { dashboardId }, output: { data: [{ name: 'operations', kind: 'slack' }], error: null } },
 });
 
+const audience = z
+  .object({
+    users: z.array(
+      z.object({
+        userIdentifier: z.string(),
+        address: z.string().nullable().describe('Null: no report can be sent to this user.'),
+      }),
+    ),
+    roles: z.array(z.string()).describe('The roles that these users have.'),
+    domains: z.array(z.string()).describe('Domains of addresses without an account; empty: there are none.'),
+  })
+  .nullable()
+  .describe('Null: the user may send this dashboard to nobody else.');
+
+export const listGuestRecipients = operation({
+  ...common,
+  name: 'listGuestRecipients',
+  summary: 'List whom a dashboard’s reports may go to',
+  description: `${permission} The users of the tenant who were here lately, if the policy grants \`schedule\` for this dashboard now.`,
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({ data: audience, error: noError }),
+  encode: (found: Audience | null) => ({
+    data:
+      found === null
+        ? null
+        : {
+            users: found.users.map(({ userIdentifier, address }) => ({ userIdentifier, address })),
+            roles: [...found.roles],
+            domains: [...found.domains],
+          },
+    error: null,
+  }),
+  errors,
+  bindings: [{ method: 'GET', path: `${path}/recipients`, from: 'path' }],
+  example: {
+    input: { dashboardId },
+    output: {
+      data: {
+        users: [{ userIdentifier: 'guestlist-demo|ann', address: 'ann@customer.example' }],
+        roles: ['analyst'],
+        domains: [],
+      },
+      error: null,
+    },
+  },
+});
+
 export const updateGuestSchedule = operation({
   ...common,
   name: 'updateGuestSchedule',
@@ -248,6 +324,7 @@ export const updateGuestSchedule = operation({
     isPaused: isPaused.optional(),
     mutedUntil: mutedUntil.optional(),
     channel: channel.optional(),
+    recipients: recipients.optional(),
     dashboardFilter: dashboardFilter.optional(),
     metricIds: metricIds.optional(),
     alert: newAlert.optional().describe('Required for the format alert, and for no other.'),
@@ -290,6 +367,9 @@ export const sendGuestSchedule = operation({
 
 const delivery = z.object({
   id: z.string(),
+  recipient: z
+    .string()
+    .describe('The user or address that got it. Empty: nobody, because the recipients of that moment were not found.'),
   moment: z.string(),
   isRequested: z.boolean().describe('Whether it was asked for at once.'),
   state: z.enum(deliveryStates),
@@ -306,8 +386,8 @@ export const listGuestDeliveries = operation({
   input: namedInput,
   output: z.object({ data: z.array(delivery), error: noError }),
   encode: (found: readonly Delivery[]) => ({
-    data: found.map(({ id, moment, isRequested, state, reason, attempts, finishedAt }) => ({
-      ...{ id, isRequested, state, reason, attempts },
+    data: found.map(({ id, recipient, moment, isRequested, state, reason, attempts, finishedAt }) => ({
+      ...{ id, recipient, isRequested, state, reason, attempts },
       moment: moment.toISOString(),
       finishedAt: finishedAt?.toISOString() ?? null,
     })),
@@ -321,6 +401,7 @@ export const listGuestDeliveries = operation({
       data: [
         {
           id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22',
+          recipient: 'guestlist-demo|ann',
           moment: '2026-10-26T07:00:00.000Z',
           isRequested: false,
           state: 'sent',
@@ -332,4 +413,77 @@ export const listGuestDeliveries = operation({
       error: null,
     },
   },
+});
+
+const managed = 'Refused unless the policy grants `schedule` for this dashboard now.';
+const tenantPath = `${path}/tenant`;
+
+const tenantSchedule = schedule
+  .pick({ id: true, name: true, format: true, recurrence: true, isPaused: true, nextAt: true, channel: true })
+  .extend({
+    recipients: sentRecipients,
+    user: z.string().describe('Who made it.'),
+    last: delivery.pick({ moment: true, state: true, reason: true }).nullable().describe('The latest delivery.'),
+  })
+  .meta({ id: 'TenantSchedule' });
+
+export const listTenantSchedules = operation({
+  ...common,
+  name: 'listTenantSchedules',
+  summary: 'List the schedules of all users of the tenant on a dashboard',
+  description: `${managed} The newest first; at most ${mostWatched}. Without filters and values that their users chose.`,
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({ data: z.array(tenantSchedule), error: noError }),
+  encode: (found: readonly WatchedSchedule[]) => ({
+    data: found.map(
+      ({ id, name, format, recurrence: when, isPaused, nextAt, channel, recipients: to, owner, last }) => ({
+        ...{ id, name, format, isPaused, channel, recipients: encodeRecipients(to), user: owner.userIdentifier },
+        recurrence: when as z.input<typeof recurrence>,
+        nextAt: isPaused ? null : (nextAt?.toISOString() ?? null),
+        last: last === null ? null : { moment: last.moment.toISOString(), state: last.state, reason: last.reason },
+      }),
+    ),
+    error: null,
+  }),
+  errors,
+  bindings: [{ method: 'GET', path: tenantPath, from: 'path' }],
+  example: {
+    input: { dashboardId },
+    output: {
+      data: [
+        {
+          ...{ id: example.id, name: example.name, format: example.format, recurrence: example.recurrence },
+          ...{ isPaused: false, nextAt: example.nextAt, channel: null, user: 'guestlist-demo|ann', last: null },
+          recipients: { users: [], roles: ['analyst'], addresses: [] },
+        },
+      ],
+      error: null,
+    },
+  },
+});
+
+export const pauseTenantSchedule = operation({
+  ...common,
+  name: 'pauseTenantSchedule',
+  summary: 'Pause or resume a schedule of any user of the tenant',
+  description: `${managed} Moments that pass during a pause are not sent later.`,
+  input: namedInput.extend({ isPaused }),
+  output: z.object({ data: z.object({ id: z.string() }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: allErrors,
+  bindings: [{ method: 'PUT', path: tenantPath, from: 'body' }],
+  example: { input: { ...named, isPaused: true }, output: { data: { id: example.id }, error: null } },
+});
+
+export const deleteTenantSchedule = operation({
+  ...common,
+  name: 'deleteTenantSchedule',
+  summary: 'Delete a schedule of any user of the tenant with its history',
+  description: `${managed} What has not left is not sent.`,
+  input: namedInput,
+  output: z.object({ data: z.object({ id: z.string() }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: allErrors,
+  bindings: [{ method: 'DELETE', path: tenantPath, from: 'query' }],
+  example: { input: named, output: { data: { id: example.id }, error: null } },
 });

@@ -31,6 +31,8 @@ export type ReportText = {
   readonly timezone: string;
   /** Opens the dashboard in the host application; null: nothing does. */
   readonly dashboardUrl: string | null;
+  /** Whether somebody else made the schedule. */
+  readonly isForOthers: boolean;
   /** Ends the schedule with one click (RFC 8058). */
   readonly unsubscribeUrl: string;
 };
@@ -69,7 +71,7 @@ const contents = {
 const stampOf = (moment: Date, timeZone: string, { locale }: Speech): string =>
   `${new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' }).format(moment)} (${timeZone})`;
 
-const linkOf = (url: string, label: string): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;
+export const linkOf = (url: string, label: string): string => `<a href="${escaped(url)}">${escaped(label)}</a>`;
 
 /** The content id of the tenant's logo. */
 export const logoCid = 'logo';
@@ -82,7 +84,7 @@ const pictureOf = ({ cid, name }: Picture, { text }: Speech): string => {
   return `<img src="cid:${escaped(cid)}" alt="${alt}" width="760" style="width: 100%; max-width: 760px">`;
 };
 
-const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
+export const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs: readonly string[]): string =>
   [
     `<!doctype html><html lang="${new Intl.Locale(locale).baseName}" dir="${direction}"><head><meta charset="utf-8"><title>${escaped(title)}</title></head>`,
     '<body style="font-family: sans-serif; line-height: 1.5">',
@@ -121,11 +123,11 @@ export const messageOf = (report: ReportText): Message => {
     `${isolated(speech)(plainLine(report.dashboardName))}, ${stampOf(report.moment, report.timezone, speech)}`,
     ...sentences(report, speech),
   ];
-  const why = text(
+  const made =
     report.alert === null
       ? 'You receive this message because you scheduled it.'
-      : 'You receive this message because you made this alert.',
-  );
+      : 'You receive this message because you made this alert.';
+  const why = text(report.isForOthers ? 'You receive this message because it was scheduled for you.' : made);
   const open = text('Open the dashboard');
   const stop = text('Stop these messages');
   const { brand, pictures = [] } = report;

@@ -3,28 +3,32 @@
  * that was known when the schedule was made counts. What a recipient sees is asked for, and never decided here.
  */
 import { AlertFault, type AlertState, isQuiet } from '../domain/deliver/alert.js';
+import { everyone, mostRecipients } from '../domain/deliver/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
 import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
 import type { Channel } from '../platform/channels.js';
 import type { BrandOf } from '../platform/mail-brands.js';
-import type { Mailer } from './mailer.js';
-import { type Attachment, logoCid, messageOf, type ReportText } from './message.js';
+import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
+import type { Mail, Mailer } from './mailer.js';
+import { type Attachment, logoCid, type Message, messageOf, type ReportText } from './message.js';
 import { postingOf } from './posting.js';
 import type { Post, PostOutcome } from './webhook.js';
 
 /** Why nothing may be sent to a recipient now. */
-export type Refused = { readonly refused: 'no-right' | 'no-address' | 'no-channel' };
+export type Refused = {
+  readonly refused: 'no-right' | 'no-address' | 'no-channel' | 'no-right-to-share' | 'not-confirmed' | 'stopped';
+};
 
 /** A recipient who may receive the report now. */
 export type Granted = {
   /** Where the message goes. */
   readonly to: { readonly address: string } | { readonly channel: Channel };
   /** Reads the report as this recipient reads it. Rejects if that fails; a later attempt may succeed. */
-  readonly read: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Report | Silence | Refused>;
+  readonly read: (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Report | Silence | Question | Refused>;
   /** Whether the right still holds. Asked after reading, just before the message leaves. */
-  readonly isStillGood: () => Promise<boolean>;
+  readonly isStillGood: (delivery: ClaimedDelivery) => Promise<boolean>;
 };
 
 export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'pictures'> & {
@@ -33,21 +37,30 @@ export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert'
   readonly found?: AlertState;
 };
 
+/** The address must be confirmed first: the message asks for that, and holds no report. */
+export type Question = ConfirmText & { readonly noteAsked: () => Promise<void> };
+
 /** A check of an alert found nothing to tell. */
 export type Silence = { readonly silent: AlertState };
 
 /** Decides by what holds now. Rejects if it cannot be decided; a later attempt may succeed. */
-export type Decide = (schedule: Schedule, deliveryId: string) => Promise<Granted | Refused>;
+export type Decide = (delivery: ClaimedDelivery) => Promise<Granted | Refused>;
+
+/** Finds the recipients of a schedule that has some, by what holds now. Rejects as `Decide` does. */
+export type FindRecipients = (
+  delivery: ClaimedDelivery,
+) => Promise<{ readonly recipients: readonly string[] } | Refused>;
 
 export type SenderOptions = {
-  readonly store: { readonly deliveries: Pick<DeliveryStore, 'claim' | 'handOver' | 'finish'> };
+  readonly store: { readonly deliveries: Pick<DeliveryStore, 'claim' | 'handOver' | 'share' | 'finish'> };
   readonly decide: Decide;
+  readonly findRecipients: FindRecipients;
   /** Null: there is no mail server, and no recipient is granted an address. */
   readonly mailer: Pick<Mailer, 'send'> | null;
   readonly post: Post;
   /** How a message to users of this tenant looks. */
   readonly brandOf: BrandOf;
-  readonly unsubscribeUrl: (scheduleId: string) => Promise<string>;
+  readonly unsubscribeUrl: (delivery: ClaimedDelivery) => Promise<string>;
   /** The domain of the sender, for message ids. */
   readonly domain: string;
   readonly clock: Clock;
@@ -133,11 +146,10 @@ const endedBefore = (options: SenderOptions, delivery: ClaimedDelivery): Ending 
   return undefined;
 };
 
-type Ready = { readonly granted: Granted; readonly report: Report };
+type Ready = { readonly granted: Granted; readonly report: Report | Question };
 
 const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promise<Ready | Ending> => {
-  const { schedule } = delivery;
-  const granted = await attempt(options, delivery, 'not-decided', () => options.decide(schedule, delivery.id));
+  const granted = await attempt(options, delivery, 'not-decided', () => options.decide(delivery));
   if (isEnding(granted)) return granted;
   if ('refused' in granted) return skipped(granted.refused);
   const signal = AbortSignal.any([AbortSignal.timeout(options.readTimeoutMs), options.stopping]);
@@ -145,26 +157,46 @@ const prepare = async (options: SenderOptions, delivery: ClaimedDelivery): Promi
   if (isEnding(report)) return report;
   if ('refused' in report) return skipped(report.refused);
   if ('silent' in report) return { ...skipped('nothing-to-tell'), found: report.silent };
+  if ('confirmUrl' in report) return { granted, report };
   const bytes = report.attachments.reduce((sum, { content }) => sum + content.byteLength, 0);
   return bytes > options.largestBytes ? failed('content-too-large') : { granted, report };
 };
 
 /** Hands the mail to the server, to its one recipient. */
+const handToMailer = async (
+  { mailer, domain, brandOf }: SenderOptions,
+  to: string,
+  { id, schedule }: ClaimedDelivery,
+  message: Message & Pick<Mail, 'attachments'>,
+): Promise<Ending> => {
+  if (mailer === null) throw new Error('no mail server is set up, so no recipient has an address');
+  const { from, replyTo } = brandOf(schedule.owner.clientId);
+  const mail = { ...message, from, replyTo, to, messageId: `<${id}@${domain}>` };
+  return endingOf(await mailer.send(mail), 'mail');
+};
+
+/** The question is no report: its delivery ends as one that was left out. */
+const ask = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, question: Question) => {
+  const message = { ...confirmMessageOf(question), attachments: [] };
+  const ending = await handToMailer(options, address, delivery, message);
+  if (ending.state !== 'sent') return ending;
+  await question.noteAsked();
+  return skipped('not-confirmed');
+};
+
 const mailTo = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, report: Report) => {
-  const { schedule, moment, id } = delivery;
+  const { schedule, moment } = delivery;
   const { name: scheduleName, format, recurrence } = schedule;
-  if (options.mailer === null) throw new Error('no mail server is set up, so no recipient has an address');
-  const unsubscribeUrl = await options.unsubscribeUrl(schedule.id);
-  const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl };
+  const unsubscribeUrl = await options.unsubscribeUrl(delivery);
+  const isForOthers = schedule.recipients !== null;
+  const texts = { scheduleName, format, moment, timezone: recurrence.timezone, unsubscribeUrl, isForOthers };
   const brand = options.brandOf(schedule.owner.clientId);
-  const { from, replyTo, logo } = brand;
+  const { logo } = brand;
   const attachments = [
     ...(logo === null ? [] : [{ ...logo, filename: `${logoCid}.${logo.contentType.slice(6)}`, cid: logoCid }]),
     ...report.attachments,
   ];
-  const written = messageOf({ ...texts, ...report, brand });
-  const mail = { ...written, from, replyTo, attachments, messageId: `<${id}@${options.domain}>` };
-  return endingOf(await options.mailer.send({ ...mail, to: address }), 'mail');
+  return handToMailer(options, address, delivery, { ...messageOf({ ...texts, ...report, brand }), attachments });
 };
 
 const postTo = async (options: SenderOptions, channel: Channel, delivery: ClaimedDelivery, report: Report) => {
@@ -194,17 +226,41 @@ const send = async (
   const ready = endedBefore(options, delivery) ?? (await prepare(options, delivery));
   if (isEnding(ready)) return ready;
   const { granted, report } = ready;
-  const isGood = await attempt(options, delivery, 'not-decided', async () => ({ value: await granted.isStillGood() }));
+  const isGood = await attempt(options, delivery, 'not-decided', async () => ({
+    value: await granted.isStillGood(delivery),
+  }));
   if (isEnding(isGood)) return isGood;
   if (!isGood.value) return skipped('no-right');
   const { deliveries } = options.store;
   if (!(await deliveries.handOver(delivery.id, leaseId, options.clock.now()))) return 'lease-lost';
   const { to } = granted;
+  if ('confirmUrl' in report) {
+    if (!('address' in to)) throw new Error('only an address is asked to confirm itself');
+    return ask(options, to.address, delivery, report);
+  }
   const ending = await ('channel' in to
     ? postTo(options, to.channel, delivery, report)
     : mailTo(options, to.address, delivery, report));
   // Only what was told is known: a check whose message did not arrive is made again.
   return ending.state === 'sent' ? { ...ending, found: report.found } : ending;
+};
+
+/** Gives each recipient a delivery of its own: the right of each is decided when its message leaves. */
+const share = async (
+  options: SenderOptions,
+  delivery: ClaimedDelivery,
+  leaseId: string,
+): Promise<Ending | 'lease-lost' | 'shared'> => {
+  const early = endedBefore(options, delivery);
+  if (early !== undefined) return early;
+  const found = await attempt(options, delivery, 'not-decided', () => options.findRecipients(delivery));
+  if (isEnding(found)) return found;
+  if ('refused' in found) return skipped(found.refused);
+  if (found.recipients.length === 0) return skipped('no-recipients');
+  if (found.recipients.length > mostRecipients) return failed('too-many-recipients');
+  const { store, ids, clock } = options;
+  const each = found.recipients.map((recipient) => ({ id: ids.uuid(), recipient }));
+  return (await store.deliveries.share(delivery.id, leaseId, each, clock.now())) ? 'shared' : 'lease-lost';
 };
 
 const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: Ending): DeliveryEnd => {
@@ -218,9 +274,14 @@ const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: En
 
 const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseId: string): Promise<void> => {
   const { log, store } = options;
-  const ending = await send(options, delivery, leaseId);
+  const isForEveryone = delivery.recipient === everyone;
+  const ending = await (isForEveryone ? share : send)(options, delivery, leaseId);
   const { id: deliveryId, schedule, attempts } = delivery;
   const fields = { deliveryId, scheduleId: schedule.id, tenant: schedule.owner.clientId, attempts };
+  if (ending === 'shared') {
+    log.info({ event: 'delivery.ended', ...fields, state: ending }, 'the recipients of a report were found');
+    return;
+  }
   if (ending === 'lease-lost') {
     log.info({ event: 'delivery.lease_lost', ...fields }, 'another sender has the report, or its schedule has ended');
     return;

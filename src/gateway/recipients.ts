@@ -17,6 +17,8 @@ export type Recipients = {
   readonly note: NoteSession;
   /** Returns the last session, unless it was last seen too long ago. */
   readonly find: (subject: RecipientSubject) => Promise<Session | undefined>;
+  /** Returns the last sessions of the client's users, without those that were last seen too long ago. */
+  readonly list: (clientId: string) => Promise<readonly Session[]>;
   /** Deletes sessions that were last seen too long ago. Never rejects: the next call tries again. */
   readonly purge: () => Promise<void>;
   readonly forget: ForgetClient;
@@ -89,19 +91,24 @@ const createNote = (options: RecipientsOptions) => {
   return { note, forget };
 };
 
-const createFind =
-  ({ ledger, sealer, keepDays, clock }: RecipientsOptions): Recipients['find'] =>
-  async (subject) => {
-    const keys = keysOf(ledger, subject);
-    const row = await ledger.db
+const createReads = ({ ledger, sealer, keepDays, clock }: RecipientsOptions): Pick<Recipients, 'find' | 'list'> => {
+  const ofTenant = (tenantRef: string) =>
+    ledger.db
       .selectFrom('recipients')
-      .select('sealed')
-      .where('tenant_ref', '=', keys.tenant_ref)
-      .where('user_ref', '=', keys.user_ref)
-      .where('seen_at', '>', new Date(clock.now().getTime() - keepDays * dayMs))
-      .executeTakeFirst();
-    return row === undefined ? undefined : (JSON.parse(sealer.open(row.sealed, keys.user_ref)) as Session);
+      .select(['user_ref', 'sealed'])
+      .where('tenant_ref', '=', tenantRef)
+      .where('seen_at', '>', new Date(clock.now().getTime() - keepDays * dayMs));
+  const open = (row: { readonly user_ref: string; readonly sealed: string }) =>
+    JSON.parse(sealer.open(row.sealed, row.user_ref)) as Session;
+  return {
+    find: async (subject) => {
+      const keys = keysOf(ledger, subject);
+      const row = await ofTenant(keys.tenant_ref).where('user_ref', '=', keys.user_ref).executeTakeFirst();
+      return row === undefined ? undefined : open(row);
+    },
+    list: async (clientId) => (await ofTenant(ledger.refOf(clientId)).orderBy('user_ref').execute()).map(open),
   };
+};
 
 export const createRecipients = (options: RecipientsOptions): Recipients => {
   const { ledger, keepDays, clock, log } = options;
@@ -109,7 +116,7 @@ export const createRecipients = (options: RecipientsOptions): Recipients => {
   return {
     note,
     forget,
-    find: createFind(options),
+    ...createReads(options),
     purge: async () => {
       const before = new Date(clock.now().getTime() - keepDays * dayMs);
       try {

@@ -8,6 +8,7 @@ import type { RequestAudit } from './audit/request-audit.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
 import { noteNothing } from './note-session.js';
+import { type Grant, rolesOf } from './policy/decide.js';
 import type { RecipientSubject, Recipients } from './recipients.js';
 
 /** A guest token as the user would get it now, and the claims of the user's last session. */
@@ -16,6 +17,9 @@ export type ReportRight = {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Names of channels by the id of the dashboard or embed that may go there now. */
   readonly channels: ReadonlyMap<string, readonly string[]>;
+  /** What the user may send to others of the tenant now, as in a grant. */
+  readonly scheduling: ReadonlyMap<string, readonly string[]>;
+  readonly roles: readonly string[];
 };
 
 /**
@@ -42,12 +46,14 @@ type Options = {
 /** No request carries this session; the steps that would read one are replaced. */
 const nobody = { headers: {} } as IncomingMessage;
 
+const grantsNothing = { channels: new Map(), scheduling: new Map(), roles: [] };
+
 export const createFindReportRight =
   ({ steps, recipients, requestAudit }: Options): FindReportRight =>
   async (subject, requestId) => {
     const session = await recipients.find(subject);
     if (session === undefined || session.userIdentifier !== subject.userIdentifier) return null;
-    let channels: ReportRight['channels'] = new Map();
+    let granted: Pick<Grant, 'channels' | 'scheduling'> & Pick<ReportRight, 'roles'> = grantsNothing;
     const own: EmbedTokenSteps = {
       ...steps,
       identity: () => session,
@@ -55,7 +61,7 @@ export const createFindReportRight =
       noteSession: noteNothing,
       policy: (...asked) => {
         const grant = steps.policy(...asked);
-        channels = grant.channels;
+        granted = { ...grant, roles: rolesOf(asked[0], session) };
         return grant;
       },
       decisionCache: { find: () => undefined, store: (_, decision) => decision },
@@ -69,5 +75,6 @@ export const createFindReportRight =
       throw outcome.error;
     }
     const { token }: EmbedTokenAnswer = JSON.parse(outcome.body);
-    return { token, claims: session.claims, channels };
+    const { channels, scheduling, roles } = granted;
+    return { token, claims: session.claims, channels, scheduling, roles };
   };

@@ -25,6 +25,7 @@ import { createCors, preflightHeaders, securityHeaders } from './http/headers.js
 import { createRefusedOrigins } from './http/refused-origins.js';
 import type { Recipients } from './recipients.js';
 import { createFindReportRight, type FindReportRight } from './report-right.js';
+import { createListTenantUsers, type ListTenantUsers } from './tenant-users.js';
 import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
@@ -66,6 +67,8 @@ export type Gateway = MountedGateway & {
   readonly viewAs: ViewAs;
   /** Decides for users who are away. Null: no session is kept. */
   readonly findReportRight: FindReportRight | null;
+  /** Null: no session is kept. */
+  readonly listTenantUsers: ListTenantUsers | null;
   readonly exchange: Exchange;
 };
 
@@ -184,7 +187,6 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   if (options.isAdminApart !== true) router.use(adminRouter);
   // The types want Express's request and response; the handlers above read none of what Express adds.
   const viewAs = createViewAs({ ...options, steps, requestAudit: audit });
-  const findReportRight = recipients && createFindReportRight({ steps, recipients, requestAudit: audit });
   return Object.assign(router, {
     assertReady,
     checks,
@@ -192,7 +194,8 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     commands,
     dataApp,
     viewAs,
-    findReportRight,
+    findReportRight: recipients && createFindReportRight({ steps, recipients, requestAudit: audit }),
+    listTenantUsers: recipients && createListTenantUsers({ steps, recipients }),
     exchange: createExchange({ answer, report, msSince }),
     admin: adminRouter,
   }) as Gateway;

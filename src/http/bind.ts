@@ -284,6 +284,7 @@ const requestReasons: ReadonlySet<Reason> = new Set<Reason>([
   'metric-of-no-user',
   'picture-too-tall',
   'report-format',
+  'report-recipients',
   'report-recurrence',
   'report-under-way',
   'text-not-storable',

@@ -136,7 +136,7 @@ const renders = section('PNG and PDF that this process draws with headless Chrom
     .describe('how far the browser gives way to queries where processors are short: 0 not at all, 19 the most (Linux)'),
 });
 
-const domainName = z.string().regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'a domain, such as customer.example');
+export const domainName = z.string().regex(/^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/, 'a domain, such as customer.example');
 
 const mail = section(
   'reports by e-mail that users schedule to themselves; off unless `from`, GUESTLIST_SMTP_URL and gateway.publicOrigin are set',

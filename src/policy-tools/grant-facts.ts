@@ -16,6 +16,8 @@ export type GrantView = {
   readonly accessPermissions: AccessPermissions | null;
   /** Names of channels by dashboard or embed. */
   readonly channels: ReadonlyMap<string, readonly string[]>;
+  /** The dashboards and embeds that the user may send to others, with the domains of addresses without an account. */
+  readonly scheduling: ReadonlyMap<string, readonly string[]>;
   readonly expiryMinutes: number;
   readonly timezone: string | null;
   readonly restriction: Restriction;
@@ -45,6 +47,7 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
     .map(([name]) => name),
   accessPermissions: grant.accessPermissions,
   channels: grant.channels,
+  scheduling: grant.scheduling,
   expiryMinutes: grant.expiryMs / 60_000,
   timezone: grant.timezone,
   restriction: grant.restriction,
@@ -85,6 +88,12 @@ export const factsOf = (view: GrantView): Facts => {
     ['permissions', { kind: 'granted', value: sorted(view.permissions) }],
     ['accessPermissions', { kind: 'granted', value: sorted(accessItems(view.accessPermissions)) }],
     ...[...view.channels].map(([id, names]) => [`channels.${id}`, { kind: 'granted', value: sorted(names) }] as const),
+    ...(view.scheduling.size === 0
+      ? []
+      : [['schedule', { kind: 'granted', value: sorted([...view.scheduling.keys()]) }] as const]),
+    ...[...view.scheduling].flatMap(([id, domains]) =>
+      domains.length === 0 ? [] : [[`addressDomains.${id}`, { kind: 'granted', value: sorted(domains) }] as const],
+    ),
     ['expiryMinutes', { kind: 'lasting', value: view.expiryMinutes }],
     ['timezone', { kind: 'other', value: view.timezone }],
     ...allowed('dashboardFilters', dashboardFilters),

@@ -11,6 +11,7 @@ import { embedTokenBody } from '../gateway/common/wire.js';
 import { grantedAccess, minutes, templateName } from '../gateway/policy/schema.js';
 import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../gateway/policy/source.js';
 import { lookupAnswer } from '../gateway/tenant/lookup.js';
+import { domainName } from '../platform/settings.js';
 import { readInput } from './files.js';
 
 /** The default clock of tests: a fixed time, so that results do not change over time. */
@@ -52,6 +53,8 @@ const expectation = z
     permissions: z.array(z.enum(guestPermissionNames).exclude(['isDisableMetricCreation'])).optional(),
     accessPermissions: grantedAccess.optional(),
     channels: z.record(identifier, z.array(identifier).min(1)).optional(),
+    /** Domains of addresses by dashboard or embed. */
+    schedule: z.record(identifier, z.array(domainName)).optional(),
     expiryMinutes: minutes.optional(),
     timezone: z.string().min(1).optional(),
     restrictions: restrictions.optional(),

@@ -44,6 +44,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
     permissions: expected.permissions ?? [],
     accessPermissions: expected.accessPermissions ?? null,
     channels: mapOf(expected.channels),
+    scheduling: mapOf(expected.schedule),
     expiryMinutes: expected.expiryMinutes ?? policy.expiryMinutes,
     timezone: expected.timezone ?? null,
     restriction: {

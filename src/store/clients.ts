@@ -122,10 +122,8 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestTokens: await remove('guest_tokens'),
     embeds,
   };
-  await db
-    .deleteFrom('revocation_epochs')
-    .where('data_app_id', '=', dataAppId)
-    .where('client_id', '=', clientId)
-    .execute();
+  for (const table of ['report_addresses', 'revocation_epochs'] as const) {
+    await db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId).execute();
+  }
   return erased;
 };

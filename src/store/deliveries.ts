@@ -1,5 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
+import { everyone } from '../domain/deliver/recipients.js';
 import type { ClaimedDelivery, Delivery } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
 import type { Claim, DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
@@ -69,9 +70,9 @@ const claim = async (db: Kysely<Tables>, sealer: Sealer, given: Claim): Promise<
   });
 };
 
-const ended = (end: DeliveryEnd) => ({
+const ended = (end: DeliveryEnd | { readonly state: 'shared'; readonly at: Date }) => ({
   state: end.state,
-  reason: end.state === 'sent' ? null : end.reason,
+  reason: 'reason' in end ? end.reason : null,
   finished_at: end.at,
   lease_id: null,
   leased_until: null,
@@ -82,28 +83,52 @@ const ended = (end: DeliveryEnd) => ({
 const heldBy = (db: Kysely<Tables>, deliveryId: string, leaseId: string) =>
   db.updateTable('deliveries').where('id', '=', deliveryId).where('lease_id', '=', leaseId);
 
+/** Leaves out rows that the ledger has. Returns how many are new. */
+const insertRows = async (db: Kysely<Tables>, rows: readonly Insertable<Tables['deliveries']>[]): Promise<number> => {
+  let inserted = 0n;
+  for (let start = 0; start < rows.length; start += rowsPerInsert) {
+    const some = db.insertInto('deliveries').values(rows.slice(start, start + rowsPerInsert));
+    const result = await some
+      .onConflict((conflict) => conflict.columns(['schedule_id', 'moment', 'recipient']).doNothing())
+      .executeTakeFirst();
+    inserted += result.numInsertedOrUpdatedRows ?? 0n;
+  }
+  return Number(inserted);
+};
+
 const insert: (db: Kysely<Tables>) => DeliveryStore['insert'] =
   (db) =>
-  async ({ id: scheduleId, owner }, deliveries, now) => {
-    const rows = deliveries.map(({ id, moment, isRequested, state, reason }) => ({
-      ...{ id, moment, state, reason, is_requested: isRequested },
-      schedule_id: scheduleId,
-      recipient: owner.userIdentifier,
-      data_app_id: owner.dataAppId,
-      client_id: owner.clientId,
-      attempt_at: now,
-      finished_at: state === 'skipped' ? now : null,
-    }));
-    let inserted = 0n;
-    for (let start = 0; start < rows.length; start += rowsPerInsert) {
-      const some = db.insertInto('deliveries').values(rows.slice(start, start + rowsPerInsert));
-      const result = await some
-        .onConflict((conflict) => conflict.columns(['schedule_id', 'moment', 'recipient']).doNothing())
-        .executeTakeFirst();
-      inserted += result.numInsertedOrUpdatedRows ?? 0n;
-    }
-    return Number(inserted);
-  };
+  ({ id: scheduleId, owner, recipients }, deliveries, now) =>
+    insertRows(
+      db,
+      deliveries.map(({ id, moment, isRequested, state, reason, recipient }) => ({
+        ...{ id, moment, state, reason, is_requested: isRequested },
+        schedule_id: scheduleId,
+        recipient: recipient ?? (recipients === null ? owner.userIdentifier : everyone),
+        data_app_id: owner.dataAppId,
+        client_id: owner.clientId,
+        attempt_at: now,
+        finished_at: state === 'skipped' ? now : null,
+      })),
+    );
+
+const share = async (
+  db: Kysely<Tables>,
+  [deliveryId, leaseId, recipients, now]: Parameters<DeliveryStore['share']>,
+): Promise<boolean> => {
+  if ((await lockScheduleOf(db, deliveryId)) === undefined) return false;
+  const end = heldBy(db, deliveryId, leaseId).set(ended({ state: 'shared', at: now }));
+  const found = await end
+    .returning(['schedule_id', 'moment', 'data_app_id', 'client_id', 'is_requested'])
+    .executeTakeFirst();
+  if (found === undefined) return false;
+  const due = { ...found, state: 'due', reason: null, attempt_at: now, finished_at: null } as const;
+  await insertRows(
+    db,
+    recipients.map(({ id, recipient }) => ({ ...due, id, recipient })),
+  );
+  return true;
+};
 
 const finish = async (db: Kysely<Tables>, deliveryId: string, leaseId: string, end: DeliveryEnd): Promise<boolean> => {
   const held = heldBy(db, deliveryId, leaseId).set(ended(end));
@@ -134,6 +159,15 @@ const finishCheck = async (
   return (await one.executeTakeFirst()).numUpdatedRows === 1n;
 };
 
+/** Of a schedule with recipients, only the one whose message came back gets no more. */
+const endAfterBounce = async (db: Kysely<Tables>, stop: Selectable<Tables['schedule_stops']>): Promise<void> => {
+  const own = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', stop.schedule_id);
+  const { numUpdatedRows } = await own.where('recipients', 'is', null).executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
+  const insertion = db.insertInto('schedule_stops').values(stop);
+  await insertion.onConflict((conflict) => conflict.doNothing()).execute();
+};
+
 const bounce = async (
   db: Kysely<Tables>,
   { deliveryId, isHard }: Parameters<DeliveryStore['bounce']>[0],
@@ -142,44 +176,64 @@ const bounce = async (
   const scheduleId = await lockScheduleOf(db, deliveryId);
   if (scheduleId === undefined) return false;
   const sent = db.updateTable('deliveries').where('id', '=', deliveryId).where('state', '=', 'sent');
-  const { numUpdatedRows } = await sent
+  const found = await sent
     .set({ state: 'failed', reason: 'mail-bounced', finished_at: at })
+    .returning('recipient')
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
-  if (isHard) await db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId).execute();
+  if (found === undefined) return false;
+  if (isHard) await endAfterBounce(db, { schedule_id: scheduleId, recipient: found.recipient, stopped_at: at });
   return true;
+};
+
+/** A hand-over that the recipient, or the owner, has ended or put off changes nothing. */
+const handOver = async (
+  db: Kysely<Tables>,
+  [deliveryId, leaseId, now]: Parameters<DeliveryStore['handOver']>,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await heldBy(db, deliveryId, leaseId)
+    .set(({ ref }) => ({ handovers: sql<number>`${ref('handovers')} + 1` }))
+    .where('leased_until', '>', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('schedule_stops')
+            .select('schedule_stops.recipient')
+            .whereRef('schedule_stops.schedule_id', '=', 'deliveries.schedule_id')
+            .whereRef('schedule_stops.recipient', '=', 'deliveries.recipient'),
+        ),
+      ),
+    )
+    .where(({ or, eb, not, exists, selectFrom }) =>
+      or([
+        eb('is_requested', '=', true),
+        not(
+          exists(
+            selectFrom('schedules')
+              .select('schedules.id')
+              .whereRef('schedules.id', '=', 'deliveries.schedule_id')
+              .where((schedule) => schedule.or([schedule('is_paused', '=', true), schedule('muted_until', '>', now)])),
+          ),
+        ),
+      ]),
+    )
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 };
 
 export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): DeliveryStore => ({
   insert: insert(db),
+  share: (...given) => inTransaction(db, (transaction) => share(transaction, given)),
   claim: (given) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
-  handOver: async (deliveryId, leaseId, now) => {
-    const { numUpdatedRows } = await heldBy(db, deliveryId, leaseId)
-      .set(({ ref }) => ({ handovers: sql<number>`${ref('handovers')} + 1` }))
-      .where('leased_until', '>', now)
-      .where(({ or, eb, not, exists, selectFrom }) =>
-        or([
-          eb('is_requested', '=', true),
-          not(
-            exists(
-              selectFrom('schedules')
-                .select('schedules.id')
-                .whereRef('schedules.id', '=', 'deliveries.schedule_id')
-                .where((schedule) =>
-                  schedule.or([schedule('is_paused', '=', true), schedule('muted_until', '>', now)]),
-                ),
-            ),
-          ),
-        ]),
-      )
-      .executeTakeFirst();
-    return numUpdatedRows === 1n;
-  },
+  handOver: (...given) => handOver(db, given),
   finish: (deliveryId, leaseId, end, state) =>
     state === undefined
       ? finish(db, deliveryId, leaseId, end)
       : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId, end], state)),
   bounce: (given, at) => inTransaction(db, (inner) => bounce(inner, given, at)),
+  hasOpen: async (scheduleId) => {
+    const open = db.selectFrom('deliveries').select('id').where('schedule_id', '=', scheduleId);
+    return (await open.where('state', 'in', ['due', 'sending']).limit(1).executeTakeFirst()) !== undefined;
+  },
   list: async (scheduleId, limit) => {
     const rows = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);

@@ -14,6 +14,7 @@ import { channels } from './migrations/0006-channels.js';
 import { tiles } from './migrations/0007-tiles.js';
 import { reportContent } from './migrations/0008-report-content.js';
 import { guestBoards } from './migrations/0009-guest-boards.js';
+import { recipients } from './migrations/0010-recipients.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -26,6 +27,7 @@ export const migrations: Migrations = {
   '0007-tiles': tiles,
   '0008-report-content': reportContent,
   '0009-guest-boards': guestBoards,
+  '0010-recipients': recipients,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
-import type { WatchedSchedule } from '../domain/deliver/operator.js';
+import type { ScheduleScope, WatchedSchedule } from '../domain/deliver/operator.js';
+import type { Recipients } from '../domain/deliver/recipients.js';
 import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
 import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
@@ -14,7 +15,13 @@ type Row = Selectable<Tables['schedules']>;
 export const sealState = (sealer: Sealer, scheduleId: string, state: AlertState): string =>
   sealer.seal(JSON.stringify(state), `${scheduleId}/alert`);
 
-const planOf = (row: Row): Omit<WatchedSchedule, 'last'> => ({
+const sealRecipients = (sealer: Sealer, scheduleId: string, recipients: Recipients | null): string | null =>
+  recipients === null ? null : sealer.seal(JSON.stringify(recipients), `${scheduleId}/recipients`);
+
+const openRecipients = (sealer: Sealer, { id, recipients }: Pick<Row, 'id' | 'recipients'>): Recipients | null =>
+  recipients === null ? null : (JSON.parse(sealer.open(recipients, `${id}/recipients`)) as Recipients);
+
+const planOf = (row: Row, sealer: Sealer): Omit<WatchedSchedule, 'last'> => ({
   id: row.id,
   dashboardId: row.dashboard_id,
   openedId: row.opened_id,
@@ -28,10 +35,11 @@ const planOf = (row: Row): Omit<WatchedSchedule, 'last'> => ({
   createdAt: row.created_at,
   mutedUntil: row.muted_until,
   channel: row.channel,
+  recipients: openRecipients(sealer, row),
 });
 
 export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
-  ...planOf(row),
+  ...planOf(row, sealer),
   dashboardFilter: row.dashboard_filter,
   metricIds: row.metric_ids,
   alert: row.alert,
@@ -47,19 +55,33 @@ const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBu
     eb('user_identifier', '=', owner.userIdentifier),
   ]);
 
-const changed = ({
-  name,
-  format,
-  recurrence,
-  catchUp,
-  isPaused,
-  nextAt,
-  mutedUntil,
-  alert,
-  channel,
-  dashboardFilter,
-  metricIds,
-}: ScheduleChange) => ({
+const scopeIs =
+  ({ dataAppId, clientId, dashboardId }: ScheduleScope) =>
+  (eb: ExpressionBuilder<Tables, 'schedules'>) =>
+    eb.and([
+      eb('schedules.data_app_id', '=', dataAppId),
+      ...(clientId === undefined ? [] : [eb('schedules.client_id', '=', clientId)]),
+      ...(dashboardId === undefined ? [] : [eb('schedules.dashboard_id', '=', dashboardId)]),
+    ]);
+
+const changed = (
+  sealer: Sealer,
+  scheduleId: string,
+  {
+    name,
+    format,
+    recurrence,
+    catchUp,
+    isPaused,
+    nextAt,
+    mutedUntil,
+    alert,
+    channel,
+    dashboardFilter,
+    metricIds,
+    recipients,
+  }: ScheduleChange,
+) => ({
   ...(name === undefined ? {} : { name }),
   ...(format === undefined ? {} : { format }),
   ...(recurrence === undefined ? {} : { recurrence: jsonb(recurrence) }),
@@ -71,9 +93,10 @@ const changed = ({
   ...(dashboardFilter === undefined ? {} : { dashboard_filter: jsonb(dashboardFilter) }),
   ...(metricIds === undefined ? {} : { metric_ids: metricIds === null ? null : jsonb(metricIds) }),
   ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
+  ...(recipients === undefined ? {} : { recipients: sealRecipients(sealer, scheduleId, recipients) }),
 });
 
-const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Promise<void> => {
+const insert = async (db: Kysely<Tables>, sealer: Sealer, { owner, ...schedule }: Schedule): Promise<void> => {
   await db
     .insertInto('schedules')
     .values({
@@ -95,12 +118,18 @@ const insert = async (db: Kysely<Tables>, { owner, ...schedule }: Schedule): Pro
       dashboard_filter: jsonb(schedule.dashboardFilter),
       metric_ids: schedule.metricIds === null ? null : jsonb(schedule.metricIds),
       alert: schedule.alert === null ? null : jsonb(schedule.alert),
+      recipients: sealRecipients(sealer, schedule.id, schedule.recipients),
     })
     .execute();
 };
 
 /** Leaves out values that users chose, and what alerts found. */
-const listAll = async (db: Kysely<Tables>, dataAppId: string, limit: number): Promise<readonly WatchedSchedule[]> => {
+const listAll = async (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+  scope: ScheduleScope,
+  limit: number,
+): Promise<readonly WatchedSchedule[]> => {
   const rows = await db
     .selectFrom('schedules')
     .leftJoinLateral(
@@ -116,20 +145,21 @@ const listAll = async (db: Kysely<Tables>, dataAppId: string, limit: number): Pr
     )
     .selectAll('schedules')
     .select(['last.moment', 'last.state', 'last.reason', 'last.finished_at'])
-    .where('schedules.data_app_id', '=', dataAppId)
+    .where(scopeIs(scope))
     .orderBy('schedules.created_at', 'desc')
     .orderBy('schedules.id')
     .limit(limit)
     .execute();
   return rows.map(({ moment, state, reason, finished_at: finishedAt, ...row }) => ({
-    ...planOf(row),
+    ...planOf(row, sealer),
     last: moment === null || state === null ? null : { moment, state, reason, finishedAt },
   }));
 };
 
 const resumeOf = (
   db: Kysely<Tables>,
-  { dataAppId, scheduleId }: { readonly dataAppId: string; readonly scheduleId: string },
+  scope: ScheduleScope,
+  scheduleId: string,
   nextOf: (schedule: Pick<Schedule, 'recurrence'>) => Date | null,
 ): Promise<boolean> =>
   inTransaction(db, async (transaction) => {
@@ -137,7 +167,7 @@ const resumeOf = (
       .selectFrom('schedules')
       .select(['recurrence', 'is_paused'])
       .where('id', '=', scheduleId)
-      .where('data_app_id', '=', dataAppId)
+      .where(scopeIs(scope))
       .forUpdate()
       .executeTakeFirst();
     if (row === undefined || !row.is_paused) return row !== undefined;
@@ -146,8 +176,35 @@ const resumeOf = (
     return true;
   });
 
+const stop = (db: Kysely<Tables>, row: Selectable<Tables['schedule_stops']>): Promise<boolean> =>
+  inTransaction(db, async (transaction) => {
+    const one = transaction.selectFrom('schedules').select('id').where('id', '=', row.schedule_id).forUpdate();
+    if ((await one.executeTakeFirst()) === undefined) return false;
+    const insertion = transaction.insertInto('schedule_stops').values(row);
+    await insertion.onConflict((conflict) => conflict.doNothing()).execute();
+    return true;
+  });
+
+/** What operators, and those who manage a tenant's schedules, do with schedules of any user. */
+const createScopedStore = (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+): Pick<ScheduleStore, 'listAll' | 'resumeOf' | 'pauseOf' | 'deleteOf'> => ({
+  listAll: (scope, limit) => listAll(db, sealer, scope, limit),
+  resumeOf: (scope, scheduleId, nextOf) => resumeOf(db, scope, scheduleId, nextOf),
+  pauseOf: async (scope, scheduleId) => {
+    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId).where(scopeIs(scope));
+    return (await one.executeTakeFirst()).numUpdatedRows === 1n;
+  },
+  deleteOf: async (scope, scheduleId) => {
+    const one = db.deleteFrom('schedules').where('id', '=', scheduleId).where(scopeIs(scope));
+    return (await one.executeTakeFirst()).numDeletedRows === 1n;
+  },
+});
+
 export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
-  insert: (schedule) => insert(db, schedule),
+  ...createScopedStore(db, sealer),
+  insert: (schedule) => insert(db, sealer, schedule),
   list: async (dashboardId, owner) => {
     const rows = db.selectFrom('schedules').selectAll().where(ownerIs(dashboardId, owner));
     return (await rows.orderBy('created_at').orderBy('id').execute()).map((row) => scheduleOf(row, sealer));
@@ -155,18 +212,17 @@ export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): Schedul
   change: async (dashboardId, owner, scheduleId, change) => {
     const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
     // An update needs a column: without a change, the id is set to itself.
-    const result = await own.set({ id: scheduleId, ...changed(change) }).executeTakeFirst();
+    const result = await own.set({ id: scheduleId, ...changed(sealer, scheduleId, change) }).executeTakeFirst();
     return result.numUpdatedRows === 1n;
   },
   delete: async (dashboardId, owner, scheduleId) => {
     const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
     return (await own.executeTakeFirst()).numDeletedRows === 1n;
   },
-  listAll: (dataAppId, limit) => listAll(db, dataAppId, limit),
-  resumeOf: (dataAppId, scheduleId, nextOf) => resumeOf(db, { dataAppId, scheduleId }, nextOf),
-  pauseOf: async (dataAppId, scheduleId) => {
-    const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);
-    return (await one.where('data_app_id', '=', dataAppId).executeTakeFirst()).numUpdatedRows === 1n;
+  stop: (scheduleId, recipient, now) => stop(db, { schedule_id: scheduleId, recipient, stopped_at: now }),
+  listStopped: async (scheduleId) => {
+    const rows = db.selectFrom('schedule_stops').select('recipient').where('schedule_id', '=', scheduleId);
+    return (await rows.execute()).map(({ recipient }) => recipient);
   },
   pause: async (scheduleId) => {
     const one = db.updateTable('schedules').set({ is_paused: true }).where('id', '=', scheduleId);

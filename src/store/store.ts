@@ -22,6 +22,7 @@ import { createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
+import { createReportAddressStore } from './report-addresses.js';
 import { createScheduleStore } from './schedules.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
@@ -76,4 +77,5 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   guestBoards: createGuestBoardStore(db),
   schedules: createScheduleStore(db, sealer),
   deliveries: createDeliveryStore(db, sealer),
+  reportAddresses: createReportAddressStore(db),
 });

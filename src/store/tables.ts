@@ -163,11 +163,25 @@ export type Tables = {
     channel: string | null;
     dashboard_filter: Jsonb<FilterValues>;
     metric_ids: NullableJsonb<readonly string[]>;
+    /** Sealed: it can hold addresses. */
+    recipients: string | null;
   };
+  /** Addresses without an account. `digest` is keyed. */
+  readonly report_addresses: {
+    id: string;
+    data_app_id: string;
+    client_id: string;
+    digest: string;
+    created_at: Date;
+    asked_at: ColumnType<Date | null, never, Date>;
+    confirmed_at: ColumnType<Date | null, never, Date>;
+  };
+  /** Recipients who ended what they get of a schedule. */
+  readonly schedule_stops: { schedule_id: string; recipient: string; stopped_at: Date };
   readonly deliveries: {
     id: string;
     schedule_id: string;
-    /** A user identifier. */
+    /** A user identifier, the digest of an address, or empty for the delivery that finds the recipients. */
     recipient: string;
     moment: Date;
     data_app_id: string;

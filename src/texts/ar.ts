@@ -9,6 +9,13 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'صورة {name}',
   'Open the dashboard to see the current numbers.': 'افتح لوحة المعلومات لرؤية الأرقام الحالية.',
   'Open the dashboard': 'فتح لوحة المعلومات',
+  'You receive this message because it was scheduled for you.': 'تصلك هذه الرسالة لأنها جُدولت لك.',
+  'Confirm that you want reports': 'أكد أنك تريد التقارير',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'يريد شخص ما إرسال تقارير إليك بالبريد الإلكتروني. ستصلك بعد أن تؤكد هذا العنوان.',
+  'Confirm this address': 'تأكيد هذا العنوان',
+  'If you do not expect this, do nothing: you will get no report.':
+    'إذا لم تكن تتوقع ذلك، فلا تفعل شيئا: لن يصلك أي تقرير.',
   'You receive this message because you scheduled it.': 'تصلك هذه الرسالة لأنك جدولتها.',
   'You receive this message because you made this alert.': 'تصلك هذه الرسالة لأنك أنشأت هذا التنبيه.',
   'Stop these messages': 'إيقاف هذه الرسائل',

@@ -11,6 +11,14 @@ export const texts = {
   'Picture of {name}': 'Bild von {name}',
   'Open the dashboard to see the current numbers.': 'Öffnen Sie das Dashboard, um die aktuellen Zahlen zu sehen.',
   'Open the dashboard': 'Dashboard öffnen',
+  'You receive this message because it was scheduled for you.':
+    'Sie erhalten diese Nachricht, weil sie für Sie geplant wurde.',
+  'Confirm that you want reports': 'Bestätigen Sie, dass Sie Berichte wünschen',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Jemand möchte Ihnen Berichte per E-Mail senden. Sie erhalten sie, sobald Sie diese Adresse bestätigt haben.',
+  'Confirm this address': 'Diese Adresse bestätigen',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Wenn Sie das nicht erwarten, tun Sie nichts: Sie erhalten dann keinen Bericht.',
   'You receive this message because you scheduled it.': 'Sie erhalten diese Nachricht, weil Sie sie geplant haben.',
   'You receive this message because you made this alert.':
     'Sie erhalten diese Nachricht, weil Sie diesen Alarm angelegt haben.',

@@ -9,6 +9,13 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Imagen de {name}',
   'Open the dashboard to see the current numbers.': 'Abra el panel para ver las cifras actuales.',
   'Open the dashboard': 'Abrir el panel',
+  'You receive this message because it was scheduled for you.': 'Recibe este mensaje porque se programó para usted.',
+  'Confirm that you want reports': 'Confirme que desea recibir informes',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Alguien quiere enviarle informes por correo electrónico. Los recibirá cuando haya confirmado esta dirección.',
+  'Confirm this address': 'Confirmar esta dirección',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Si no lo esperaba, no haga nada: no recibirá ningún informe.',
   'You receive this message because you scheduled it.': 'Recibe este mensaje porque lo programó.',
   'You receive this message because you made this alert.': 'Recibe este mensaje porque creó esta alerta.',
   'Stop these messages': 'Detener estos mensajes',

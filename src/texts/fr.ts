@@ -9,6 +9,14 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Image de {name}',
   'Open the dashboard to see the current numbers.': 'Ouvrez le tableau de bord pour voir les chiffres actuels.',
   'Open the dashboard': 'Ouvrir le tableau de bord',
+  'You receive this message because it was scheduled for you.':
+    'Vous recevez ce message parce qu’il a été planifié pour vous.',
+  'Confirm that you want reports': 'Confirmez que vous souhaitez des rapports',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Quelqu’un souhaite vous envoyer des rapports par e-mail. Vous les recevrez dès que vous aurez confirmé cette adresse.',
+  'Confirm this address': 'Confirmer cette adresse',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Si vous ne vous y attendez pas, ne faites rien : vous ne recevrez aucun rapport.',
   'You receive this message because you scheduled it.': 'Vous recevez ce message parce que vous l’avez planifié.',
   'You receive this message because you made this alert.':
     'Vous recevez ce message parce que vous avez créé cette alerte.',

@@ -9,6 +9,14 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Immagine di {name}',
   'Open the dashboard to see the current numbers.': 'Apra la dashboard per vedere i numeri attuali.',
   'Open the dashboard': 'Apri la dashboard',
+  'You receive this message because it was scheduled for you.':
+    'Riceve questo messaggio perché è stato pianificato per lei.',
+  'Confirm that you want reports': 'Confermi di voler ricevere i report',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Qualcuno desidera inviarle report per e-mail. Li riceverà quando avrà confermato questo indirizzo.',
+  'Confirm this address': 'Conferma questo indirizzo',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Se non se lo aspettava, non faccia nulla: non riceverà alcun report.',
   'You receive this message because you scheduled it.': 'Riceve questo messaggio perché lo ha pianificato.',
   'You receive this message because you made this alert.': 'Riceve questo messaggio perché ha creato questo avviso.',
   'Stop these messages': 'Interrompi questi messaggi',

@@ -9,6 +9,14 @@ export const texts: MessageTexts = {
   'Picture of {name}': '{name} の画像',
   'Open the dashboard to see the current numbers.': '最新の数値はダッシュボードを開いてご覧ください。',
   'Open the dashboard': 'ダッシュボードを開く',
+  'You receive this message because it was scheduled for you.':
+    'このメールは、お客様宛てに配信が設定されたため送信されています。',
+  'Confirm that you want reports': 'レポートの受信を確認してください',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'レポートをメールでお送りする設定がされました。このアドレスを確認すると受信できます。',
+  'Confirm this address': 'このアドレスを確認する',
+  'If you do not expect this, do nothing: you will get no report.':
+    '心当たりがない場合は、何もしないでください。レポートは送信されません。',
   'You receive this message because you scheduled it.': 'このメールは、お客様が配信を設定したため送信されています。',
   'You receive this message because you made this alert.':
     'このメールは、お客様がこのアラートを作成したため送信されています。',

@@ -10,6 +10,13 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Afbeelding van {name}',
   'Open the dashboard to see the current numbers.': 'Open het dashboard om de actuele cijfers te zien.',
   'Open the dashboard': 'Dashboard openen',
+  'You receive this message because it was scheduled for you.': 'U ontvangt dit bericht omdat het voor u is gepland.',
+  'Confirm that you want reports': 'Bevestig dat u rapporten wilt',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Iemand wil u rapporten per e-mail sturen. U krijgt ze zodra u dit adres hebt bevestigd.',
+  'Confirm this address': 'Dit adres bevestigen',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Als u dit niet verwacht, hoeft u niets te doen: u krijgt dan geen rapport.',
   'You receive this message because you scheduled it.': 'U ontvangt dit bericht omdat u het hebt gepland.',
   'You receive this message because you made this alert.': 'U ontvangt dit bericht omdat u deze melding hebt gemaakt.',
   'Stop these messages': 'Deze berichten stoppen',

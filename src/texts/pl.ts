@@ -10,6 +10,14 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Obraz: {name}',
   'Open the dashboard to see the current numbers.': 'Otwórz pulpit, aby zobaczyć aktualne liczby.',
   'Open the dashboard': 'Otwórz pulpit',
+  'You receive this message because it was scheduled for you.':
+    'Otrzymujesz tę wiadomość, ponieważ została dla Ciebie zaplanowana.',
+  'Confirm that you want reports': 'Potwierdź, że chcesz otrzymywać raporty',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Ktoś chce wysyłać Ci raporty e-mailem. Otrzymasz je, gdy potwierdzisz ten adres.',
+  'Confirm this address': 'Potwierdź ten adres',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Jeśli się tego nie spodziewasz, nic nie rób: nie otrzymasz żadnego raportu.',
   'You receive this message because you scheduled it.':
     'Otrzymujesz tę wiadomość, ponieważ ją zaplanowano na Twoim koncie.',
   'You receive this message because you made this alert.':

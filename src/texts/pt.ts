@@ -9,6 +9,14 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Imagem de {name}',
   'Open the dashboard to see the current numbers.': 'Abra o painel para ver os números atuais.',
   'Open the dashboard': 'Abrir o painel',
+  'You receive this message because it was scheduled for you.':
+    'Você recebe esta mensagem porque ela foi agendada para você.',
+  'Confirm that you want reports': 'Confirme que deseja receber relatórios',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Alguém quer enviar relatórios a você por e-mail. Você os receberá quando confirmar este endereço.',
+  'Confirm this address': 'Confirmar este endereço',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Se não esperava isto, não faça nada: você não receberá nenhum relatório.',
   'You receive this message because you scheduled it.': 'Você recebe esta mensagem porque a agendou.',
   'You receive this message because you made this alert.': 'Você recebe esta mensagem porque criou este alerta.',
   'Stop these messages': 'Parar estas mensagens',

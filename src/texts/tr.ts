@@ -9,6 +9,13 @@ export const texts: MessageTexts = {
   'Picture of {name}': 'Resim: {name}',
   'Open the dashboard to see the current numbers.': 'Güncel sayıları görmek için panoyu açın.',
   'Open the dashboard': 'Panoyu aç',
+  'You receive this message because it was scheduled for you.': 'Bu iletiyi, sizin için zamanlandığından alıyorsunuz.',
+  'Confirm that you want reports': 'Rapor almak istediğinizi onaylayın',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    'Birisi size e-posta ile rapor göndermek istiyor. Bu adresi onayladığınızda raporları alırsınız.',
+  'Confirm this address': 'Bu adresi onayla',
+  'If you do not expect this, do nothing: you will get no report.':
+    'Bunu beklemiyorsanız bir şey yapmayın: hiçbir rapor almazsınız.',
   'You receive this message because you scheduled it.': 'Bu iletiyi, onu zamanladığınız için alıyorsunuz.',
   'You receive this message because you made this alert.': 'Bu iletiyi, bu uyarıyı oluşturduğunuz için alıyorsunuz.',
   'Stop these messages': 'Bu iletileri durdur',

@@ -9,6 +9,13 @@ export const texts: MessageTexts = {
   'Picture of {name}': '{name} 的图片',
   'Open the dashboard to see the current numbers.': '打开仪表板以查看当前数据。',
   'Open the dashboard': '打开仪表板',
+  'You receive this message because it was scheduled for you.': '您收到此邮件，是因为有人为您安排了它。',
+  'Confirm that you want reports': '请确认您希望接收报告',
+  'Somebody wants to send you reports by e-mail. You get them once you have confirmed this address.':
+    '有人想通过电子邮件向您发送报告。确认此地址后，您将收到报告。',
+  'Confirm this address': '确认此地址',
+  'If you do not expect this, do nothing: you will get no report.':
+    '如果您不知道此事，请不要操作：您不会收到任何报告。',
   'You receive this message because you scheduled it.': '您收到此邮件，是因为您安排了它。',
   'You receive this message because you made this alert.': '您收到此邮件，是因为您创建了此提醒。',
   'Stop these messages': '停止接收这些邮件',

@@ -16,12 +16,12 @@ export const schedulesOfAll = (
   dataAppId: () => Promise<string>,
 ): SchedulesOfAll => ({
   list: async () => {
-    const found = await schedules.listAll(await dataAppId(), mostWatched + 1);
+    const found = await schedules.listAll({ dataAppId: await dataAppId() }, mostWatched + 1);
     return { schedules: found.slice(0, mostWatched), hasMore: found.length > mostWatched };
   },
   setPaused: async (scheduleId, isPaused) => {
-    const id = await dataAppId();
-    if (isPaused) return schedules.pauseOf(id, scheduleId);
-    return schedules.resumeOf(id, scheduleId, ({ recurrence }) => nextMoment(recurrence, calendar, clock.now()));
+    const scope = { dataAppId: await dataAppId() };
+    if (isPaused) return schedules.pauseOf(scope, scheduleId);
+    return schedules.resumeOf(scope, scheduleId, ({ recurrence }) => nextMoment(recurrence, calendar, clock.now()));
   },
 });

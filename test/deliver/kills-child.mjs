@@ -14,7 +14,7 @@ const send = createSender({
   store,
   clock: { now: () => new Date() },
   ids: { uuid: randomUUID },
-  decide: async ({ owner }) => {
+  decide: async ({ schedule: { owner } }) => {
     if (owner.clientId === 'suspended') return { refused: 'no-right' };
     return {
       to: { address: 'ann@customer.example' },
@@ -25,11 +25,12 @@ const send = createSender({
       isStillGood: async () => true,
     };
   },
+  findRecipients: async () => ({ recipients: ['ann', 'bob'] }),
   mailer: createMailer({
     ...{ smtpUrl, from: 'reports@analytics.example', replyTo: null, timeoutMs: 5_000, isTlsRequired: false },
   }),
   post: () => Promise.reject(new Error('these schedules have no channel')),
-  unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
+  unsubscribeUrl: async ({ schedule: { id } }) => `https://analytics.example/reports/unsubscribe/${id}`,
   domain: 'analytics.example',
   log: { info: () => {}, warn: () => {} },
   perClientPerMinute: 1_000_000,

@@ -22,6 +22,7 @@ const report: ReportText = {
   dashboardUrl: 'https://app.example/reports?dashboard=delays&from=mail',
   unsubscribeUrl: 'https://analytics.example/reports/unsubscribe/a.b',
   brand,
+  isForOthers: false,
 };
 
 const pdf = { filename: 'Delays.pdf', contentType: 'application/pdf', content: new TextEncoder().encode('%PDF-1.7') };

@@ -3,7 +3,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
-import { createReports, type MailSetup, startReports } from '../../src/compose/reports.js';
+import type { MailSetup } from '../../src/compose/mail-setup.js';
+import { createReports, startReports } from '../../src/compose/reports.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
@@ -58,7 +59,7 @@ export const openReporting = async (
   const mailbox = await openMailbox();
   const { mail } = defaultSettings();
   const chosen = {
-    ...{ allowedDomains: ['customer.example'], isTlsRequired: false, perTenantPerMinute: 1000 },
+    ...{ allowedDomains: ['customer.example', 'partner.example'], isTlsRequired: false, perTenantPerMinute: 1000 },
     dashboardUrl: 'https://app.example/reports/{dashboardId}',
   };
   const from = 'reports@analytics.example';
@@ -93,11 +94,12 @@ export const openReporting = async (
     const recipients = { sealer: testSealer, keepDays: 30 };
     const { upstream, ledger } = service;
     const gateway = await startGateway({ upstream, ledger, policies, clock, recipients });
-    const { findReportRight } = gateway;
-    if (findReportRight === null) throw new Error('sessions must be kept');
-    connected.connect({ findReportRight, service });
+    const { findReportRight, listTenantUsers } = gateway;
+    if (findReportRight === null || listTenantUsers === null) throw new Error('sessions must be kept');
+    connected.connect({ findReportRight, listTenantUsers, service });
     const { log, lines } = captureLog();
-    const parts = { setup, reports: connected.reports, service, findReportRight, clock: service.deps.clock, log };
+    const rights = { findReportRight, listTenantUsers };
+    const parts = { setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
     const { router, close } = startReports({
       ...parts,
       encryptionKey,
@@ -129,6 +131,22 @@ export const openReporting = async (
         const [row] = await rowsOf(scheduleId);
         expect(['sent', 'skipped', 'failed']).toContain(row?.state);
         return [row?.state, row?.reason];
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  /** Waits until each recipient of the latest moment has an outcome, and returns the outcomes by recipient. */
+  const settled = (scheduleId: string) =>
+    vi.waitFor(
+      async () => {
+        const rows = await service.store.deliveries.list(scheduleId, 100);
+        const latest = rows.filter(({ moment }) => moment.getTime() === rows[0]?.moment.getTime());
+        const ends = latest.map(({ state }) => state);
+        expect(ends.length).toBeGreaterThan(0);
+        expect(ends.every((state) => ['sent', 'skipped', 'failed', 'shared'].includes(state))).toBe(true);
+        return latest
+          .filter(({ state }) => state !== 'shared')
+          .map(({ recipient, state, reason }) => `${recipient.replace(/^.*\||\..*$/g, '')} ${reason ?? state}`)
+          .toSorted();
       },
       { timeout: 15_000, interval: 50 },
     );
@@ -170,7 +188,7 @@ export const openReporting = async (
     await own?.drop();
   };
   return {
-    ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, ended },
+    ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, ended, settled },
     ...{ metricsOf, csvOf, arrived, addMetric, changeRows, close },
   };
 };

@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { calendar } from '../../src/deliver/calendar.js';
 import { createMailer } from '../../src/deliver/mailer.js';
 import { createPlanner } from '../../src/deliver/planner.js';
-import { createSender, delayMs, type Granted, type Refused, type SenderOptions } from '../../src/deliver/sender.js';
+import {
+  createSender,
+  delayMs,
+  type FindRecipients,
+  type Granted,
+  type Refused,
+  type SenderOptions,
+} from '../../src/deliver/sender.js';
 import { type Alert, AlertFault, type AlertState } from '../../src/domain/deliver/alert.js';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -51,6 +58,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
   let mailbox: Mailbox;
   let now = start;
   let right: () => Promise<Granted | Refused>;
+  let recipients: () => ReturnType<FindRecipients>;
   const lines: { event: string; [field: string]: unknown }[] = [];
   const clock = { now: () => now };
   const ids = { uuid: randomUUID };
@@ -71,6 +79,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
   beforeEach(() => {
     now = start;
     right = async () => grantedSample();
+    recipients = () => Promise.reject(new Error('these schedules have no recipients'));
     mailbox.received.length = 0;
     mailbox.behave('take');
     lines.length = 0;
@@ -84,6 +93,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
       ...{ store, clock, ids },
       decide: () => right(),
       brandOf: loadBrands({ ...defaultSettings().mail, from: 'reports@analytics.example' }, '.').brandOf,
+      findRecipients: () => recipients(),
       mailer: createMailer({
         smtpUrl: mailbox.url,
         dkim: null,
@@ -91,7 +101,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
         isTlsRequired: false,
       }),
       post: () => Promise.reject(new Error('these schedules have no channel')),
-      unsubscribeUrl: async (id) => `https://analytics.example/reports/unsubscribe/${id}`,
+      unsubscribeUrl: async ({ schedule: { id } }) => `https://analytics.example/reports/unsubscribe/${id}`,
       domain: 'analytics.example',
       log: { info: write, warn: write },
       perClientPerMinute: 100,

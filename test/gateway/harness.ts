@@ -151,7 +151,8 @@ export const startGateway = async (overrides: Overrides = {}) => {
     const { error } = (await response.json()) as ErrorBody;
     return { ...error, status: response.status, headers: response.headers };
   };
-  const { assertReady, viewAs, findReportRight, commands } = gateway;
+  const { assertReady, viewAs, findReportRight, listTenantUsers, commands } = gateway;
   const run = (name: string, input: object) => commands.find((command) => command.name === name)?.run(input);
-  return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, viewAs, findReportRight, run };
+  const rights = { viewAs, findReportRight, listTenantUsers };
+  return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, run, ...rights };
 };

@@ -26,6 +26,8 @@ const full = {
           dashboardFilterColumns: [{ tableName: 'main.flights', columns: ['origin'] }],
         },
         channels: ['ops'],
+        schedule: true,
+        addressDomains: ['partner.example'],
         expiryMinutes: 5,
         timezone: 'request',
       },

@@ -22,7 +22,7 @@ describe('the right of a user who is away', () => {
     const { granted, right } = await start();
     const { token } = await granted(analyst);
     expect(await right()).toEqual({
-      ...{ token, channels: new Map() },
+      ...{ token, channels: new Map(), scheduling: new Map(), roles: ['analyst'] },
       claims: expect.objectContaining({ sub: 'ann', roles: ['analyst'] }),
     });
   });

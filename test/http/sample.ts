@@ -238,8 +238,12 @@ const schedule: ListedSchedule = {
   owner: { dataAppId: 'a', clientId: 'LAX', userIdentifier: 'ann' },
   recurrence: { every: 'week', on: ['mon'], at: '08:00', timezone: 'UTC' },
   ...{ isPaused: false, nextAt: when, createdAt: when },
-  ...{ mutedUntil: when, alert: null, channel: null, alertState: null, status: null },
-  ...{ dashboardFilter: { State: ['CA'] }, metricIds: null },
+  ...{ mutedUntil: when, alert: null, channel: null, alertState: null, status: null, unconfirmed: [] },
+  ...{
+    dashboardFilter: { State: ['CA'] },
+    metricIds: null,
+    recipients: { users: ['ann'], roles: ['analyst'], addresses: [] },
+  },
 };
 
 const exported = {
@@ -385,6 +389,12 @@ export const sampleHandlers: Handlers = {
   createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),
   listGuestSchedules: async () => [schedule],
   listGuestChannels: async () => [{ name: 'operations', kind: 'slack' }],
+  listGuestRecipients: async () => ({ users: [{ userIdentifier: 'ann', address: null }], roles: ['a'], domains: [] }),
+  listTenantSchedules: async () => [
+    { ...schedule, last: { moment: when, state: 'skipped', reason: 'no-right', finishedAt: when } },
+  ],
+  pauseTenantSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
+  deleteTenantSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
   updateGuestSchedule: async () => schedule,
   deleteGuestSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
   sendGuestSchedule: async () => ({ id: 'd' }),

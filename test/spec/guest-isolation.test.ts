@@ -64,6 +64,7 @@ const named: Write = ({ dashboardId }) => ({ dashboardId, scheduleId: 'any' });
 const addsBoard: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', layout: [] });
 const pointsBoard: Write = (place) => ({ dashboardId: place.dashboardId, boardId: place.boardId });
 const changesBoard: Write = (place) => ({ ...pointsBoard(place), version: 1, name: 'Intruder' });
+const pauses: Write = ({ dashboardId }) => ({ dashboardId, scheduleId: 'any', isPaused: true });
 const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
 
 /** Writes that name a metric, and writes that name only a dashboard. */
@@ -94,6 +95,10 @@ const onDashboards: readonly [Pair, Write][] = [
   ['createGuestSchedule UNAUTHORIZED', schedules],
   ['listGuestSchedules UNAUTHORIZED', ofBoard],
   ['listGuestChannels UNAUTHORIZED', ofBoard],
+  ['listGuestRecipients UNAUTHORIZED', ofBoard],
+  ['listTenantSchedules UNAUTHORIZED', ofBoard],
+  ['pauseTenantSchedule UNAUTHORIZED', pauses],
+  ['deleteTenantSchedule UNAUTHORIZED', named],
   ['updateGuestSchedule UNAUTHORIZED', named],
   ['deleteGuestSchedule UNAUTHORIZED', named],
   ['sendGuestSchedule UNAUTHORIZED', named],
@@ -300,6 +305,10 @@ test.each<[Pair, Write]>([
   ['createGuestSchedule TOKEN_EXPIRED', schedules],
   ['listGuestSchedules TOKEN_EXPIRED', ofBoard],
   ['listGuestChannels TOKEN_EXPIRED', ofBoard],
+  ['listGuestRecipients TOKEN_EXPIRED', ofBoard],
+  ['listTenantSchedules TOKEN_EXPIRED', ofBoard],
+  ['pauseTenantSchedule TOKEN_EXPIRED', pauses],
+  ['deleteTenantSchedule TOKEN_EXPIRED', named],
   ['updateGuestSchedule TOKEN_EXPIRED', named],
   ['deleteGuestSchedule TOKEN_EXPIRED', named],
   ['sendGuestSchedule TOKEN_EXPIRED', named],
@@ -335,6 +344,10 @@ test.each<[Pair, Write]>([
   ['createGuestSchedule AUTHENTICATION_ERROR', schedules],
   ['listGuestSchedules AUTHENTICATION_ERROR', ofBoard],
   ['listGuestChannels AUTHENTICATION_ERROR', ofBoard],
+  ['listGuestRecipients AUTHENTICATION_ERROR', ofBoard],
+  ['listTenantSchedules AUTHENTICATION_ERROR', ofBoard],
+  ['pauseTenantSchedule AUTHENTICATION_ERROR', pauses],
+  ['deleteTenantSchedule AUTHENTICATION_ERROR', named],
   ['updateGuestSchedule AUTHENTICATION_ERROR', named],
   ['deleteGuestSchedule AUTHENTICATION_ERROR', named],
   ['sendGuestSchedule AUTHENTICATION_ERROR', named],
@@ -358,6 +371,10 @@ test.each<[Pair, Input]>([
   ],
   ['listGuestSchedules INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
   ['listGuestChannels INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['listGuestRecipients INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['listTenantSchedules INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['pauseTenantSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board', scheduleId: 'any' }],
+  ['deleteTenantSchedule INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
   [
     'updateGuestSchedule INVALID_REQUEST_BODY',
     { dashboardId: 'acme-board', scheduleId: 'any', to: 'eve@evil.example' },

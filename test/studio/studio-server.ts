@@ -90,6 +90,7 @@ const someQuery: QueryNote = {
 export const someSchedule: WatchedSchedule = {
   ...{ id: '7b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11', dashboardId: 'stored', openedId: 'delays--acme' },
   ...{ name: 'Each morning', format: 'alert', catchUp: 'once', isPaused: false, mutedUntil: null, channel: null },
+  recipients: null,
   recurrence: { every: 'day', at: '08:00', timezone: 'UTC' },
   owner: { dataAppId: 'app', clientId: 'acme', userIdentifier: 'ann@customer.example' },
   ...{ nextAt: new Date(0), createdAt: new Date(0) },

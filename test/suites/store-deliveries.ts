@@ -32,6 +32,7 @@ export const scheduleSample = (
   channel: null,
   dashboardFilter: {},
   metricIds: null,
+  recipients: null,
   alertState: null,
   ...fields,
 });
@@ -144,13 +145,13 @@ const scheduleTests = (store: () => Store): void => {
     await insertSchedule(store());
     const failed = dueSample({ moment: later(5), state: 'skipped', reason: 'missed' });
     await store().deliveries.insert(schedule, [dueSample(), failed], moment);
-    const listed = await store().schedules.listAll(ann.dataAppId, 10);
+    const listed = await store().schedules.listAll({ dataAppId: ann.dataAppId }, 10);
     expect(listed).toMatchObject([{ id: newer.id, owner: bob, format: 'alert', last: null }, shown]);
     expect(listed[1]?.last).toEqual({ moment: later(5), state: 'skipped', reason: 'missed', finishedAt: moment });
     const hidden = ['alert', 'alertState', 'dashboardFilter', 'metricIds'];
     expect(listed.flatMap((each) => Object.keys(each)).filter((name) => hidden.includes(name))).toEqual([]);
-    expect(await store().schedules.listAll(ann.dataAppId, 1)).toHaveLength(1);
-    expect(await store().schedules.listAll(randomUUID(), 10)).toEqual([]);
+    expect(await store().schedules.listAll({ dataAppId: ann.dataAppId }, 1)).toHaveLength(1);
+    expect(await store().schedules.listAll({ dataAppId: randomUUID() }, 10)).toEqual([]);
   });
 
   it('pauses and resumes a schedule of the data app, and no other', async () => {
@@ -162,16 +163,34 @@ const scheduleTests = (store: () => Store): void => {
       [randomUUID(), schedule.id],
       [ann.dataAppId, randomUUID()],
     ] as const) {
-      expect(await store().schedules.pauseOf(dataAppId, id)).toBe(false);
-      expect(await store().schedules.resumeOf(dataAppId, id, next)).toBe(false);
+      expect(await store().schedules.pauseOf({ dataAppId }, id)).toBe(false);
+      expect(await store().schedules.resumeOf({ dataAppId }, id, next)).toBe(false);
     }
-    expect(await store().schedules.resumeOf(ann.dataAppId, schedule.id, next)).toBe(true);
+    expect(await store().schedules.resumeOf({ dataAppId: ann.dataAppId }, schedule.id, next)).toBe(true);
     expect(await stateOf()).toEqual([[false, moment]]);
-    expect(await store().schedules.pauseOf(ann.dataAppId, schedule.id)).toBe(true);
+    expect(await store().schedules.pauseOf({ dataAppId: ann.dataAppId }, schedule.id)).toBe(true);
     expect(await stateOf()).toEqual([[true, moment]]);
-    expect(await store().schedules.resumeOf(randomUUID(), schedule.id, next)).toBe(false);
-    expect(await store().schedules.resumeOf(ann.dataAppId, schedule.id, next)).toBe(true);
+    expect(await store().schedules.resumeOf({ dataAppId: randomUUID() }, schedule.id, next)).toBe(false);
+    expect(await store().schedules.resumeOf({ dataAppId: ann.dataAppId }, schedule.id, next)).toBe(true);
     expect(await stateOf()).toEqual([[false, later(99)]]);
+  });
+
+  it('keeps a schedule of a scope from another client, dashboard and data app', async () => {
+    const { schedule, board, ann } = await insertSchedule(store());
+    const { dataAppId, clientId } = ann;
+    for (const scope of [
+      { dataAppId, clientId: 'another' },
+      { dataAppId, clientId, dashboardId: randomUUID() },
+      { dataAppId: randomUUID(), clientId },
+    ]) {
+      expect(await store().schedules.listAll(scope, 10)).toEqual([]);
+      expect(await store().schedules.pauseOf(scope, schedule.id)).toBe(false);
+      expect(await store().schedules.deleteOf(scope, schedule.id)).toBe(false);
+    }
+    const own = { dataAppId, clientId, dashboardId: board.id };
+    expect(await store().schedules.listAll(own, 10)).toMatchObject([{ id: schedule.id }]);
+    expect(await store().schedules.deleteOf(own, schedule.id)).toBe(true);
+    expect(await store().schedules.list(board.id, ann)).toEqual([]);
   });
 
   it('deletes schedules and deliveries with their dashboard, and with their client', async () => {
@@ -410,11 +429,87 @@ const refusalTests = (database: () => Database): void => {
   });
 };
 
+const recipientTests = (store: () => Store, database: () => Database): void => {
+  const recipients = { users: ['unmistakable-user'], roles: ['sales'], addresses: ['pat@unmistakable.example'] };
+
+  it('shares a delivery once, among recipients who each get their own', async () => {
+    await settle(store());
+    const { board, ann } = await insertSchedule(store());
+    const schedule = scheduleSample(board.id, ann, { recipients });
+    await store().schedules.insert(schedule);
+    const whole = dueSample();
+    await store().deliveries.insert(schedule, [whole], moment);
+    const [claimed] = await store().deliveries.claim(claimOf({ leaseId: 'l' }));
+    expect([claimed?.recipient, claimed?.schedule.recipients]).toEqual(['', recipients]);
+    const each = [
+      { id: randomUUID(), recipient: 'ann' },
+      { id: randomUUID(), recipient: 'bob' },
+    ];
+    expect(await store().deliveries.share(whole.id, 'another', each, later(1))).toBe(false);
+    expect(await store().deliveries.share(whole.id, 'l', each, later(1))).toBe(true);
+    expect(await store().deliveries.share(whole.id, 'l', each, later(1))).toBe(false);
+    const rows = (await store().deliveries.list(schedule.id, 10)).map((row) => [row.recipient, row.state, row.moment]);
+    expect(rows.toSorted()).toEqual([
+      ['', 'shared', moment],
+      ['ann', 'due', moment],
+      ['bob', 'due', moment],
+    ]);
+    expect(await store().deliveries.hasOpen(schedule.id)).toBe(true);
+    expect(await store().schedules.stop(schedule.id, 'ann', moment)).toBe(true);
+    expect(await store().schedules.stop(randomUUID(), 'ann', moment)).toBe(false);
+    expect(await store().schedules.listStopped(schedule.id)).toEqual(['ann']);
+    const handed = new Map<string, boolean>();
+    const lease = claimOf({ leaseId: 'each', now: later(1), leasedUntil: later(1000) });
+    for (const { id, recipient } of await store().deliveries.claim(lease)) {
+      handed.set(recipient, await store().deliveries.handOver(id, 'each', later(2)));
+    }
+    expect(handed).toEqual(
+      new Map([
+        ['ann', false],
+        ['bob', true],
+      ]),
+    );
+    const toBob = each[1]?.id ?? '';
+    expect(await store().deliveries.finish(toBob, 'each', { state: 'sent', at: later(3) })).toBe(true);
+    expect(await store().deliveries.bounce({ deliveryId: toBob, isHard: true }, later(4))).toBe(true);
+    expect((await store().schedules.listStopped(schedule.id)).toSorted()).toEqual(['ann', 'bob']);
+    const kept = (await store().schedules.list(board.id, ann)).find(({ id }) => id === schedule.id);
+    expect(kept?.isPaused).toBe(false);
+    const stored = await database()
+      .connect<Tables>()
+      .withSchema('guestlist')
+      .selectFrom('schedules')
+      .selectAll()
+      .execute();
+    expect(JSON.stringify(stored)).not.toContain('unmistakable');
+  });
+
+  it('confirms an address once, of one client, and only after it was asked', async () => {
+    const { ann } = await insertSchedule(store());
+    const address = { id: randomUUID(), digest: 'digest' };
+    const { reportAddresses } = store();
+    await reportAddresses.ensure(ann, [address], moment);
+    await reportAddresses.ensure(ann, [{ ...address, id: randomUUID() }], later(1));
+    const unasked = { id: address.id, askedAt: null, confirmedAt: null };
+    expect(await reportAddresses.find(ann, 'digest')).toEqual(unasked);
+    expect(await reportAddresses.find({ ...ann, clientId: 'another' }, 'digest')).toBeUndefined();
+    expect(await reportAddresses.confirm(address.id, moment, later(3))).toBe(false);
+    await reportAddresses.noteAsked(address.id, later(2));
+    expect(await reportAddresses.confirm(address.id, later(2), later(3))).toBe(false);
+    expect(await reportAddresses.confirm(address.id, moment, later(3))).toBe(true);
+    expect(await reportAddresses.confirm(address.id, moment, later(4))).toBe(false);
+    expect(await reportAddresses.find(ann, 'digest')).toMatchObject({ askedAt: later(2), confirmedAt: later(3) });
+    await store().clients.erase(ann.dataAppId, ann.clientId);
+    expect(await reportAddresses.find(ann, 'digest')).toBeUndefined();
+  });
+};
+
 export const deliveryTests = (store: () => Store, database: () => Database): void => {
   describe('schedules', () => scheduleTests(store));
   describe('deliveries', () => {
     ledgerTests(store);
     alertTests(store, database);
+    recipientTests(store, database);
     refusalTests(database);
   });
 };

@@ -1,10 +1,12 @@
 /** Schedules that guests make: who may, what is kept, and what a change does to the next moment. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
+import type { Audience } from '../../src/domain/deliver/recipients.js';
 import { mostSchedules, type Reports } from '../../src/domain/deliver/reports.js';
 import { reportFormats } from '../../src/domain/deliver/schedule.js';
 import type { Code } from '../../src/domain/refusal.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
+import { listGuestRecipients } from '../../src/usecases/guest/recipients.js';
 import {
   createGuestSchedule,
   deleteGuestSchedule,
@@ -15,12 +17,18 @@ import {
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../../src/usecases/guest/schedules.js';
+import {
+  deleteTenantSchedule,
+  listTenantSchedules,
+  pauseTenantSchedule,
+} from '../../src/usecases/guest/tenant-schedules.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
 let dashboardId: string;
 let closedId: string;
 let isOn: boolean;
+let audience: Audience | null;
 let found: Awaited<ReturnType<Reports['check']>>;
 beforeAll(async () => {
   world = await createWorld();
@@ -32,6 +40,7 @@ beforeAll(async () => {
 beforeEach(() => {
   isOn = true;
   found = 'ready';
+  audience = null;
 });
 afterAll(() => world.close());
 
@@ -41,6 +50,7 @@ const deps = (more: Partial<Reports> = {}) => ({
     ...{ calendar, isOn: () => isOn, hasLinks: true },
     check: async () => found,
     listChannels: async () => [],
+    findAudience: async () => audience,
     ...more,
   },
 });
@@ -182,7 +192,7 @@ test('the status of an alert is shown to the right that it was found by, and to 
   const ann = await restricted('CA');
   const made = await createAlert(ann);
   const named = { dashboardId, scheduleId: made.id };
-  const opened = await openReport(deps())(ann, made);
+  const opened = await openReport(deps())(ann, made, 'ann');
   const { right, rule } = opened.alert ?? { right: '', rule: '' };
   const since = '2024-01-01T00:00:00.000Z';
   const state = { right, rule, isBreached: true, since, value: 6, keys: [], isAnew: false };
@@ -329,12 +339,89 @@ test('a user has a bounded number of schedules', async () => {
 test('a report opens for its owner alone, and for the dashboard that it was made for', async () => {
   const ann = await guest('ann');
   const schedule = await create(ann);
-  expect(await openReport(deps())(ann, schedule)).toMatchObject({ name: 'board', metrics: [{ name: 'Sales' }] });
+  expect(await openReport(deps())(ann, schedule, 'ann')).toMatchObject({ name: 'board', metrics: [{ name: 'Sales' }] });
   for (const stranger of [await guest('bob'), await guest('ann', 'b'), await guest(undefined)]) {
-    await expect(openReport(deps())(stranger, schedule)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(openReport(deps())(stranger, schedule, 'ann')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   }
   const anew = { ...schedule, dashboardId: 'another' };
-  await expect(openReport(deps())(ann, anew)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  await expect(openReport(deps())(ann, anew, 'ann')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   const reader = await guest('ann', 'a', false);
-  await expect(openReport(deps())(reader, schedule)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  await expect(openReport(deps())(reader, schedule, 'ann')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+});
+
+const everyone: Audience = {
+  users: [
+    { userIdentifier: 'ann', address: 'ann@customer.example' },
+    { userIdentifier: 'bob', address: null },
+  ],
+  roles: ['sales'],
+  domains: ['partner.example'],
+};
+
+test('only those whom the policy lets send to others, and manage what others made', async () => {
+  const olga = await guest('olga');
+  const { id: scheduleId } = await create(olga);
+  const named = { dashboardId, scheduleId };
+  expect(await listGuestRecipients(deps())(olga, { dashboardId })).toBeNull();
+  await refusedWith('createGuestSchedule UNAUTHORIZED', create(olga, { recipients: { ...none, roles: ['sales'] } }));
+  await refusedWith('listTenantSchedules UNAUTHORIZED', listTenantSchedules(deps())(olga, { dashboardId }));
+  await refusedWith(
+    'pauseTenantSchedule UNAUTHORIZED',
+    pauseTenantSchedule(deps())(olga, { ...named, isPaused: true }),
+  );
+  await refusedWith('deleteTenantSchedule UNAUTHORIZED', deleteTenantSchedule(deps())(olga, named));
+  audience = everyone;
+  const stranger = await guest('olga', 'b');
+  expect(await listTenantSchedules(deps())(stranger, { dashboardId })).toEqual([]);
+  await refusedWith(
+    'pauseTenantSchedule SCHEDULE_NOT_FOUND',
+    pauseTenantSchedule(deps())(stranger, { ...named, isPaused: true }),
+  );
+  await refusedWith('deleteTenantSchedule SCHEDULE_NOT_FOUND', deleteTenantSchedule(deps())(stranger, named));
+  const bob = await guest('bob');
+  const listed = await listTenantSchedules(deps())(bob, { dashboardId });
+  expect(listed.find(({ id }) => id === scheduleId)?.owner).toMatchObject({ clientId: 'a', userIdentifier: 'olga' });
+  expect(listed.every(({ owner }) => owner.clientId === 'a')).toBe(true);
+  expect(await pauseTenantSchedule(deps())(bob, { ...named, isPaused: true })).toEqual({ id: scheduleId });
+  expect(await listGuestSchedules(deps())(olga, { dashboardId })).toMatchObject([{ isPaused: true }]);
+  expect(await deleteTenantSchedule(deps())(bob, named)).toEqual({ id: scheduleId });
+  expect(await listGuestSchedules(deps())(olga, { dashboardId })).toEqual([]);
+});
+
+const none = { users: [], roles: [], addresses: [] };
+test.each([
+  ['nobody', none, ': expected a user'],
+  ['a user of whom nothing is known', { ...none, users: ['ann', 'eve'] }, '.users[1]'],
+  ['an address of another domain', { ...none, addresses: ['eve@evil.example'] }, '.addresses[0]'],
+])('recipients that are %s are refused', async (_, recipients, place) => {
+  audience = everyone;
+  const work = create(await guest('ann'), { recipients });
+  const message = expect.stringContaining(`recipients${place}`);
+  await expect(work).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', message });
+});
+
+test('alerts, and what goes to a channel, have no recipients', async () => {
+  audience = everyone;
+  const ann = await guest('ann');
+  const recipients = { ...none, users: ['bob'] };
+  await refusedWith('createGuestSchedule INVALID_REQUEST_BODY', createAlert(ann, { recipients }));
+  const { id: scheduleId } = await create(ann, { recipients });
+  const change = { dashboardId, scheduleId, format: 'link', channel: 'team' } as const;
+  await refusedWith('updateGuestSchedule INVALID_REQUEST_BODY', updateGuestSchedule(deps())(ann, change));
+  const mine = await updateGuestSchedule(deps())(ann, { dashboardId, scheduleId, recipients: null });
+  expect(mine.recipients).toBeNull();
+  await deleteGuestSchedule(deps())(ann, { dashboardId, scheduleId });
+});
+
+test('a schedule whose maker may no longer send to others can still be paused and deleted by its maker', async () => {
+  audience = everyone;
+  const ann = await guest('ann');
+  const recipients = { ...none, users: ['bob'] };
+  const { id: scheduleId } = await create(ann, { recipients });
+  const named = { dashboardId, scheduleId };
+  audience = null;
+  await refusedWith('sendGuestSchedule UNAUTHORIZED', sendGuestSchedule(deps())(ann, named));
+  await refusedWith('updateGuestSchedule UNAUTHORIZED', updateGuestSchedule(deps())(ann, { ...named, recipients }));
+  expect(await updateGuestSchedule(deps())(ann, { ...named, isPaused: true })).toMatchObject({ isPaused: true });
+  expect(await deleteGuestSchedule(deps())(ann, named)).toEqual({ id: scheduleId });
 });

@@ -147,6 +147,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
       ...{ calendar, isOn: () => false, hasLinks: false },
       check: async () => 'no-address' as const,
       listChannels: async () => [],
+      findAudience: async () => null,
     },
     renderer: { render: () => Promise.reject(new Error('these tests draw nothing')) },
     assistant: noAssistant,

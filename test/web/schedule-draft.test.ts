@@ -24,6 +24,8 @@ const report: SentSchedule = {
   ...{
     alert: null,
     channel: null,
+    recipients: null,
+    unconfirmed: [],
     status: null,
     dashboardFilter: {},
     metricIds: null,

@@ -6,6 +6,14 @@ export type WatchedSchedule = Omit<Schedule, 'alertState' | 'alert' | 'dashboard
   readonly last: Pick<Delivery, 'moment' | 'state' | 'reason' | 'finishedAt'> | null;
 };
 
+/** The schedules of a data app, of one of its clients, or of one dashboard. */
+export type ScheduleScope = {
+  readonly dataAppId: string;
+  readonly clientId?: string;
+  /** The stored dashboard. */
+  readonly dashboardId?: string;
+};
+
 export type SchedulesOfAll = {
   /** The newest first, and at most `mostWatched`. */
   readonly list: () => Promise<{ readonly schedules: readonly WatchedSchedule[]; readonly hasMore: boolean }>;

@@ -1,4 +1,5 @@
 /** What the service needs to know about the sending of reports, which another part of the process does. */
+import type { Audience } from './recipients.js';
 import type { Calendar } from './recurrence.js';
 import type { ScheduleOwner } from './schedule.js';
 
@@ -18,6 +19,8 @@ export type Reports = {
    * or there is none.
    */
   readonly check: (owner: ScheduleOwner, way: Way) => Promise<'ready' | 'no-address' | 'no-channel'>;
+  /** Whom this user may send this dashboard to now, besides itself; null: nobody. */
+  readonly findAudience: (owner: ScheduleOwner, openedId: string) => Promise<Audience | null>;
   /** The channels that this user may send this dashboard to now. */
   readonly listChannels: (owner: ScheduleOwner, openedId: string) => Promise<readonly ListedChannel[]>;
 };

@@ -2,6 +2,7 @@
 import type { FilterValue } from '../filter/filter.js';
 import type { Alert, AlertState } from './alert.js';
 import type { CatchUp } from './catch-up.js';
+import type { Recipients } from './recipients.js';
 import type { Recurrence } from './recurrence.js';
 
 /**
@@ -11,7 +12,7 @@ import type { Recurrence } from './recurrence.js';
 export const reportFormats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** The guest who made a schedule, and who receives it. */
+/** The guest who made a schedule, and who receives it unless it has recipients. */
 export type ScheduleOwner = {
   readonly dataAppId: string;
   readonly clientId: string;
@@ -29,8 +30,10 @@ export type SchedulePlan = {
   readonly mutedUntil: Date | null;
   /** What is told; null exactly if the format is another one than `alert`. */
   readonly alert: Alert | null;
-  /** The name of the operator's channel that gets it; null: the owner gets it by e-mail. */
+  /** The name of the operator's channel that gets it; null: it goes by e-mail. */
   readonly channel: string | null;
+  /** Who gets it by e-mail; null: the owner alone. */
+  readonly recipients: Recipients | null;
   /** Filters that the owner set, by their names. They only narrow what the owner may see. Empty without files. */
   readonly dashboardFilter: Readonly<Record<string, FilterValue>>;
   /** The metrics of the files; null: all that the owner may open. */
@@ -55,10 +58,17 @@ export type Schedule = SchedulePlan & {
 export type AlertStatus = Pick<AlertState, 'isBreached' | 'since'>;
 
 /** A schedule as its owner sees it. `status` is null for a report, and if no check was made by the owner's right. */
-export type ListedSchedule = Schedule & { readonly status: AlertStatus | null };
+export type ListedSchedule = Schedule & {
+  readonly status: AlertStatus | null;
+  /** The addresses of its recipients that nobody has confirmed. */
+  readonly unconfirmed: readonly string[];
+};
 
-/** `due` waits for its attempt. `sending` is held by a sender until its lease ends. The others are final. */
-export const deliveryStates = ['due', 'sending', 'sent', 'failed', 'skipped'] as const;
+/**
+ * `due` waits for its attempt. `sending` is held by a sender until its lease ends. The others are final. `shared`: each
+ * recipient has a delivery of its own.
+ */
+export const deliveryStates = ['due', 'sending', 'sent', 'failed', 'skipped', 'shared'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** Why a delivery was not sent, or not yet. */
@@ -80,11 +90,16 @@ export const deliveryReasons = [
   'muted',
   'no-address',
   'no-channel',
+  'no-recipients',
   'no-right',
+  'no-right-to-share',
+  'not-confirmed',
   'not-decided',
   'nothing-to-tell',
   'paused',
   'quiet-hours',
+  'stopped',
+  'too-many-recipients',
   'too-many-rows',
 ] as const;
 export type DeliveryReason = (typeof deliveryReasons)[number];
@@ -93,7 +108,10 @@ export type DeliveryReason = (typeof deliveryReasons)[number];
 export type Delivery = {
   readonly id: string;
   readonly scheduleId: string;
-  /** The user identifier of the recipient. Never an address. */
+  /**
+   * The user identifier of the recipient, or the digest of an address; `everyone` for the delivery that finds the
+   * recipients.
+   */
   readonly recipient: string;
   readonly moment: Date;
   /** Whether the owner asked for it at once. A pause does not stop it. */

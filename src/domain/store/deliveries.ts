@@ -1,6 +1,7 @@
 /** Stores of schedules and of their deliveries. */
 import type { AlertState } from '../deliver/alert.js';
-import type { WatchedSchedule } from '../deliver/operator.js';
+import type { ScheduleScope, WatchedSchedule } from '../deliver/operator.js';
+import type { KnownAddress } from '../deliver/recipients.js';
 import type {
   ClaimedDelivery,
   Delivery,
@@ -27,18 +28,23 @@ export type ScheduleStore = {
   ) => Promise<boolean>;
   /** Deletes the schedule and its deliveries. */
   readonly delete: (dashboardId: string, owner: ScheduleOwner, scheduleId: string) => Promise<boolean>;
-  /** Returns schedules of the data app with their latest delivery, the newest schedule first. */
-  readonly listAll: (dataAppId: string, limit: number) => Promise<readonly WatchedSchedule[]>;
+  /** Returns schedules of all users with their latest delivery, the newest schedule first. */
+  readonly listAll: (scope: ScheduleScope, limit: number) => Promise<readonly WatchedSchedule[]>;
   /**
-   * Lets a paused schedule of the data app send again from the moment that `nextOf` returns. Returns false if the data
-   * app has no such schedule. Also for `pauseOf`.
+   * Lets a paused schedule send again from the moment that `nextOf` returns. Returns false if the scope has no such
+   * schedule. Also for `pauseOf` and `deleteOf`.
    */
   readonly resumeOf: (
-    dataAppId: string,
+    scope: ScheduleScope,
     scheduleId: string,
     nextOf: (schedule: Pick<Schedule, 'recurrence'>) => Date | null,
   ) => Promise<boolean>;
-  readonly pauseOf: (dataAppId: string, scheduleId: string) => Promise<boolean>;
+  readonly pauseOf: (scope: ScheduleScope, scheduleId: string) => Promise<boolean>;
+  readonly deleteOf: (scope: ScheduleScope, scheduleId: string) => Promise<boolean>;
+  /** Ends what one recipient gets of a schedule. Returns false if the schedule does not exist. */
+  readonly stop: (scheduleId: string, recipient: string, now: Date) => Promise<boolean>;
+  /** Returns the recipients who ended it. */
+  readonly listStopped: (scheduleId: string) => Promise<readonly string[]>;
   /** Pauses the schedule of any user. Returns false if it does not exist. */
   readonly pause: (scheduleId: string) => Promise<boolean>;
   /**
@@ -52,6 +58,25 @@ export type ScheduleStore = {
 export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
   readonly state: 'due' | 'skipped';
   readonly reason: DeliveryReason | null;
+  /** Left out: the owner; or, if the schedule has recipients, the delivery that finds them. */
+  readonly recipient?: string;
+};
+
+/** Addresses without an account, by client and by a keyed digest. They themselves are in the schedules only. */
+export type ReportAddressStore = {
+  /** Leaves out those that are known. */
+  readonly ensure: (
+    owner: Pick<ScheduleOwner, 'dataAppId' | 'clientId'>,
+    addresses: readonly { readonly id: string; readonly digest: string }[],
+    now: Date,
+  ) => Promise<void>;
+  readonly find: (
+    owner: Pick<ScheduleOwner, 'dataAppId' | 'clientId'>,
+    digest: string,
+  ) => Promise<KnownAddress | undefined>;
+  readonly noteAsked: (id: string, now: Date) => Promise<void>;
+  /** Confirms an address that was asked since that time. Returns false for another one, and if it was confirmed before. */
+  readonly confirm: (id: string, askedSince: Date, now: Date) => Promise<boolean>;
 };
 
 export type Claim = {
@@ -77,7 +102,7 @@ export type DeliveryEnd =
     };
 
 export type DeliveryStore = {
-  /** Inserts deliveries to the schedule's owner. Leaves out moments that the ledger has. Returns how many are new. */
+  /** Leaves out moments of a recipient that the ledger has. Returns how many are new. */
   readonly insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) => Promise<number>;
   /**
    * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
@@ -86,8 +111,19 @@ export type DeliveryStore = {
    */
   readonly claim: (claim: Claim) => Promise<readonly ClaimedDelivery[]>;
   /**
+   * Ends a delivery that found the recipients, and inserts one that is due for each of them at the same moment. Returns
+   * false if the lease was lost or the schedule was deleted.
+   */
+  readonly share: (
+    deliveryId: string,
+    leaseId: string,
+    recipients: readonly Pick<Delivery, 'id' | 'recipient'>[],
+    now: Date,
+  ) => Promise<boolean>;
+  /**
    * Notes that the message is about to be handed to the mail server. Returns false, and the message must not be sent, if
-   * the lease was lost, the schedule was deleted, or it was paused or muted and the delivery was not requested.
+   * the lease was lost, the schedule was deleted, its recipient ended it, or it was paused or muted and the delivery was
+   * not requested.
    */
   readonly handOver: (deliveryId: string, leaseId: string, now: Date) => Promise<boolean>;
   /**
@@ -96,10 +132,12 @@ export type DeliveryStore = {
    */
   readonly finish: (deliveryId: string, leaseId: string, end: DeliveryEnd, alertState?: AlertState) => Promise<boolean>;
   /**
-   * Notes that a sent message came back, and pauses its schedule if `isHard`. Returns false if no such message was sent,
+   * Notes that a sent message came back, and pauses its schedule if `isHard`; of a schedule with recipients, only that recipient gets no more. Returns false if no such message was sent,
    * or its return is known.
    */
   readonly bounce: (bounce: { readonly deliveryId: string; readonly isHard: boolean }, at: Date) => Promise<boolean>;
+  /** Whether a delivery of the schedule has not ended. */
+  readonly hasOpen: (scheduleId: string) => Promise<boolean>;
   /** Returns deliveries of the schedule, the newest moment first. */
   readonly list: (scheduleId: string, limit: number) => Promise<readonly Delivery[]>;
   /** Deletes deliveries that ended before this time. Returns how many. */

@@ -19,7 +19,7 @@ import type {
   GuestViewStore,
   MetricStore,
 } from './dashboards.js';
-import type { DeliveryStore, ScheduleStore } from './deliveries.js';
+import type { DeliveryStore, ReportAddressStore, ScheduleStore } from './deliveries.js';
 import type {
   ClientStore,
   DataAppStore,
@@ -51,6 +51,7 @@ export type Store = {
   readonly guestBoards: GuestBoardStore;
   readonly schedules: ScheduleStore;
   readonly deliveries: DeliveryStore;
+  readonly reportAddresses: ReportAddressStore;
   /**
    * Returns the content at that revision or later, which may be cached between requests. Null: the current content, not
    * cached.

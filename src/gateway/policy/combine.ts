@@ -7,7 +7,8 @@
  * | `permissions` | union: granted if one rule grants it; the interface's ten are always sent, false if no rule grants it |
  * | `accessPermissions` switches | union |
  * | `accessPermissions` columns | union, table by table |
- * | `channels` | union, for each template and embed of the rules that name them |
+ * | `channels`, `addressDomains` | union, for each template and embed of the rules that name them |
+ * | `schedule` | union, as templates and embeds of the rules that say so |
  * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
  * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
@@ -137,6 +138,10 @@ export type CombinedRules = {
   readonly access: CombinedAccess;
   /** The names of channels by template or embed. */
   readonly channels: ReadonlyMap<string, Union<Rule>>;
+  /** The templates and embeds that may be sent to others of the tenant. */
+  readonly schedule: Union<Rule>;
+  /** The domains of addresses without an account, by template or embed. */
+  readonly addressDomains: ReadonlyMap<string, Union<Rule>>;
   /** One statement for each rule. Those with the shortest expiry count. */
   readonly expiryMinutes: readonly Statement<number>[];
   /** The statements of the rules with a timezone. Only the first counts. */
@@ -154,6 +159,15 @@ const combineAccess = (rules: readonly Rule[]): CombinedAccess => ({
   metricFilterColumns: uniteByKey(rules, ({ grant }) => columnsOf(grant.accessPermissions?.metricFilterColumns)),
 });
 
+const sourcesOf = ({ grant: { templates, embeds } }: Rule): readonly string[] => [...templates, ...embeds];
+
+/** Returns the united items of a list for each template and embed of the rules that have the list. */
+const uniteBySource = (rules: readonly Rule[], field: 'channels' | 'addressDomains') =>
+  uniteByKey(rules, (rule) => {
+    const items = rule.grant[field];
+    return items.length === 0 ? [] : sourcesOf(rule).map((source) => [source, items] as const);
+  });
+
 const combineExpiry = (rules: readonly Rule[], fileMinutes: number): CombinedRules['expiryMinutes'] => {
   const said = rules.map((rule) => ({ rule, value: rule.grant.expiryMinutes ?? fileMinutes }));
   const shortest = Math.min(...said.map(({ value }) => value));
@@ -166,9 +180,9 @@ export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number):
   embeds: unite(rules, ({ grant }) => grant.embeds),
   permissions: unite(rules, ({ grant }) => grant.permissions),
   access: combineAccess(rules),
-  channels: uniteByKey(rules, ({ grant }) =>
-    grant.channels.length === 0 ? [] : [...grant.templates, ...grant.embeds].map((source) => [source, grant.channels]),
-  ),
+  channels: uniteBySource(rules, 'channels'),
+  schedule: unite(rules, (rule) => (rule.grant.schedule === true ? sourcesOf(rule) : [])),
+  addressDomains: uniteBySource(rules, 'addressDomains'),
   expiryMinutes: combineExpiry(rules, fileExpiryMinutes),
   timezone: rules
     .flatMap((rule) => (rule.grant.timezone === null ? [] : [{ rule, value: rule.grant.timezone }]))

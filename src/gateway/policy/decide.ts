@@ -45,6 +45,11 @@ export type Grant = {
    */
   readonly channels: ReadonlyMap<string, readonly string[]>;
   /**
+   * The ids of dashboards and embeds that this user may send to others of the tenant, each with the domains of addresses
+   * without an account. No part of the token, as `channels`.
+   */
+  readonly scheduling: ReadonlyMap<string, readonly string[]>;
+  /**
    * Life of the token in milliseconds. It ends before the next time at which the decision would change without any
    * other input.
    */
@@ -130,9 +135,12 @@ export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: Po
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
 
-/** Returns the variables of the policy's expressions for one session. Throws ExpressionFault. */
-export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
-  const claims = celClaims(session.claims, policy.claims);
+/** Returns the roles of a session. Throws ExpressionFault. */
+export const rolesOf = (
+  policy: Policy,
+  session: Pick<Session, 'claims'>,
+  claims = celClaims(session.claims, policy.claims),
+): readonly string[] => {
   const roles = policy.roles.evaluate({ claims });
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
     throw new ExpressionFault(policy.roles.at, policy.roles.source, 'not_a_list_of_strings');
@@ -140,8 +148,14 @@ export const variablesOf = (policy: Policy, session: Session, clientId: string, 
   if (roles.length > maxClaimList) {
     throw new ExpressionFault(policy.roles.at, policy.roles.source, `more_than_${maxClaimList}_roles`);
   }
+  return roles;
+};
+
+/** Returns the variables of the policy's expressions for one session. Throws ExpressionFault. */
+export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
+  const claims = celClaims(session.claims, policy.claims);
   return {
-    user: { id: session.subject, issuer: session.issuer ?? '', roles, claims },
+    user: { id: session.subject, issuer: session.issuer ?? '', roles: rolesOf(policy, session, claims), claims },
     tenant: { id: clientId },
     now: celMoment(now.getTime()),
   };
@@ -214,12 +228,31 @@ const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonl
   );
 };
 
-const channelsOf = ({ channels, templates }: CombinedRules, clientId: string): Grant['channels'] =>
+/** Returns what was granted for templates and embeds by the ids under which the user opens them. */
+const byOpenedId = (
+  { templates }: CombinedRules,
+  clientId: string,
+  granted: Iterable<readonly [string, Iterable<string>]>,
+): ReadonlyMap<string, readonly string[]> =>
   new Map(
-    [...channels].map(([source, names]) => [
+    [...granted].map(([source, items]) => [
       templates.has(source) ? dashboardIdOf(source, clientId) : source,
-      [...names.keys()],
+      [...items],
     ]),
+  );
+
+const channelsOf = (rules: CombinedRules, clientId: string): Grant['channels'] =>
+  byOpenedId(
+    rules,
+    clientId,
+    [...rules.channels].map(([source, names]) => [source, names.keys()]),
+  );
+
+const schedulingOf = (rules: CombinedRules, clientId: string): Grant['scheduling'] =>
+  byOpenedId(
+    rules,
+    clientId,
+    [...rules.schedule.keys()].map((source) => [source, rules.addressDomains.get(source)?.keys() ?? []]),
   );
 
 const decideBy = (
@@ -244,6 +277,7 @@ const decideBy = (
     permissions: permissionsOf(rules, restriction.isDisableMetricCreation),
     accessPermissions: accessPermissionsOf(rules),
     channels: channelsOf(rules, variables.tenant.id),
+    scheduling: schedulingOf(rules, variables.tenant.id),
     expiryMs: expiryMinutes * 60_000,
     timezone: timezoneOf(rules.timezone, variables, asked.timezone),
     restriction,

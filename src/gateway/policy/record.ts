@@ -145,6 +145,10 @@ export const recordOf = ({ grant, rules, restrictions }: PolicyDecision): readon
     ...recordUnion('permissions', within(rules.permissions, permissions), ruleItself),
     ...recordAccess(rules.access),
     ...[...rules.channels].flatMap(([source, union]) => recordUnion(`channels.${source}`, union, ruleItself)),
+    ...recordUnion('schedule', rules.schedule, ruleItself),
+    ...[...rules.addressDomains].flatMap(([source, union]) =>
+      recordUnion(`addressDomains.${source}`, union, ruleItself),
+    ),
     recordExpiry(rules, grant.expiryMs),
     recordTimezone(rules, grant.timezone),
     ...recordRestrictions(restrictions),

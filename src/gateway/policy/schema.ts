@@ -7,6 +7,7 @@ import { accessSettings } from '../../contract/embeds.js';
 import { filterColumns, identifier } from '../../contract/fields.js';
 import { guestPermissionNames } from '../../domain/guest/grant.js';
 import { channelName } from '../../platform/channels.js';
+import { domainName } from '../../platform/settings.js';
 import { claimTypes } from './expression.js';
 
 /**
@@ -123,6 +124,18 @@ const grant = z
       .describe(
         'Channels of the configuration to which alerts and links of the templates and embeds of this rule may go.',
       ),
+    schedule: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The user sends reports of the templates and embeds of this rule to others of the same tenant, and manages all schedules of the tenant there.',
+      ),
+    addressDomains: z
+      .array(domainName)
+      .default([])
+      .describe(
+        'Domains of addresses without an account to which such reports may go, once confirmed. Left out: to users only. Needs schedule.',
+      ),
     expiryMinutes: minutes
       .optional()
       .describe('Minutes for which the token is valid. Default: the expiryMinutes of the policy.'),
@@ -130,7 +143,11 @@ const grant = z
       .optional()
       .describe('CEL that returns an IANA name, or the word `request`: the body of the request then sets it.'),
   })
-  .refine(({ templates, embeds }) => templates.length + embeds.length > 0, 'grants neither templates nor embeds');
+  .refine(({ templates, embeds }) => templates.length + embeds.length > 0, 'grants neither templates nor embeds')
+  .refine(({ schedule, addressDomains }) => schedule === true || addressDomains.length === 0, {
+    message: 'addressDomains needs schedule: true',
+    path: ['addressDomains'],
+  });
 
 const values = z.record(identifier, expression);
 

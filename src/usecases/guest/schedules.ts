@@ -1,6 +1,7 @@
-/** Schedules of reports and alerts that a guest makes. The recipient is the guest. Each is sent by the right of its moment. */
+/** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
+import type { Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
 import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
@@ -14,6 +15,7 @@ import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { alertStatus, assertAlert, type OpenAlert, openAlert } from './alerts.js';
 import { assertFormat, assertOn, ownerOf } from './may-schedule.js';
+import { askAddresses, assertRecipients, namingAddresses, unconfirmedOf } from './recipients.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
 type Deps = {
@@ -36,6 +38,8 @@ export type CreateSchedule = {
   readonly alert?: Alert | undefined;
   /** Left out or null: by e-mail. */
   readonly channel?: string | null | undefined;
+  /** Left out or null: the guest alone. */
+  readonly recipients?: Recipients | null | undefined;
   /** Of files only, as the next. Left out: none. */
   readonly dashboardFilter?: FilterValues | undefined;
   /** Left out or null: all that the user may open. */
@@ -52,8 +56,13 @@ const openFor = async (store: Store, grant: GuestGrant, dashboardId: string): Pr
   return opened;
 };
 
-const assertReady = async ({ reports }: Pick<Deps, 'reports'>, owner: ScheduleOwner, way: Way): Promise<void> => {
+const assertReady = async (
+  { reports }: Pick<Deps, 'reports'>,
+  owner: ScheduleOwner,
+  way: Way & Pick<Schedule, 'recipients'>,
+): Promise<void> => {
   assertOn({ reports });
+  if (way.recipients !== null) return assertRecipients({ reports }, owner, way.openedId, way.recipients);
   const found = await reports.check(owner, way);
   if (found === 'ready') return;
   if (found === 'no-channel') {
@@ -130,15 +139,18 @@ const listed = async (
 ): Promise<ListedSchedule> => {
   const choices = { dashboardFilter: schedule.dashboardFilter, metricFilter: {}, filterNames: {} };
   const { dashboardFilter } = visibleChoices(grant, opened.dashboard, [], choices);
-  return { ...schedule, dashboardFilter, status: await alertStatus(deps, grant, opened, schedule) };
+  const status = await alertStatus(deps, grant, opened, schedule);
+  return { ...schedule, dashboardFilter, status, unconfirmed: await unconfirmedOf(deps, schedule) };
 };
+
+type Plan = Pick<Schedule, 'format' | 'alert' | 'recurrence' | 'channel' | 'recipients'>;
 
 /** Throws unless the plan is one of a report without an alert, or one of an alert that can tell something. */
 const assertPlan = async (
   deps: Deps,
   grant: GuestGrant,
   opened: Opened,
-  { format, alert, recurrence, channel }: Pick<Schedule, 'format' | 'alert' | 'recurrence' | 'channel'>,
+  { format, alert, recurrence, channel, recipients }: Plan,
 ): Promise<void> => {
   assertFormat(deps, grant, opened, format);
   assertRecurrence(deps, recurrence);
@@ -147,16 +159,19 @@ const assertPlan = async (
   if (channel !== null && format !== 'alert' && format !== 'link') {
     throw invalid('channel: files go by e-mail only. Choose alert or link as the format.');
   }
+  if (recipients !== null && (alert !== null || channel !== null)) {
+    throw invalid('recipients: alerts and what goes to a channel have none. Choose null.');
+  }
   const when = { recurrence, calendar: deps.reports.calendar, now: deps.clock.now() };
   if (alert !== null) await assertAlert(deps, grant, opened, alert, when);
 };
 
-const missing = (scheduleId: string): Refusal =>
+export const missingSchedule = (scheduleId: string): Refusal =>
   new Refusal('SCHEDULE_NOT_FOUND', `This dashboard has no schedule ${JSON.stringify(scheduleId)} of this user.`);
 
 const findSchedule = async (store: Store, opened: Opened, owner: ScheduleOwner, id: string): Promise<Schedule> => {
   const found = (await store.schedules.list(opened.dashboard.id, owner)).find((schedule) => schedule.id === id);
-  if (found === undefined) throw missing(id);
+  if (found === undefined) throw missingSchedule(id);
   return found;
 };
 
@@ -170,6 +185,7 @@ const insertNew = (deps: Deps, grant: GuestGrant, schedule: Schedule): Promise<v
       throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'too-many-schedules' });
     }
     await store.schedules.insert(schedule);
+    await askAddresses(store, deps, schedule);
   });
 
 /** Throws UNAUTHORIZED, or INVALID_REQUEST_BODY for a recurrence or an alert that has no meaning. */
@@ -177,21 +193,22 @@ export const createGuestSchedule =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: CreateSchedule): Promise<ListedSchedule> => {
     const { dashboardId: openedId, name, format, recurrence, catchUp = 'once', isPaused = false } = command;
-    const { mutedUntil = null, alert = null, channel = null, dashboardFilter = {}, metricIds = null } = command;
+    const { mutedUntil = null, alert = null, channel = null, recipients = null } = command;
+    const { dashboardFilter = {}, metricIds = null } = command;
     const opened = await openFor(deps.store, grant, openedId);
     const owner = ownerOf(grant);
-    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert, channel };
+    const plan = { name, format, recurrence, catchUp, isPaused, mutedUntil, alert, channel, recipients };
     await assertPlan(deps, grant, opened, plan);
     assertTakesContent(format, { dashboardFilter, metricIds });
     const content = await readContent(deps, grant, opened, { dashboardFilter, metricIds });
-    await assertReady(deps, owner, { openedId, channel });
+    await assertReady(deps, owner, { openedId, channel, recipients });
     const createdAt = deps.clock.now();
     const dashboardId = opened.dashboard.id;
     const nextAt = nextMoment(recurrence, deps.reports.calendar, createdAt);
     const place = { id: deps.ids.uuid(), dashboardId, openedId, owner };
     const schedule = { ...plan, ...content, ...place, nextAt, createdAt, alertState: null };
     await insertNew(deps, grant, schedule);
-    return { ...schedule, status: null };
+    return { ...schedule, status: null, unconfirmed: await unconfirmedOf(deps, schedule) };
   };
 
 /** Returns the user's own schedules of the dashboard, oldest first. */
@@ -207,7 +224,7 @@ export const listGuestSchedules =
   };
 
 /** The plan as the change leaves it. Throws if the change makes an alert of a report, or the reverse. */
-const changedPlan = (before: Schedule, { format, alert, recurrence, channel }: UpdateSchedule) => {
+const changedPlan = (before: Schedule, { format, alert, recurrence, channel, recipients }: UpdateSchedule): Plan => {
   if (format !== undefined && (format === 'alert') !== (before.format === 'alert')) {
     throw invalid('format: an alert stays an alert, and a report a report. Make a new schedule.');
   }
@@ -216,6 +233,7 @@ const changedPlan = (before: Schedule, { format, alert, recurrence, channel }: U
     alert: alert ?? before.alert,
     recurrence: recurrence ?? before.recurrence,
     channel: channel === undefined ? before.channel : channel,
+    recipients: recipients === undefined ? before.recipients : recipients,
   };
 };
 
@@ -236,11 +254,13 @@ export const updateGuestSchedule =
   async ({ grant }: GuestCaller, { dashboardId, scheduleId, ...change }: UpdateSchedule): Promise<ListedSchedule> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    const { format, alert, recurrence, isPaused, channel } = change;
+    const { format, alert, recurrence, isPaused, channel, recipients } = change;
     const stored = await findSchedule(deps.store, opened, owner, scheduleId);
-    if (channel !== undefined) await assertReady(deps, owner, { openedId: stored.openedId, channel });
-    if ([format, alert, recurrence, channel].some((part) => part !== undefined)) {
-      await assertPlan(deps, grant, opened, changedPlan(stored, { dashboardId, scheduleId, ...change }));
+    const plan = changedPlan(stored, { dashboardId, scheduleId, ...change });
+    const isElsewhere = channel !== undefined || recipients !== undefined;
+    if (isElsewhere) await assertReady(deps, owner, { openedId: stored.openedId, ...plan });
+    if (isElsewhere || [format, alert, recurrence].some((part) => part !== undefined)) {
+      await assertPlan(deps, grant, opened, plan);
     }
     const content = await changedContent(deps, grant, opened, [stored, { dashboardId, scheduleId, ...change }]);
     const changed = await deps.store.transaction(async (store) => {
@@ -250,8 +270,10 @@ export const updateGuestSchedule =
       const { calendar } = deps.reports;
       const nextAt = isNew ? nextMoment(recurrence ?? before.recurrence, calendar, deps.clock.now()) : undefined;
       const all = { ...change, ...content, nextAt };
-      if (!(await store.schedules.change(id, owner, scheduleId, all))) throw missing(scheduleId);
-      return findSchedule(store, opened, owner, scheduleId);
+      if (!(await store.schedules.change(id, owner, scheduleId, all))) throw missingSchedule(scheduleId);
+      const after = await findSchedule(store, opened, owner, scheduleId);
+      if (recipients !== undefined) await askAddresses(store, deps, after);
+      return after;
     });
     return listed(deps, grant, opened, changed);
   };
@@ -261,7 +283,8 @@ export const deleteGuestSchedule =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<{ readonly id: string }> => {
     const opened = await openFor(store, grant, dashboardId);
-    if (!(await store.schedules.delete(opened.dashboard.id, ownerOf(grant), scheduleId))) throw missing(scheduleId);
+    if (!(await store.schedules.delete(opened.dashboard.id, ownerOf(grant), scheduleId)))
+      throw missingSchedule(scheduleId);
     return { id: scheduleId };
   };
 
@@ -271,8 +294,7 @@ export const sendGuestSchedule =
   async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<{ readonly id: string }> => {
     const opened = await openFor(deps.store, grant, dashboardId);
     const owner = ownerOf(grant);
-    const { openedId, channel } = await findSchedule(deps.store, opened, owner, scheduleId);
-    await assertReady(deps, owner, { openedId, channel });
+    await assertReady(deps, owner, await findSchedule(deps.store, opened, owner, scheduleId));
     const delivery = {
       id: deps.ids.uuid(),
       moment: deps.clock.now(),
@@ -283,8 +305,7 @@ export const sendGuestSchedule =
     await deps.store.transaction(async (store) => {
       await lockDashboard(store, grant, opened.dashboard.id);
       const schedule = await findSchedule(store, opened, owner, scheduleId);
-      const latest = await store.deliveries.list(scheduleId, mostListed);
-      if (latest.some(({ state }) => state === 'due' || state === 'sending')) {
+      if (await store.deliveries.hasOpen(scheduleId)) {
         throw new Refusal('INVALID_REQUEST_BODY', 'A report of this schedule is on its way. Wait until it has ended.', {
           reason: 'report-under-way',
         });
@@ -296,11 +317,16 @@ export const sendGuestSchedule =
 
 /** Returns the latest deliveries of a schedule, the newest first. */
 export const listGuestDeliveries =
-  ({ store }: Pick<Deps, 'store'>) =>
+  ({ store, tag }: Pick<Deps, 'store' | 'tag'>) =>
   async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<readonly Delivery[]> => {
     const opened = await openFor(store, grant, dashboardId);
-    await findSchedule(store, opened, ownerOf(grant), scheduleId);
-    return store.deliveries.list(scheduleId, mostListed);
+    const schedule = await findSchedule(store, opened, ownerOf(grant), scheduleId);
+    const found = await store.deliveries.list(scheduleId, mostListed);
+    return namingAddresses(
+      { tag },
+      schedule,
+      found.filter(({ state }) => state !== 'shared'),
+    );
   };
 
 /** What a message holds, as this caller may read it now. */
@@ -313,20 +339,20 @@ export type OpenReport = {
 };
 
 /**
- * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is the owner and may have
- * such a message of that same dashboard now.
+ * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is that user of the owner's
+ * tenant and may have such a message of that same dashboard now.
  */
 export const openReport =
   (deps: Pick<Deps, 'store' | 'reports' | 'tag'>) =>
   async (
     { grant }: GuestCaller,
     { openedId, dashboardId, owner, format, alert, metricIds }: Schedule,
+    reader: string,
   ): Promise<OpenReport> => {
     const { store } = deps;
     const { dataAppId, clientId, userIdentifier } = ownerOf(grant);
-    const isOwner =
-      dataAppId === owner.dataAppId && clientId === owner.clientId && userIdentifier === owner.userIdentifier;
-    if (!isOwner) throw notOpen('report-of-another-user');
+    const isReader = dataAppId === owner.dataAppId && clientId === owner.clientId && userIdentifier === reader;
+    if (!isReader) throw notOpen('report-of-another-user');
     const opened = await openFor(store, grant, openedId);
     if (opened.dashboard.id !== dashboardId) throw notOpen('dashboard-made-anew');
     assertFormat(deps, grant, opened, format);

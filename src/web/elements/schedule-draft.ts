@@ -12,6 +12,8 @@ export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
   readonly nextAt: string | null;
   readonly mutedUntil: string | null;
   readonly status: AlertStatus | null;
+  /** Addresses that nobody has confirmed. */
+  readonly unconfirmed: readonly string[];
 };
 /** A delivery as the service sends it. */
 export type SentDelivery = Pick<Delivery, 'id' | 'isRequested' | 'state' | 'reason'> & { readonly moment: string };

@@ -46,16 +46,25 @@ export const stateName = (state: DeliveryState, text: Text): string =>
     sent: text('Sent'),
     failed: text('Not sent'),
     skipped: text('Left out'),
+    shared: text('Sent'),
   })[state];
 
 export const reasonName = (reason: DeliveryReason, text: Text): string => {
   switch (reason) {
     case 'no-right':
-      return text('You could not open it at that time');
+      return text('The recipient could not open it at that time');
     case 'no-address':
-      return text('Your login has no address that may be written to');
+      return text('The recipient has no address that may be written to');
     case 'no-channel':
       return text('The channel may not be used');
+    case 'no-recipients':
+      return text('Nobody was to get it');
+    case 'no-right-to-share':
+      return text('You could not send it to others at that time');
+    case 'not-confirmed':
+      return text('The address is not confirmed');
+    case 'stopped':
+      return text('The recipient does not want it');
     case 'missed':
     case 'not-decided':
       return text('Nothing was sent at that time');
@@ -68,6 +77,7 @@ export const reasonName = (reason: DeliveryReason, text: Text): string => {
     case 'nothing-to-tell':
       return text('Nothing to tell');
     case 'content-too-large':
+    case 'too-many-recipients':
     case 'too-many-rows':
       return text('Too much data');
     case 'measure-not-numeric':

@@ -284,6 +284,13 @@ export const texts: Texts = {
   'The alert holds since {moment}': 'Die Warnung gilt seit {moment}',
   'The card has changed': 'Die Karte hat sich geändert',
   'The channel may not be used': 'Der Kanal darf nicht benutzt werden',
+  'Nobody was to get it': 'Niemand sollte es bekommen',
+  'You could not send it to others at that time': 'Sie durften es zu dieser Zeit nicht an andere senden',
+  'The address is not confirmed': 'Die Adresse ist nicht bestätigt',
+  'The recipient does not want it': 'Der Empfänger möchte es nicht',
+  'The recipient could not open it at that time': 'Der Empfänger konnte es zu dieser Zeit nicht öffnen',
+  'The recipient has no address that may be written to':
+    'Der Empfänger hat keine Adresse, an die geschrieben werden darf',
   'The data could not be read': 'Die Daten waren nicht lesbar',
   'The last check': 'Der letzten Prüfung',
   'The list can’t be shown': 'Die Liste kann nicht angezeigt werden',
@@ -295,9 +302,6 @@ export const texts: Texts = {
   To: 'Bis',
   'Too much data': 'Zu viele Daten',
   Waiting: 'Wartet',
-  'You could not open it at that time': 'Sie durften es zu der Zeit nicht öffnen',
-  'Your login has no address that may be written to':
-    'Ihre Anmeldung hat keine Adresse, an die geschrieben werden darf',
   'There is a view of this name already': 'Es gibt schon eine Ansicht mit diesem Namen',
   'Reset zoom': 'Zoom zurücksetzen',
   chart: 'Diagramm',

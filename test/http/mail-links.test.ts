@@ -1,17 +1,22 @@
-/** The links that end a schedule. */
+/** The links of messages: they end reports, or confirm an address. */
 import express from 'express';
 import request from 'supertest';
 import { beforeEach, expect, test } from 'vitest';
-import { createUnsubscribeRouter } from '../../src/http/unsubscribe.js';
+import { createMailLinksRouter } from '../../src/http/mail-links.js';
 
 let paused: string[] = [];
+let confirmed: string[] = [];
 beforeEach(() => {
   paused = [];
+  confirmed = [];
 });
 const app = express().use(
-  createUnsubscribeRouter({
-    read: async (text) => (text === 'mine.tag' ? 'mine' : text === 'gone.tag' ? 'gone' : undefined),
-    pause: async (scheduleId) => scheduleId === 'mine' && paused.push(scheduleId) > 0,
+  createMailLinksRouter({
+    read: async (text) =>
+      text === 'mine.tag' || text === 'gone.tag' ? { scheduleId: text.slice(0, 4), recipient: null } : undefined,
+    stop: async ({ scheduleId }) => scheduleId === 'mine' && paused.push(scheduleId) > 0,
+    readConfirm: async (text) => (text.startsWith('address.') ? 'address' : undefined),
+    confirm: async (id) => confirmed.push(id) === 1,
   }),
 );
 
@@ -38,3 +43,13 @@ test.each(['mine', 'mine.wrong', 'gone.tag', '%3Cb%3E.tag'])(
     expect(answer.text).not.toContain('<b>');
   },
 );
+
+test('an address is confirmed once, by a button, and not by opening the link', async () => {
+  const path = '/reports/confirm/address.tag';
+  const { status, text } = await request(app).get(path);
+  expect([status, confirmed]).toEqual([200, []]);
+  expect(text).toContain('<form method="post">');
+  expect([(await request(app).post(path)).status, (await request(app).post(path)).status]).toEqual([200, 404]);
+  expect((await request(app).post('/reports/confirm/mine.tag')).status).toBe(404);
+  expect((await request(app).post('/reports/unsubscribe/address.tag')).status).toBe(404);
+});

@@ -1,0 +1,187 @@
+/**
+ * By whose right a message is read and where it goes, at the moment at which it leaves. A message to others needs two
+ * rights: its maker's, to send the dashboard to others; and its recipient's own, by which it is read.
+ */
+import { randomUUID } from 'node:crypto';
+import type { FindRecipients, Granted, Refused } from '../deliver/sender.js';
+import { isSameJson } from '../domain/canonical-json.js';
+import { readAddress } from '../domain/deliver/address.js';
+import {
+  type Audience,
+  addressParts,
+  everyone,
+  isNamed,
+  mayAsk,
+  type Recipients,
+} from '../domain/deliver/recipients.js';
+import type { ClaimedDelivery, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { Clock, Tag } from '../domain/ports.js';
+import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
+import type { ListTenantUsers } from '../gateway/tenant-users.js';
+import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
+import type { Service } from './service.js';
+
+export type Passages = {
+  readonly setup: MailSetup;
+  readonly service: Pick<Service, 'store' | 'authenticate'>;
+  readonly findReportRight: FindReportRight;
+  readonly listTenantUsers: ListTenantUsers;
+};
+
+/** With what addresses without an account are recognized. */
+type Addresses = { readonly tag: Tag; readonly clock: Clock };
+
+/** By whose right a message is read, and where it goes. */
+export type Passage = {
+  readonly right: ReportRight;
+  readonly reader: ScheduleOwner;
+  readonly to: Granted['to'];
+  /** The id of an address that must be confirmed first. */
+  readonly asks?: string;
+};
+
+const isOf = ({ grant }: GuestCaller, owner: ScheduleOwner): boolean =>
+  grant.dataAppId === owner.dataAppId &&
+  grant.clientId === owner.clientId &&
+  grant.userIdentifier === owner.userIdentifier;
+
+export const callerOf = async (
+  { authenticate }: Pick<Service, 'authenticate'>,
+  token: string,
+): Promise<GuestCaller> => {
+  const caller = await authenticate(['guestToken'], token);
+  if (caller.kind !== 'guest') throw new Error('a guest token must authenticate a guest');
+  return caller;
+};
+
+type Finding = Pick<Passages, 'service' | 'findReportRight'>;
+
+/** The gateway knows users of one data app. A guest of another one can bear the same names, and has no right here. */
+export const findOwnRight = async (
+  { service, findReportRight }: Finding,
+  owner: ScheduleOwner,
+  requestId: string,
+): Promise<ReportRight | null> => {
+  const right = await findReportRight(owner, requestId);
+  return right !== null && isOf(await callerOf(service, right.token), owner) ? right : null;
+};
+
+/** Whom this user may send the dashboard to now; null: to nobody else. */
+export const findAudience = async (
+  passages: Passages,
+  owner: ScheduleOwner,
+  openedId: string,
+): Promise<Audience | null> => {
+  const right = await findOwnRight(passages, owner, randomUUID());
+  const domains = right?.scheduling.get(openedId);
+  if (domains === undefined) return null;
+  const users = await passages.listTenantUsers(owner.clientId);
+  return {
+    users: users.map(({ userIdentifier, claims }) => ({
+      userIdentifier,
+      address: addressOf(passages.setup, { claims }) ?? null,
+    })),
+    roles: [...new Set(users.flatMap(({ roles }) => roles))].toSorted(),
+    domains,
+  };
+};
+
+type Maker = { readonly right: ReportRight; readonly domains: readonly string[] };
+
+/** The right of the schedule's maker, if it may send the dashboard to others now. */
+const findMaker = async (passages: Finding, { schedule, id }: ClaimedDelivery): Promise<Maker | null> => {
+  const right = await findOwnRight(passages, schedule.owner, id);
+  const domains = right?.scheduling.get(schedule.openedId);
+  return right === null || domains === undefined ? null : { right, domains };
+};
+
+/** The address that a delivery is for; undefined: it is for a user, or the schedule names the address no longer. */
+const findAddress = async (
+  { tag }: Addresses,
+  { schedule: { owner }, recipient }: ClaimedDelivery,
+  { addresses }: Recipients,
+): Promise<string | undefined> => {
+  for (const address of addresses) if ((await tag(addressParts(owner, address))) === recipient) return address;
+  return undefined;
+};
+
+/** An address without an account gets what the maker sees, once somebody there has confirmed it. */
+const findPassageOfAddress = async (
+  { setup, service: { store }, clock }: Passages & Addresses,
+  { schedule: { owner }, recipient, isRequested }: ClaimedDelivery,
+  address: string,
+  { right, domains }: Maker,
+): Promise<Passage | Refused> => {
+  const isAllowed = [domains, setup.mail.allowedDomains].every((some) => readAddress(address, some) !== undefined);
+  if (setup.sender === null || !isAllowed) return { refused: 'no-address' };
+  const known = await store.reportAddresses.find(owner, recipient);
+  if (known === undefined) return { refused: 'not-confirmed' };
+  const passage = { right, reader: owner, to: { address } };
+  if (known.confirmedAt !== null) return passage;
+  return isRequested && mayAsk(known, clock.now()) ? { ...passage, asks: known.id } : { refused: 'not-confirmed' };
+};
+
+const findPassageOfUser = async (
+  passages: Passages,
+  { schedule, id, recipient }: ClaimedDelivery,
+  recipients: Recipients | null,
+): Promise<Passage | Refused> => {
+  const reader = { ...schedule.owner, userIdentifier: recipient };
+  const right = await findOwnRight(passages, reader, id);
+  if (right === null) return { refused: 'no-right' };
+  const { roles } = right;
+  if (recipients !== null && !isNamed(recipients, { userIdentifier: recipient, roles })) return { refused: 'no-right' };
+  const to = wayOf(passages.setup, right, schedule);
+  return to === undefined ? { refused: noWay(schedule) } : { right, reader, to };
+};
+
+/** Decides anew at each call. Rejects if it cannot be decided. */
+export const findPassage = async (
+  passages: Passages & Addresses,
+  delivery: ClaimedDelivery,
+): Promise<Passage | Refused> => {
+  const { schedule, recipient } = delivery;
+  const { recipients, owner, id } = schedule;
+  if (recipients === null) {
+    // The schedule may have lost its recipients after this delivery was planned.
+    return recipient === owner.userIdentifier ? findPassageOfUser(passages, delivery, null) : { refused: 'no-right' };
+  }
+  if ((await passages.service.store.schedules.listStopped(id)).includes(recipient)) return { refused: 'stopped' };
+  const maker = await findMaker(passages, delivery);
+  if (maker === null) return { refused: 'no-right-to-share' };
+  const address = await findAddress(passages, delivery, recipients);
+  return address === undefined
+    ? findPassageOfUser(passages, delivery, recipients)
+    : findPassageOfAddress(passages, delivery, address, maker);
+};
+
+/** Whether the same right holds still. Throws if another one does: the report must then be read anew. */
+export const isStillGood = async (
+  passages: Passages & Addresses,
+  delivery: ClaimedDelivery,
+  before: Passage,
+): Promise<boolean> => {
+  const now = await findPassage(passages, delivery);
+  if ('refused' in now || !isSameJson(now.to, before.to) || now.asks !== before.asks) return false;
+  if (now.right.token !== before.right.token) throw new Error('the right changed while the report was read');
+  return true;
+};
+
+/** The recipients of a schedule at this moment, without those who ended it. */
+export const findRecipients = async (
+  passages: Passages & Addresses,
+  delivery: ClaimedDelivery,
+): ReturnType<FindRecipients> => {
+  const { schedule } = delivery;
+  const { recipients, owner } = schedule;
+  // The schedule lost its recipients after this delivery was planned.
+  if (recipients === null) return { recipients: [owner.userIdentifier] };
+  if ((await findMaker(passages, delivery)) === null) return { refused: 'no-right-to-share' };
+  const users = await passages.listTenantUsers(owner.clientId);
+  const named = users.filter((user) => isNamed(recipients, user)).map(({ userIdentifier }) => userIdentifier);
+  const stopped = await passages.service.store.schedules.listStopped(schedule.id);
+  const digests = await Promise.all(recipients.addresses.map((address) => passages.tag(addressParts(owner, address))));
+  const all = new Set([...recipients.users, ...named, ...digests]);
+  return { recipients: [...all].filter((name) => name !== everyone && !stopped.includes(name)) };
+};

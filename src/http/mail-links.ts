@@ -1,0 +1,84 @@
+/**
+ * The links of messages: one ends reports, one confirms an address. Each is a page for people, and a POST, which mail
+ * programs send to end reports (RFC 8058). The address holds an unguessable tag, which is the only credential. It can end
+ * what that one recipient gets of that schedule, or confirm that one address, and nothing else.
+ */
+import express, { type RequestHandler, type Router } from 'express';
+import { plainPagePolicy, renderPlainPage } from './home.js';
+import { html } from './html.js';
+
+export const unsubscribePath = '/reports/unsubscribe';
+export const confirmPath = '/reports/confirm';
+
+/** `recipient` is null for the owner of a schedule without recipients. */
+export type Unsubscribed = { readonly scheduleId: string; readonly recipient: string | null };
+
+/** Returns what the address is about if the tag is right. */
+export type ReadUnsubscribe = (text: string) => Promise<Unsubscribed | undefined>;
+
+/** Returns false if there is nothing to act on any more. */
+type Act<About> = (about: About) => Promise<boolean>;
+
+type Options = {
+  readonly read: ReadUnsubscribe;
+  readonly stop: Act<Unsubscribed>;
+  /** Returns the id of the address that a link confirms, if its tag is right. */
+  readonly readConfirm: (text: string) => Promise<string | undefined>;
+  readonly confirm: Act<string>;
+};
+
+const policy = plainPagePolicy.replace("form-action 'none'", "form-action 'self'");
+
+type Pages = { readonly ask: string; readonly done: string; readonly unknown: string };
+
+const stopping: Pages = {
+  ask: renderPlainPage(html`<p>Stop these reports?</p><form method="post"><button>Stop them</button></form>`),
+  done: renderPlainPage(html`<p>You will get no more of these reports.</p>`),
+  unknown: renderPlainPage(html`<p>This link is not valid, or its schedule does not exist any more.</p>`),
+};
+const confirming: Pages = {
+  ask: renderPlainPage(
+    html`<p>Receive reports at your address?</p><form method="post"><button>Confirm</button></form>`,
+  ),
+  done: renderPlainPage(html`<p>Your address is confirmed. You will get the next report.</p>`),
+  unknown: renderPlainPage(html`<p>This link is not valid, was used before, or is too old.</p>`),
+};
+
+const page =
+  (answer: (text: string) => Promise<{ readonly status: number; readonly body: string }>): RequestHandler =>
+  async ({ params }, response) => {
+    const { status, body } = await answer(String(params.text));
+    const headers = {
+      'Content-Security-Policy': policy,
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+    };
+    response
+      .status(status)
+      .set({ 'Content-Type': 'text/html; charset=utf-8', ...headers })
+      .send(body);
+  };
+
+/** A GET changes nothing: programs that look for viruses open every link. */
+const addLink = <About>(
+  router: Router,
+  path: string,
+  { ask, done, unknown }: Pages,
+  { read, act }: { readonly read: (text: string) => Promise<About | undefined>; readonly act: Act<About> },
+): void => {
+  const missing = { status: 404, body: unknown };
+  const show = page(async (text) => ((await read(text)) === undefined ? missing : { status: 200, body: ask }));
+  const end = page(async (text) => {
+    const found = await read(text);
+    return found !== undefined && (await act(found)) ? { status: 200, body: done } : missing;
+  });
+  router.get(`${path}/:text`, show);
+  router.post(`${path}/:text`, end);
+};
+
+export const createMailLinksRouter = ({ read, stop, readConfirm, confirm }: Options): Router => {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  addLink(router, unsubscribePath, stopping, { read, act: stop });
+  addLink(router, confirmPath, confirming, { read: readConfirm, act: confirm });
+  return router;
+};

@@ -1,0 +1,64 @@
+/** Schedules of all users of a tenant on a dashboard, for those whom the policy lets manage them. */
+import { mostWatched, type ScheduleScope, type WatchedSchedule } from '../../domain/deliver/operator.js';
+import { nextMoment } from '../../domain/deliver/recurrence.js';
+import type { Reports } from '../../domain/deliver/reports.js';
+import { assertReports } from '../../domain/guest/access.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { Clock } from '../../domain/ports.js';
+import type { Store } from '../../domain/store/store.js';
+import { ownerOf } from './may-schedule.js';
+import { loadAudience } from './recipients.js';
+import { missingSchedule, type NamedSchedule } from './schedules.js';
+import { openDashboard } from './scope.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly reports: Pick<Reports, 'isOn' | 'hasLinks' | 'findAudience' | 'calendar'>;
+};
+
+/** Throws UNAUTHORIZED unless the guest may manage the tenant's schedules of the dashboard now. */
+const scopeFor = async ({ store, reports }: Deps, grant: GuestGrant, openedId: string): Promise<ScheduleScope> => {
+  const { embed, dashboard } = await openDashboard(store, grant, openedId);
+  assertReports(embed);
+  const { dataAppId, clientId } = grant;
+  await loadAudience({ reports }, ownerOf(grant), openedId);
+  return { dataAppId, clientId, dashboardId: dashboard.id };
+};
+
+/** Returns the newest first, without values that their users chose. */
+export const listTenantSchedules =
+  (deps: Deps) =>
+  async (
+    { grant }: GuestCaller,
+    { dashboardId }: Pick<NamedSchedule, 'dashboardId'>,
+  ): Promise<readonly WatchedSchedule[]> =>
+    deps.store.schedules.listAll(await scopeFor(deps, grant, dashboardId), mostWatched);
+
+/** Pauses or resumes a schedule. Moments that passed during a pause are not sent. */
+export const pauseTenantSchedule =
+  (deps: Deps) =>
+  async (
+    { grant }: GuestCaller,
+    { dashboardId, scheduleId, isPaused }: NamedSchedule & { readonly isPaused: boolean },
+  ): Promise<{ readonly id: string }> => {
+    const { store, clock, reports } = deps;
+    const scope = await scopeFor(deps, grant, dashboardId);
+    const isDone = isPaused
+      ? await store.schedules.pauseOf(scope, scheduleId)
+      : await store.schedules.resumeOf(scope, scheduleId, ({ recurrence }) =>
+          nextMoment(recurrence, reports.calendar, clock.now()),
+        );
+    if (!isDone) throw missingSchedule(scheduleId);
+    return { id: scheduleId };
+  };
+
+/** Deletes a schedule and its history. What has not left is not sent. */
+export const deleteTenantSchedule =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<{ readonly id: string }> => {
+    const scope = await scopeFor(deps, grant, dashboardId);
+    if (!(await deps.store.schedules.deleteOf(scope, scheduleId))) throw missingSchedule(scheduleId);
+    return { id: scheduleId };
+  };
