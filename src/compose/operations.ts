@@ -69,6 +69,7 @@ import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp 
 import { listDatamartColumns } from '../usecases/datamarts/columns.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '../usecases/datamarts/datamarts.js';
 import {
+  compareDatasourceColumns,
   createDatasource,
   deleteDatasource,
   listDatasources,
@@ -188,6 +189,7 @@ const table = {
   listDatasources: serve(datasources.listDatasources, listDatasources),
   syncDatasource: serve(datasources.syncDatasource, syncDatasource),
   listDatasourceTables: serve(datasourceTables.listDatasourceTables, listDatasourceTables),
+  compareDatasourceColumns: serve(datasourceTables.compareDatasourceColumns, compareDatasourceColumns),
   listDatamarts: serve(datamarts.listDatamarts, listDatamarts),
   createDatamart: serve(datamartWrites.createDatamart, createDatamart),
   updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),

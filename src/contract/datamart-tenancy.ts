@@ -1,7 +1,7 @@
 /** An operation of this project: which client the rows of each table of a datamart belong to, and why. */
 import { z } from 'zod';
-import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
-import type { TableOwnership } from '../domain/datamart/table-ownership.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { describeOwnership, type TableOwnership } from '../domain/datamart/table-ownership.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -31,33 +31,6 @@ const tableTenancy = z.object({
   message: z.string().nullable().describe('For an unreadable table: what is missing, and how to fix it.'),
 });
 
-type Written = z.input<typeof tableTenancy>;
-
-const ownerOf = ({ table, tenancy }: TableOwnership): Written['clientColumn'] => {
-  if (tenancy.kind === 'path') return { table: qualifiedName(tenancy.owner), column: tenancy.owner.columnName };
-  if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return null;
-  return { table: qualifiedName(table), column: tenancy.columnName };
-};
-
-const encodeTable = (ownership: TableOwnership): Written => {
-  const { table, tenancy } = ownership;
-  const steps = tenancy.kind === 'path' ? tenancy.steps : [];
-  return {
-    table: qualifiedName(table),
-    kind: tenancy.kind,
-    clientColumn: ownerOf(ownership),
-    path: steps.map(({ relationshipName, near, far }) => ({
-      relationshipName,
-      fromTable: qualifiedName(near),
-      fromColumn: near.columnName,
-      toTable: qualifiedName(far),
-      toColumn: far.columnName,
-    })),
-    reason: tenancy.kind === 'unreadable' ? tenancy.reason : null,
-    message: tenancy.kind === 'unreadable' ? tenancy.message : null,
-  };
-};
-
 /** Warnings in the answers of datamart writes: tables that no query may read. Absent if there are none. */
 export const tenancyWarnings = z
   .array(z.object({ table: z.string().describe('`schema.table`'), message: z.string() }))
@@ -86,7 +59,7 @@ export const getDatamartTenancy = operation({
     data: {
       datamartName: datamart.name,
       tenancyLevel: datamart.tenancy?.tenancyLevel ?? null,
-      tables: tables.map(encodeTable),
+      tables: tables.map(describeOwnership).map((table) => ({ ...table, path: [...table.path] })),
     },
     error: null,
   }),

@@ -5,6 +5,7 @@ import { datatypeKind } from '../domain/datamart/datatype.js';
 import type { ProposedRelationship, SourceProposals } from '../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../domain/datamart/source-schema.js';
 import type { DatasourceType } from '../domain/organization.js';
+import type { ColumnRepeats } from '../domain/query/engine.js';
 import { cardinality } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
@@ -216,6 +217,52 @@ export const listDatasourceTables = operation({
             },
           ],
         },
+      },
+      error: null,
+    },
+  },
+});
+
+const end = z.strictObject({ schemaName: identifier, tableName: identifier, columnName: identifier });
+
+const repeats = z.object({
+  rows: z.number().int().describe('Rows that were read and have a value.'),
+  repeated: z.number().int().describe('Values that more than one of these rows has.'),
+  isWhole: z.boolean().describe('False: the table has more rows, which were not read.'),
+});
+
+export type ComparedColumns = { readonly from: ColumnRepeats; readonly to: ColumnRepeats };
+
+export const compareDatasourceColumns = operation({
+  name: 'compareDatasourceColumns',
+  section: 'facts',
+  resource: 'Datasources',
+  summary: 'Count how often the values of two columns repeat',
+  description:
+    'Says whether the rows contradict the cardinality of a relationship of the two columns. Counts over the rows of all clients in the datasource’s own database, of each table at most the first million; answers counts and no value.',
+  credentials: ['serviceToken'],
+  roles: ['author'],
+  readsOnly: true,
+  showsData: true,
+  input: z.strictObject({ name: identifier.describe('The datasource.'), from: end, to: end }),
+  output: z.object({ data: z.object({ from: repeats, to: repeats }), error: noError }),
+  encode: ({ from, to }: ComparedColumns) => ({ data: { from, to }, error: null }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    DATASOURCE_ID_ERROR: 400,
+    METRIC_QUERY_ERROR: 400,
+  },
+  bindings: [{ method: 'POST', path: '/api/v2/datasource/columns/compare', from: 'body' }],
+  example: {
+    input: {
+      name: 'warehouse',
+      from: { schemaName: 'public', tableName: 'orders', columnName: 'customer_id' },
+      to: { schemaName: 'public', tableName: 'customers', columnName: 'id' },
+    },
+    output: {
+      data: {
+        from: { rows: 830, repeated: 88, isWhole: true },
+        to: { rows: 91, repeated: 0, isWhole: true },
       },
       error: null,
     },

@@ -76,6 +76,7 @@ export const prepareFlightsData = (
       until: (signal) => reads(engine.until(signal)),
       check: afterwards(engine.check),
       statement: afterwards(engine.statement),
+      countRepeats: afterwards(engine.countRepeats),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,

@@ -25,6 +25,7 @@ import { createDatabases, type Databases, type DatabasesOptions } from './dataso
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
 import { type AnyAsk, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';
+import { createCountRepeats } from './repeats.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { type QueryWatch, withoutValues } from './run/query-watch.js';
 import { run } from './run/run.js';
@@ -58,6 +59,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     until,
     check: createCheck(parts),
     statement: createStatement(parts),
+    countRepeats: createCountRepeats(databases, log),
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
     forget: async (datasourceId) => {

@@ -318,6 +318,10 @@ export const sampleHandlers: Handlers = {
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
   createDatasource: async () => datasource,
+  compareDatasourceColumns: async () => ({
+    from: { rows: 830, repeated: 88, isWhole: true },
+    to: { rows: 91, repeated: 0, isWhole: true },
+  }),
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   deleteDatasource: async () => datasource,

@@ -588,6 +588,52 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Revoke spare' }).waitFor({ state: 'detached' });
   });
 
+  test('columns of a model are connected by dragging one on another, and by keyboard', async () => {
+    await open('models/flights');
+    const column = (name: string) =>
+      page.locator(`button.column[data-table="main.${name.split('.')[0]}"][data-column="${name.split('.')[1]}"]`);
+    const dialog = page.getByRole('dialog', { name: 'New relationship' });
+    const lines = () => page.locator('.diagram path').count();
+    await column('flights.origin').waitFor();
+    const before = await lines();
+    await column('flights.origin').hover();
+    await page.mouse.down();
+    await column('tenants.iata').hover();
+    await shoot('model-drag');
+    await page.mouse.up();
+    await dialog.getByText('main.tenants.iata', { exact: true }).waitFor();
+    await dialog.getByLabel(/^How many rows/).selectOption('ManyToOne');
+    await dialog.getByText('A declared cardinality is believed').waitFor();
+    await dialog.getByRole('button', { name: 'Check the rows' }).click();
+    await dialog.getByText(/None repeats in the \d+ rows of now/).waitFor();
+    await dialog.getByLabel(/^How many rows/).selectOption('OneToOne');
+    await dialog.getByText('contradicted by the rows').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Add the relationship' }).isDisabled()).toBe(true);
+    expect(await dialog.textContent()).not.toMatch(/LAX|ATL/);
+    await shoot('model-contradicted');
+    await dialog.getByLabel(/^How many rows/).selectOption('ManyToOne');
+    await shoot('model-connect');
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add the relationship' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await lines()).toBe(before + 1);
+    await page.getByRole('row', { name: /main\.flights\.origin main\.tenants\.iata many to one declared/ }).waitFor();
+    expect(await violations()).toEqual([]);
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    expect(await lines()).toBe(before);
+    await column('tenants.iata').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByText('choose the other column').first().waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('main.tenants.name', { exact: true }).waitFor();
+    await dialog.getByText(/^main\.flights\./).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await lines()).toBe(before);
+  });
+
   test('an author relabels, hides and calculates columns of a model', async () => {
     await open('models/flights');
     await page.locator('summary', { hasText: 'main.flights' }).click();

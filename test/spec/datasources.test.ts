@@ -260,6 +260,11 @@ describe('sync', () => {
   });
 });
 
+const end = (tableName: string, columnName: string) => ({ schemaName: 'main', tableName, columnName });
+const compared = (name = 'compared', to = end('customers', 'id')): Input => ({
+  ...{ name, from: end('sales', 'customer'), to },
+});
+
 test('Auth: only the service token', async () => {
   for (const bearer of [null, 'wrong', house.apiKey]) {
     const message = /^invalid service token(?:\. This is an API key .*)?$/;
@@ -270,6 +275,9 @@ test('Auth: only the service token', async () => {
     expect(await refused('listDatasources AUTHENTICATION_ERROR', house, {}, { bearer })).toMatch(message);
     expect(await refused('syncDatasource AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(message);
     expect(await refused('listDatasourceTables AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toMatch(
+      message,
+    );
+    expect(await refused('compareDatasourceColumns AUTHENTICATION_ERROR', house, compared(), { bearer })).toMatch(
       message,
     );
   }
@@ -393,5 +401,36 @@ describe('tables', () => {
     await rm(at('gone-soon.duckdb'));
     await refused('listDatasourceTables DATASOURCE_CONNECTION_ERROR', house, { name: 'gone-soon' });
     await refused('listDatasourceTables INVALID_REQUEST_BODY', house, {});
+  });
+});
+
+describe('comparing two columns', () => {
+  test('counts values that repeat in each, and answers none of them', async () => {
+    await runOnFile(at('compared.duckdb'), [
+      'CREATE TABLE customers (id VARCHAR)',
+      "INSERT INTO customers VALUES ('acme'), ('globex'), ('globex')",
+      'CREATE TABLE sales (customer VARCHAR)',
+      "INSERT INTO sales VALUES ('acme'), ('acme'), ('globex'), (NULL)",
+    ]);
+    await ok(house, 'createDatasource', file('compared', at('compared.duckdb')));
+    expect((await ok(house, 'compareDatasourceColumns', compared())).data).toEqual({
+      from: { rows: 3, repeated: 1, isWhole: true },
+      to: { rows: 3, repeated: 1, isWhole: true },
+    });
+  });
+
+  test('refuses an unknown datasource or column, and one that cannot be read', async () => {
+    expect(await refused('compareDatasourceColumns DATASOURCE_ID_ERROR', house, compared('nowhere'))).toContain(
+      '"nowhere"',
+    );
+    const unknown = compared('compared', end('customers', 'Id'));
+    expect(await refused('compareDatasourceColumns INVALID_REQUEST_BODY', house, unknown)).toContain(
+      'main.customers.Id',
+    );
+    await runOnFile(at('not-there.duckdb'), ['CREATE TABLE one (id BIGINT)']);
+    await ok(house, 'createDatasource', file('not-there', at('not-there.duckdb')));
+    await ok(house, 'syncDatasource', { name: 'not-there' });
+    await rm(at('not-there.duckdb'));
+    await refused('compareDatasourceColumns METRIC_QUERY_ERROR', house, compared('not-there'));
   });
 });

@@ -34,6 +34,17 @@ describe('an operation', () => {
     }
   });
 
+  test('that counts in the rows of all tenants needs access to data besides the role', async () => {
+    const counting = all.filter(({ showsData }) => showsData === true);
+    expect(counting.map(({ name, roles }) => [name, roles])).toEqual([['compareDatasourceColumns', ['author']]]);
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role], false, `${role}-without-data`));
+      server.dispatched.length = 0;
+      const { status } = await ask(headers, 'POST', '/studio/api/v2/datasource/columns/compare');
+      expect([role, status, server.dispatched.length]).toEqual([role, 403, 0]);
+    }
+  });
+
   test('that makes or needs a credential is not offered to anybody', () => {
     const credentials = [
       'createApiKey',

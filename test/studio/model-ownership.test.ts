@@ -27,6 +27,7 @@ const leads = (parent: string, child: string, cardinality = 'ManyToOne') => ({
 });
 const model: StoredModel = {
   ...{ name: 'courses', updatedAt: '', companyIntegration: { name: 'courses' }, sharedTables: [] },
+  datamartOrganization: null,
   datamartTables: [table('bookings'), table('classes', { clientColumn: 'studio_id' }), table('members')],
   datamartRelationships: [leads('bookings', 'classes'), leads('bookings', 'members'), leads('members', 'classes')],
 };

@@ -52,6 +52,7 @@ const engine: Engine = {
   stream: never,
   check: never,
   statement: never,
+  countRepeats: never,
   until: () => engine,
   close: never,
   forgetClient: never,

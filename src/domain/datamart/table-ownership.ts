@@ -62,3 +62,47 @@ export const warningsOf = (ownerships: readonly TableOwnership[]): readonly Tena
   ownerships.flatMap(({ table, tenancy }) =>
     tenancy.kind === 'unreadable' ? [{ table: qualifiedName(table), message: tenancy.message }] : [],
   );
+
+/** An ownership in words and names, for the interface and for Studio. */
+export type DescribedOwnership = {
+  /** `schema.table`. */
+  readonly table: string;
+  readonly kind: Ownership['kind'];
+  /** The column that holds the clientId, in this table or in the last table of the path. */
+  readonly clientColumn: { readonly table: string; readonly column: string } | null;
+  readonly path: readonly {
+    readonly relationshipName: string;
+    readonly fromTable: string;
+    readonly fromColumn: string;
+    readonly toTable: string;
+    readonly toColumn: string;
+  }[];
+  /** Of an unreadable table. */
+  readonly reason: string | null;
+  readonly message: string | null;
+};
+
+const clientColumnOf = ({ table, tenancy }: TableOwnership): DescribedOwnership['clientColumn'] => {
+  if (tenancy.kind === 'path') return { table: qualifiedName(tenancy.owner), column: tenancy.owner.columnName };
+  if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return null;
+  return { table: qualifiedName(table), column: tenancy.columnName };
+};
+
+export const describeOwnership = (ownership: TableOwnership): DescribedOwnership => {
+  const { table, tenancy } = ownership;
+  const steps = tenancy.kind === 'path' ? tenancy.steps : [];
+  return {
+    table: qualifiedName(table),
+    kind: tenancy.kind,
+    clientColumn: clientColumnOf(ownership),
+    path: steps.map(({ relationshipName, near, far }) => ({
+      relationshipName,
+      fromTable: qualifiedName(near),
+      fromColumn: near.columnName,
+      toTable: qualifiedName(far),
+      toColumn: far.columnName,
+    })),
+    reason: tenancy.kind === 'unreadable' ? tenancy.reason : null,
+    message: tenancy.kind === 'unreadable' ? tenancy.message : null,
+  };
+};

@@ -59,6 +59,13 @@ export type Engine = Reads & {
     origin?: Pick<RequestSignal, 'requestId'>,
   ) => Promise<readonly SourceTable[]>;
   /**
+   * Counts the values that several rows of each column have, in the datasource's own database and without a tenant
+   * scope: only for operators, whom the caller has checked. Answers counts, never a value. Reads at most `maxRows` rows
+   * of each table, each count within the time of one query. Throws INVALID_REQUEST_BODY for a column that the
+   * datasource does not have, METRIC_QUERY_ERROR where the database refuses or is too slow, and never a driver's text.
+   */
+  readonly countRepeats: (question: RepeatsQuestion, signal: RequestSignal) => Promise<readonly ColumnRepeats[]>;
+  /**
    * Returns the databases of the datasource's server that may belong to a client. Throws DATASOURCE_CONNECTION_ERROR.
    */
   readonly listClientDatabases: (
@@ -75,6 +82,22 @@ export type Engine = Reads & {
    */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+export type RepeatsQuestion = {
+  readonly datasource: Datasource;
+  readonly columns: readonly ColumnRef[];
+  readonly maxRows: number;
+};
+
+/** The order is that of the question's columns. Values are compared byte by byte, as relationships compare them. */
+export type ColumnRepeats = {
+  /** Rows that were read and have a value. */
+  readonly rows: number;
+  /** Values that more than one of these rows has. */
+  readonly repeated: number;
+  /** Whether no row of the table was left out. */
+  readonly isWhole: boolean;
 };
 
 /** The engine for use cases. They must pass an abort signal to read. */

@@ -1,4 +1,5 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
+import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import { proposeFor, type SourceProposals } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { findTables, proposalsAbout } from '../../domain/datamart/source-search.js';
@@ -12,7 +13,7 @@ import type {
   ServerConnection,
 } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
-import type { Engine, RequestSignal } from '../../domain/query/engine.js';
+import type { ColumnRepeats, Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
@@ -195,6 +196,28 @@ export const listDatasourceTables =
       tables,
       proposals: tables.length === all.length ? proposals : proposalsAbout(proposals, tables),
     };
+  };
+
+/** Rows of a table that a comparison reads at most: more would take a database's time for an answer that stays the same. */
+const comparedRows = 1_000_000;
+
+/**
+ * Counts how often the values of two columns repeat, over the rows of all clients. Throws DATASOURCE_ID_ERROR, and
+ * INVALID_REQUEST_BODY for a column that the datasource does not have.
+ */
+export const compareDatasourceColumns =
+  ({ store, engine }: { readonly store: Pick<Store, 'datasources'>; readonly engine: Pick<Engine, 'countRepeats'> }) =>
+  async (
+    _caller: ServiceCaller,
+    { name, from, to }: { readonly name: string; readonly from: ColumnRef; readonly to: ColumnRef },
+    signal: RequestSignal,
+  ): Promise<{ readonly from: ColumnRepeats; readonly to: ColumnRepeats }> => {
+    const datasource = await store.datasources.findByName(name);
+    if (datasource === undefined) throw unknown(name);
+    const question = { datasource, columns: [from, to], maxRows: comparedRows };
+    const [ofFrom, ofTo] = await engine.countRepeats(question, signal);
+    if (ofFrom === undefined || ofTo === undefined) throw new TypeError('a count for each of two columns');
+    return { from: ofFrom, to: ofTo };
   };
 
 /**

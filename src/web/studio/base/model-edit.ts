@@ -26,8 +26,19 @@ export type StoredTable = {
   readonly datamartTableColumns: readonly StoredColumn[];
 };
 type StoredRelationship = Relationship & { readonly join: string | null };
+export type StoredTenancy = {
+  readonly tenancyLevel: string;
+  readonly schemaName: string | null;
+  readonly tableName: string | null;
+  readonly clientColumnType: string | null;
+  readonly tableClientNameColumn: string | null;
+  readonly tablePrimaryKeyColumn: string | null;
+  readonly primaryDatabase: string | null;
+};
 export type StoredModel = {
   readonly name: string;
+  /** Null: the model has no tenants. */
+  readonly datamartOrganization: StoredTenancy | null;
   readonly updatedAt: string;
   readonly companyIntegration: { readonly name: string };
   readonly datamartTables: readonly StoredTable[];

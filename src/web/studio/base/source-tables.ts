@@ -1,5 +1,4 @@
 /** What a source has, and what the service proposes about it. */
-import type { Api } from './api.js';
 import type { Relationship } from './relationship.js';
 
 export type SourceColumn = { readonly columnName: string; readonly datatype: string; readonly kind: string };
@@ -9,6 +8,7 @@ export type SourceTable = {
   readonly estimatedRows: number | null;
   readonly columns: readonly SourceColumn[];
   readonly primaryKey: readonly string[];
+  readonly uniqueKeys: readonly (readonly string[])[];
 };
 export type Catalogue = {
   readonly name: string;
@@ -35,10 +35,4 @@ export type Catalogue = {
       readonly reason: string;
     }[];
   };
-};
-
-export const readCatalogue = async (api: Api, name: string, signal?: AbortSignal): Promise<Catalogue> => {
-  const given = signal === undefined ? {} : { signal };
-  const { data } = await api.call<{ data: Catalogue }>('GET', 'datasource/tables', { query: { name }, ...given });
-  return data;
 };

@@ -1,9 +1,9 @@
 /** Models: which tables and columns may be shown, how they belong together, and whose rows they hold. */
 import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
-import '../parts/sample-rows.js';
-import { type Api, hasRole } from '../base/api.js';
-import { badge, type Column, link, list, moment } from '../base/kit.js';
+import '../parts/model-diagram.js';
+import { hasRole, StudioError } from '../base/api.js';
+import { type Column, link, list, moment } from '../base/kit.js';
 import {
   bodyOf,
   faultOf,
@@ -16,27 +16,24 @@ import {
   withTenants,
 } from '../base/model-draft.js';
 import { changeOf, type StoredModel } from '../base/model-edit.js';
+import { type Keys, keysOf, type TableTenancy } from '../base/model-tenancy.js';
+import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { readCatalogue } from '../base/source-tables.js';
+import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 
 type Listed = {
   readonly name: string;
   readonly updatedAt: string;
   readonly companyIntegration: { readonly name: string };
 };
-type TableTenancy = {
-  readonly table: string;
-  readonly kind: 'column' | 'master' | 'path' | 'shared' | 'database' | 'none' | 'unreadable';
-  readonly clientColumn: { readonly table: string; readonly column: string } | null;
-  readonly path: readonly { readonly toTable: string }[];
-  readonly message: string | null;
-};
 type Tenancy = { readonly datamartName: string; readonly tables: readonly TableTenancy[] };
 type Data = {
   readonly models: readonly Listed[];
   readonly tenancy: Tenancy | null;
   readonly stored: StoredModel | null;
+  /** Null: there are none to know, or the source cannot be reached. */
+  readonly keys: Keys | null;
   readonly sources: readonly string[];
 };
 
@@ -70,18 +67,28 @@ class ModelScreen extends Screen<Data> {
       sources: sources.data.map((one) => one.name),
       tenancy: tenancy?.data ?? null,
       stored,
+      keys: stored === null || !hasRole(this.api.session, 'author') ? null : await this.#keysOf(stored, signal),
     };
+  }
+
+  /** A model can be changed while its source is away. */
+  async #keysOf({ companyIntegration: { name } }: StoredModel, signal: AbortSignal): Promise<Keys | null> {
+    try {
+      return keysOf(await readCatalogue(this.api, name, signal));
+    } catch (error) {
+      if (error instanceof StudioError && error.code === 'DATASOURCE_CONNECTION_ERROR') return null;
+      throw error;
+    }
   }
 
   protected override needsLoad(before: ModelScreen['place'] | undefined): boolean {
     return super.needsLoad(before) || before?.query.get('source') !== this.place.query.get('source');
   }
 
-  protected override content({ models, tenancy, sources, stored }: Data): TemplateResult {
+  protected override content({ models, tenancy, sources, stored, keys }: Data): TemplateResult {
     const [name] = this.place.rest;
     if (name === 'new') return this.draft === null ? chooseSource(sources) : this.#new(this.draft);
-    if (tenancy !== null)
-      return html`${one(tenancy, this.api)} ${stored !== null && hasRole(this.api.session, 'author') ? this.#edit(stored) : nothing}`;
+    if (tenancy !== null) return this.#one(tenancy, stored, keys);
     const mayBuild = hasRole(this.api.session, 'author') && sources.length > 0;
     return html`<div class="head"><h1>Models</h1><p>A model says which tables and columns may be shown, and whose rows they hold.</p></div>
       ${list({
@@ -94,7 +101,16 @@ class ModelScreen extends Screen<Data> {
       })}`;
   }
 
-  #edit(stored: StoredModel): TemplateResult {
+  #one({ datamartName, tables }: Tenancy, stored: StoredModel | null, keys: Keys | null): TemplateResult {
+    const mayEdit = hasRole(this.api.session, 'author');
+    const shown = html`${redNotice(tables)} ${stored === null ? nothing : html`<studio-model-diagram .model=${stored} .tenancies=${tables}></studio-model-diagram>`}
+      ${tenancyList(tables, this.api)}`;
+    return html`<div class="head"><h1>${datamartName}</h1></div>
+      ${mayEdit && stored !== null ? this.#edit(stored, tables, keys) : shown}
+      <p>${link(addressOf('models'), 'All models')}</p>`;
+  }
+
+  #edit(stored: StoredModel, tenancies: readonly TableTenancy[], keys: Keys | null): TemplateResult {
     const save = ({ detail }: CustomEvent<StoredModel>): void =>
       void this.act(async () => {
         const { data } = await this.api.call<{ data: readonly StoredModel[] }>('GET', 'data-app/datamarts');
@@ -113,8 +129,7 @@ class ModelScreen extends Screen<Data> {
         );
         return ['The model is saved.', ...warnings.flatMap(({ message }) => message ?? [])].join(' ');
       });
-    return html`<h2>Change the model</h2>
-      <studio-model-editor .model=${stored} @model-change=${save}></studio-model-editor>`;
+    return html`<studio-model-editor .api=${this.api} .model=${stored} .tenancies=${tenancies} .keys=${keys} @model-change=${save}></studio-model-editor>`;
   }
 
   #new(draft: ModelDraft): TemplateResult {
@@ -263,52 +278,5 @@ const chooseSource = (
   sources: readonly string[],
 ): TemplateResult => html`<div class="head"><h1>New model</h1><p>Of which source?</p></div>
   <div class="cards">${sources.map((name) => html`<section class="card"><h2>${link(addressOf('models', ['new'], { source: name }), name)}</h2></section>`)}</div>`;
-
-const whose = ({ kind, clientColumn, path, message }: TableTenancy): string => {
-  const column = clientColumn === null ? '' : `${clientColumn.table}.${clientColumn.column}`;
-  switch (kind) {
-    case 'column':
-      return `the tenant in ${column}`;
-    case 'master':
-      return `one row for each tenant, by ${column}`;
-    case 'path':
-      return `the tenant in ${column}, by ${path.map(({ toTable }) => toTable).join(', then ')}`;
-    case 'shared':
-      return 'everybody reads every row';
-    case 'database':
-      return 'the tenant whose database it is';
-    case 'none':
-      return 'nobody: the model has no tenants';
-    case 'unreadable':
-      return message ?? 'nobody may read it';
-  }
-};
-
-const kindBadge = ({ kind }: TableTenancy): TemplateResult =>
-  kind === 'unreadable'
-    ? badge('not readable', 'bad')
-    : kind === 'shared'
-      ? badge('shared', 'warn')
-      : badge(kind === 'path' ? 'derived' : 'owned', 'good');
-
-/** Rows are shown to those who build and may see data of tenants. */
-const showsRows = ({ session }: Api): boolean => session.person.seesData && hasRole(session, 'author');
-
-const one = ({ datamartName, tables }: Tenancy, api: Api): TemplateResult => {
-  const rows = showsRows(api);
-  const bad = tables.filter(({ kind }) => kind === 'unreadable').length;
-  return html`<div class="head"><h1>${datamartName}</h1></div>
-    ${bad === 0 ? nothing : html`<p class="notice bad" role="alert">${bad === 1 ? 'One table has' : `${bad} tables have`} rows that belong to nobody. No query reads them until you say whose they are.</p>`}
-    <div class="table" tabindex="0" role="group" aria-label="List"><table>
-      <thead><tr><th scope="col">Table</th><th scope="col">State</th><th scope="col">Whose rows are these?</th>${rows ? html`<th scope="col">Sample</th>` : nothing}</tr></thead>
-      <tbody>${tables.map(
-        (table) => html`<tr>
-          <td><code>${table.table}</code></td><td>${kindBadge(table)}</td><td>${whose(table)}</td>
-          ${rows ? html`<td><studio-sample-rows .api=${api} table=${table.table}></studio-sample-rows></td>` : nothing}
-        </tr>`,
-      )}</tbody>
-    </table></div>
-    <p>${link(addressOf('models'), 'All models')}</p>`;
-};
 
 customElements.define('studio-model', ModelScreen);

@@ -2,9 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { type Catalogue, readCatalogue } from '../base/source-tables.js';
+import type { Catalogue } from '../base/source-tables.js';
 import type { UploadedSource, UploadFacts } from '../base/uploads.js';
 import '../parts/upload.js';
 

@@ -1,0 +1,132 @@
+/** The diagram of a model: what it shows of whose rows each table holds, where its tables stand, and what its lines join. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { withOwnership, withoutRelationship, withRelationship } from '../../src/web/studio/base/model-edit.js';
+import { graphOf } from '../../src/web/studio/base/model-graph.js';
+import { type Box, layOut, linesIn, neighbour } from '../../src/web/studio/base/model-layout.js';
+import { type Keys, stateOf, tenancyOf } from '../../src/web/studio/base/model-tenancy.js';
+import { leads, model, table } from './models.js';
+
+const none: Keys = new Map();
+const shop = model(
+  [
+    table('clients', ['id', 'name']),
+    table('orders', ['id', 'client'], { clientColumn: 'client' }),
+    table('lines', ['id', 'order', 'product']),
+    table('products', ['code', 'name']),
+  ],
+  [leads('lines.order', 'orders.id'), leads('lines.product', 'products.code', null)],
+);
+const statesOf = (of: typeof shop, keys = none): readonly string[] => tenancyOf(of, keys).map(stateOf);
+
+describe('whose rows the tables hold', () => {
+  test('is derived along relationships, and a table without an owner is nobody’s', () => {
+    expect(statesOf(shop)).toEqual(['owned', 'owned', 'derived', 'nobody’s']);
+    expect(tenancyOf(shop, none)[2]?.path).toMatchObject([{ fromTable: 'main.lines', toTable: 'main.orders' }]);
+  });
+
+  test('follows each unsaved change', () => {
+    expect(statesOf(withoutRelationship(shop, 'lines.order'))).toEqual(['owned', 'owned', 'nobody’s', 'nobody’s']);
+    expect(statesOf(withOwnership(shop, 'main.products', 'shared'))).toEqual(['owned', 'owned', 'derived', 'shared']);
+    expect(statesOf(withRelationship(shop, leads('products.code', 'orders.id')))[3]).toBe('derived');
+  });
+
+  test('follows an undeclared relationship only where a key proves it', () => {
+    const undeclared = { ...shop, datamartRelationships: [leads('lines.order', 'orders.id', null)] };
+    expect(statesOf(undeclared)[2]).toBe('nobody’s');
+    expect(statesOf(undeclared, new Map([['main.orders', [['id']]]]))[2]).toBe('derived');
+    expect(statesOf(undeclared, new Map([['main.orders', [['client', 'id']]]]))[2]).toBe('nobody’s');
+  });
+});
+
+describe('the graph', () => {
+  test('marks the lines that give rows their tenant, and what is many and one', () => {
+    const { lines } = graphOf(shop, tenancyOf(shop, none), none, new Set());
+    expect(lines).toMatchObject([
+      { from: { table: 'main.lines', column: 'order' }, isTenancy: true, isFromMany: true, isToMany: false },
+      { to: { table: 'main.products', column: 'code' }, isTenancy: false, isFromMany: null, isToMany: null },
+    ]);
+  });
+
+  test('folds long tables, and never what a line, a key or the tenant needs', () => {
+    const names = Array.from({ length: 40 }, (_, at) => `column_${at}`);
+    const wide = model(
+      [table('wide', names, { clientColumn: 'column_30' }), table('clients', ['id', 'name'])],
+      [leads('wide.column_39', 'clients.id')],
+    );
+    const keys: Keys = new Map([['main.wide', [['column_20']]]]);
+    const shown = (opened: readonly string[]) => graphOf(wide, tenancyOf(wide, keys), keys, new Set(opened)).tables[0];
+    const kept = shown([])?.columns.map(({ name }) => name) ?? [];
+    expect(kept).toEqual(expect.arrayContaining(['column_20', 'column_30', 'column_39']));
+    expect(kept.length + (shown([])?.folded ?? 0)).toBe(40);
+    expect(shown(['main.wide'])?.columns).toHaveLength(40);
+  });
+});
+
+const overlaps = (a: Box, b: Box): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+const models = fc
+  .record({
+    columns: fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 40 }),
+    links: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.constantFrom('ManyToOne', 'OneToMany', 'OneToOne', null)), {
+      maxLength: 60,
+    }),
+  })
+  .map(({ columns, links }) => {
+    const tables = columns.map((count, at) =>
+      table(
+        `t${at}`,
+        Array.from({ length: count }, (_, one) => `c${one}`),
+      ),
+    );
+    const end = (at: number): string => {
+      const index = at % columns.length;
+      return `t${index}.c${at % (columns[index] ?? 1)}`;
+    };
+    const relationships = links.map(([from, to, cardinality], at) => ({
+      ...leads(end(from), end(to), cardinality),
+      relationshipName: String(at),
+    }));
+    return { ...model(tables, relationships), datamartOrganization: null };
+  });
+
+describe('the layout', () => {
+  test('places each table beside the others, and each line at the rows of its columns', () => {
+    fc.assert(
+      fc.property(models, (any) => {
+        const graph = graphOf(any, tenancyOf(any, none), none, new Set());
+        const layout = layOut(graph);
+        const boxes = [...layout.boxes.values()];
+        expect(boxes).toHaveLength(any.datamartTables.length);
+        for (const [at, box] of boxes.entries()) {
+          expect([box.x, box.y].every((one) => Number.isFinite(one) && one >= 0)).toBe(true);
+          expect(box.x + box.width).toBeLessThanOrEqual(layout.width);
+          expect(box.y + box.height).toBeLessThanOrEqual(layout.height);
+          expect(boxes.slice(at + 1).some((other) => overlaps(box, other))).toBe(false);
+        }
+        expect(linesIn(graph, layout.boxes)).toHaveLength(any.datamartRelationships.length);
+        expect(layOut(graph)).toEqual(layout);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('of a star of 80 tables is no thread', () => {
+    const spokes = Array.from({ length: 79 }, (_, at) => table(`t${at}`, ['id', 'client', 'a', 'b', 'c', 'd']));
+    const star = model(
+      [table('clients', ['id', 'name']), ...spokes],
+      spokes.map(({ tableName }) => leads(`${tableName}.client`, 'clients.id')),
+    );
+    const { width, height } = layOut(graphOf(star, tenancyOf(star, none), none, new Set()));
+    expect(height).toBeLessThan(2000);
+    expect(width / height).toBeLessThan(4);
+  });
+
+  test('leads the arrow keys to the nearest table on that side', () => {
+    const { boxes } = layOut(graphOf(shop, tenancyOf(shop, none), none, new Set()));
+    expect(neighbour(boxes, 'main.orders', 1)).toBe('main.lines');
+    expect(neighbour(boxes, 'main.lines', 1)).toBeUndefined();
+    expect(['main.orders', 'main.products']).toContain(neighbour(boxes, 'main.lines', -1));
+  });
+});
