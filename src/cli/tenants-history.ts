@@ -32,7 +32,7 @@ const checked = z.object({
   faults: z.array(
     z.object({
       level: z.enum(['error', 'warning']),
-      clientId: z.string(),
+      clientId: z.string().nullable(),
       metric: z.string().nullable(),
       text: z.string(),
     }),
@@ -85,7 +85,12 @@ export const tenantsCheck = async (args: readonly string[]): Promise<number> => 
   const isFailed = answer.faults.some(({ level }) => level === 'error');
   if (values.json === true) console.log(JSON.stringify(answer, null, 2));
   else {
-    const rows = answer.faults.map(({ level, clientId, metric, text }) => [level, clientId, metric ?? '-', text]);
+    const rows = answer.faults.map(({ level, clientId, metric, text }) => [
+      level,
+      clientId ?? 'all',
+      metric ?? '-',
+      text,
+    ]);
     if (rows.length > 0) console.log(tableText(['LEVEL', 'TENANT', 'METRIC', 'FAULT'], rows));
     const metrics = answer.tenants.reduce((sum, one) => sum + one.metrics, 0);
     console.log(

@@ -65,6 +65,7 @@ import { mergeDashboardContent } from '../usecases/dashboards/merge-content.js';
 import { proposeDashboardContent } from '../usecases/dashboards/propose-content.js';
 import { exportDashboard, exportEmbed, importDashboard } from '../usecases/dashboards/transfer.js';
 import { tryDashboardContent } from '../usecases/dashboards/try-content.js';
+import { listUnreadableMetrics } from '../usecases/dashboards/unreadable-metrics.js';
 import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from '../usecases/data-apps.js';
 import { listDatamartColumns } from '../usecases/datamarts/columns.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '../usecases/datamarts/datamarts.js';
@@ -182,6 +183,7 @@ const table = {
   mergeDashboardContent: serve(dashboardContent.mergeDashboardContent, mergeDashboardContent),
   proposeDashboardContent: serve(dashboardContent.proposeDashboardContent, proposeDashboardContent),
   tryDashboardContent: serve(dashboardContent.tryDashboardContent, tryDashboardContent),
+  listUnreadableMetrics: serve(dashboardContent.listUnreadableMetrics, listUnreadableMetrics),
   createDataApp: serve(dataApps.createDataApp, createDataApp),
   createDatasource: serve(datasources.createDatasource, createDatasource),
   updateDatasource: serve(datasources.updateDatasource, updateDatasource),

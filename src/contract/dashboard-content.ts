@@ -250,6 +250,38 @@ export const proposeDashboardContent = operation({
   },
 });
 
+type UnreadableMetric = { readonly metricId: string; readonly name: string; readonly message: string };
+
+export const listUnreadableMetrics = operation({
+  name: 'listUnreadableMetrics',
+  section: 'facts',
+  resource: 'Dashboards',
+  summary: 'List the metrics of a dashboard that read a table whose rows belong to nobody',
+  description:
+    'Every query of these metrics is refused. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Empty where each client has a database of its own.',
+  credentials: ['apiKey', 'serviceToken'],
+  roles: ['author', 'publisher', 'auditor'],
+  readsOnly: true,
+  input: z.strictObject({
+    ...target,
+    datamartName: identifier,
+    tableTenancySettings: list(z.strictObject({ name: identifier, clientColumn: identifier }))
+      .optional()
+      .describe('Client columns that the embeds of its copies add.'),
+  }),
+  output: z.object({
+    data: z.array(z.object({ metricId: z.string(), name: z.string(), message: z.string() })),
+    error: noError,
+  }),
+  encode: (found: readonly UnreadableMetric[]) => ({ data: [...found], error: null }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400, INVALID_DATAMART: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/data-app/dashboards/unreadable-metrics', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays', workspaceName: 'flights', datamartName: 'flights' },
+    output: { data: [], error: null },
+  },
+});
+
 export const tryDashboardContent = operation({
   name: 'tryDashboardContent',
   section: 'facts',

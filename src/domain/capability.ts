@@ -10,6 +10,7 @@ export const capabilityNames = [
   'read-content',
   'replace-content',
   'try-content',
+  'list-unreadable-metrics',
   'list-columns',
   'guest-boards',
 ] as const;

@@ -206,6 +206,7 @@ export const ownReasons = [
   'rls-values-apart',
   'rls-variable-unknown',
   'rollout-state',
+  'rollout-unreadable',
   'row-too-large',
   'same-failed-credential',
   'semantic-column-twice',

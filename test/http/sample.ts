@@ -298,6 +298,7 @@ export const sampleHandlers: Handlers = {
   }),
   proposeDashboardContent: async () => ({ layout: [], filters: [], metrics: [], gridMargin: [] }),
   tryDashboardContent: async () => [],
+  listUnreadableMetrics: async () => [],
   eraseClient: async () => ({
     dashboards: 1,
     embeds: 1,

@@ -103,3 +103,14 @@ test('a client whose id no longer fits the tenancy of the datamart is refused', 
   await ok(house, 'updateDatamart', { datamartName: 'shop', tenancySettings });
   await refused('tryDashboardContent CLIENT_ID_ERROR', house, inputOf('acme-board', definition()));
 });
+
+test('metrics that read a table of nobody are listed with the reason; a template that reads none has an empty list', async () => {
+  const target = { dashboardId: 'acme-board', workspaceName: 'shop', datamartName: 'shop' };
+  expect((await ok(house, 'listUnreadableMetrics', target)).data).toEqual([]);
+  const refuses = (what: Parameters<typeof refused>[0], parts: Input) => refused(what, house, { ...target, ...parts });
+  await refuses('listUnreadableMetrics WORKSPACE_ID_ERROR', { workspaceName: 'nowhere' });
+  await refuses('listUnreadableMetrics INVALID_DASHBOARD_ID', { dashboardId: 'nothing' });
+  await refuses('listUnreadableMetrics INVALID_DATAMART', { datamartName: 'nothing' });
+  await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { clientId: 'acme' });
+  await refused('listUnreadableMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
+});

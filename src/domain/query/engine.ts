@@ -4,6 +4,7 @@ import type { MetricDefinition, Sort } from '../dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
 import type { TenantScope } from '../datamart/tenant.js';
+import type { UnreadableReason } from '../datamart/unreadable-table.js';
 import type { Condition, Scalar } from '../filter/filter.js';
 import type { Datasource } from '../organization.js';
 import type { Reason } from '../reasons.js';
@@ -124,6 +125,33 @@ const typeFaults: ReadonlySet<Reason> = new Set([
 /** Whether every query of the metric would be refused for its names or types, whoever asks. */
 export const isTypeFault = (error: unknown): error is Refusal =>
   error instanceof Refusal && typeFaults.has(error.reason);
+
+type TenancyReason =
+  | `table-${UnreadableReason}`
+  | 'tenancy-join-types'
+  | 'tenancy-column-missing'
+  | 'client-column-missing'
+  | 'client-column-type'
+  | 'primary-table-not-shared';
+
+const tenancyReasons: Readonly<Record<TenancyReason, true>> = {
+  'table-no-owner': true,
+  'table-several-paths': true,
+  'table-cardinality-unknown': true,
+  'table-key-within-client': true,
+  'table-tenancy-path-unknown': true,
+  'table-tenancy-path-nowhere': true,
+  'table-cycle': true,
+  'tenancy-join-types': true,
+  'tenancy-column-missing': true,
+  'client-column-missing': true,
+  'client-column-type': true,
+  'primary-table-not-shared': true,
+};
+
+/** Whether a query was refused since its datamart does not say which client the rows of a table belong to. */
+export const isTenancyFault = (error: unknown): error is Refusal =>
+  error instanceof Refusal && Object.hasOwn(tenancyReasons, error.reason);
 
 export type MetricQuestion = {
   readonly datasource: Datasource;

@@ -2,7 +2,6 @@
  * Checks a template before a roll-out: every metric is run for some tenants, each with its own scope, as it would be
  * after the roll-out. Says what fails, is empty, is cut off or is slow. Answers no rows and writes nothing.
  */
-import type { Call } from '../../contract/client.js';
 import type { DashboardContent, TriedMetric } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Policy } from '../policy/policy.js';
@@ -11,9 +10,9 @@ import { type DriftContext, detectDrift, rememberVersions } from './drift.js';
 import { recordTemplate } from './editions.js';
 import type { RolloutLedger, TenantDashboard } from './model.js';
 import type { TemplateVersions } from './template-versions.js';
+import { listUnreadable, type UnreadableDeps } from './unreadable.js';
 
-export type CheckDeps = {
-  readonly upstream: Call;
+export type CheckDeps = UnreadableDeps & {
   readonly ledger: Pick<RolloutLedger, 'listDashboards'>;
   readonly versions: TemplateVersions;
 };
@@ -28,7 +27,8 @@ export type CheckInput = {
 export type CheckFault = {
   /** An error would reach that tenant's users; a warning may be as it should be. */
   readonly level: 'error' | 'warning';
-  readonly clientId: string;
+  /** Null: the fault is of the template, for every tenant. */
+  readonly clientId: string | null;
   /** Null: the fault is of the copy. */
   readonly metric: string | null;
   readonly text: string;
@@ -106,6 +106,10 @@ export const checkTemplate = async (deps: CheckDeps, policy: Policy, input: Chec
   const { upstream, versions } = deps;
   const target = await recordTemplate(deps, policy, input.template);
   const copies = createCopies(upstream, policy.workspace);
+  const unreadable = await listUnreadable(deps, policy, input.template);
+  const ofTemplate = unreadable.map(
+    ({ name, message }): CheckFault => ({ level: 'error', clientId: null, metric: name, text: message }),
+  );
   const known = await versions.list(input.template);
   const context = { target, known, findVersion: rememberVersions(versions), copies };
   const checked = [];
@@ -115,6 +119,6 @@ export const checkTemplate = async (deps: CheckDeps, policy: Policy, input: Chec
   return {
     ...{ template: input.template, version: target.version },
     tenants: checked.map(({ clientId, metrics }) => ({ clientId, metrics })),
-    faults: checked.flatMap(({ faults }) => faults),
+    faults: [...ofTemplate, ...checked.flatMap(({ faults }) => faults)],
   };
 };

@@ -120,7 +120,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   };
   const commands = [
     adminCommand('rollout-plan', planInput, (input) =>
-      planRollout({ upstream, versions, ledger }, policies.current(), input),
+      planRollout({ upstream, versions, ledger, capabilities: options.capabilities }, policies.current(), input),
     ),
     adminCommand('rollout-apply', applyInput, async ({ canary, choices, ...input }, by) => {
       const { refOf } = options.ledger;
@@ -141,7 +141,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
         ...{ startedBy, startedAt: startedAt.toISOString() },
       })),
     })),
-    ...templateCommands({ upstream, versions, ledger }, policies),
+    ...templateCommands({ upstream, versions, ledger, capabilities: options.capabilities }, policies),
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
   const takeOver: FinishWork = async () => {

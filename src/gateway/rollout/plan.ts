@@ -1,5 +1,4 @@
 /** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
-import type { Call } from '../../contract/client.js';
 import { type ShownConflict, showConflicts } from '../../domain/dashboard/merge/merge-dashboard.js';
 import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -12,9 +11,9 @@ import { cohortName } from './model.js';
 import { eachOf } from './pool.js';
 import { loadRollout } from './rollout.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
+import { listUnreadable, type Unreadable, type UnreadableDeps } from './unreadable.js';
 
-export type PlanDeps = {
-  readonly upstream: Call;
+export type PlanDeps = UnreadableDeps & {
   readonly ledger: RolloutLedger;
   readonly versions: TemplateVersions;
   readonly width?: number;
@@ -39,6 +38,8 @@ export type PlanPage = {
   readonly version: string;
   readonly label: string | null;
   readonly tenants: readonly PlannedTenant[];
+  /** On the first page: metrics for which the template would not be rolled out. */
+  readonly unreadable: readonly Unreadable[];
   /** The cursor of the next page. Null if this page is the last. */
   readonly next: string | null;
 };
@@ -99,6 +100,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
     template: target.template,
     version: target.version,
     label: target.label,
+    unreadable: input.after === '' ? await listUnreadable(deps, policy, input.template) : [],
     tenants: page.flatMap(({ dashboardId }) => planned.get(dashboardId) ?? []),
     next: page.length < input.limit ? null : (page.at(-1)?.tenantRef ?? null),
   };

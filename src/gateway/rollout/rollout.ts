@@ -19,6 +19,7 @@ import { cohortOf } from './model.js';
 import { eachOf } from './pool.js';
 import type { TemplateVersions } from './template-versions.js';
 import { type TrialContext, tryCanaries } from './trial.js';
+import { assertReadable } from './unreadable.js';
 
 export type RolloutDeps = {
   readonly upstream: Call;
@@ -216,6 +217,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   const target = await deps.versions.record(policy.workspace, template, { label });
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
+  await assertReadable(deps, policy, template);
   const running = await deps.ledger.findLeased(template);
   if (running !== undefined) throw conflict(`Roll-out ${running} of this template is running.`);
   const rollout: Rollout = {

@@ -5,7 +5,12 @@
  */
 import type { WireResponse } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
-import { getDashboardContent, replaceDashboardContent, tryDashboardContent } from '../../contract/dashboard-content.js';
+import {
+  getDashboardContent,
+  listUnreadableMetrics,
+  replaceDashboardContent,
+  tryDashboardContent,
+} from '../../contract/dashboard-content.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
 import { listDatamartColumns } from '../../contract/datamart-columns.js';
 import { listEmbeds } from '../../contract/embeds.js';
@@ -82,6 +87,11 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: tryDashboardContent,
     does: "run metrics for a client before they are on the client's dashboard",
     reason: 'The interface queries only metrics that are stored.',
+  },
+  'list-unreadable-metrics': {
+    operation: listUnreadableMetrics,
+    does: 'list the metrics of a template that read a table whose rows belong to nobody',
+    reason: 'The interface says so only when a metric is queried.',
   },
   'list-columns': {
     operation: listDatamartColumns,

@@ -36,7 +36,7 @@ const quote = (name: string): string => JSON.stringify(name);
 /**
  * Returns the dashboard. Throws INVALID_DASHBOARD_ID, also for a dashboard of another data app, as if it did not exist.
  */
-const loadDashboard = async (
+export const loadDashboard = async (
   store: Store,
   caller: Caller,
   workspace: Workspace,
@@ -66,7 +66,7 @@ const lockDashboard = async (store: Store, caller: Caller, workspace: Workspace,
  * Whether the metric belongs to the dashboard's content. A dashboard of the organization may hold metrics of clients,
  * which only those clients may see.
  */
-const isOwn =
+export const isOwn =
   ({ owner }: Dashboard) =>
   ({ metric }: PlacedMetric): boolean =>
     metric.owner === null || (owner !== null && isOpenTo(metric.owner, owner));

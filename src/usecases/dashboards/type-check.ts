@@ -48,9 +48,14 @@ const scopeOf = async (store: Store, datamart: Datamart, clientId: string | null
   }
 };
 
-type Source = Omit<TypeQuestion, 'definition' | 'conditions'>;
+export type CheckSource = Omit<TypeQuestion, 'definition' | 'conditions'>;
 
-const sourceOf = async (store: Store, datamart: Datamart, clientId: string | null): Promise<Source | undefined> => {
+/** What a check of a metric asks about. Undefined: there is no database to ask. */
+export const checkSourceOf = async (
+  store: Store,
+  datamart: Datamart,
+  clientId: string | null,
+): Promise<CheckSource | undefined> => {
   const datasource = await store.datasources.findById(datamart.datasourceId);
   const tenant = await scopeOf(store, datamart, clientId);
   return datasource === undefined || tenant === undefined ? undefined : { datasource, datamart, tenant };
@@ -67,7 +72,7 @@ type Ask = (probe: TypeProbe) => Promise<string | undefined>;
 
 /** Returns the fault of a probe. Any other failure is of the moment, and the engine has logged it. */
 const askOf =
-  ({ engine }: Deps, source: Source, signal: AbortSignal): Ask =>
+  ({ engine }: Deps, source: CheckSource, signal: AbortSignal): Ask =>
   async ({ place, definition, conditions, says }) => {
     try {
       await engine.check({ ...source, definition, conditions }, signal);
@@ -103,7 +108,9 @@ const metricFaults = async (
   let fewest: readonly string[] | undefined;
   for (const datamart of datamarts) {
     if (definitionFaults(definition, datamart).length > 0) continue;
-    const source = hasUnknownTypes(definition, datamart) ? await sourceOf(deps.store, datamart, clientId) : undefined;
+    const source = hasUnknownTypes(definition, datamart)
+      ? await checkSourceOf(deps.store, datamart, clientId)
+      : undefined;
     if (source === undefined) return [];
     const faults = await faultsOf(askOf(deps, source, signal), definition, datamart);
     if (faults.length === 0) return [];

@@ -9,7 +9,8 @@ type Checked = {
   readonly tenants: readonly { readonly clientId: string; readonly metrics: number }[];
   readonly faults: readonly {
     readonly level: 'error' | 'warning';
-    readonly clientId: string;
+    /** Null: every tenant. */
+    readonly clientId: string | null;
     readonly metric: string | null;
     readonly text: string;
   }[];
@@ -48,8 +49,8 @@ export class Check extends LitElement {
     const metrics = tenants.reduce((sum, one) => sum + one.metrics, 0);
     const errors = faults.filter(({ level }) => level === 'error').length;
     const done = `${metrics} metrics of ${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'} were run.`;
-    if (tenants.length === 0) return html`<p>No tenant has a copy yet, so there is nothing to run.</p>`;
-    return html`<p>${done} ${errors === 0 ? 'None fails.' : html`<strong>${errors} of them ${errors === 1 ? 'fails' : 'fail'}, so a roll-out would stop before it writes.</strong>`}</p>
+    if (tenants.length === 0 && errors === 0) return html`<p>No tenant has a copy yet, so there is nothing to run.</p>`;
+    return html`<p>${done} ${errors === 0 ? 'None fails.' : html`<strong>${errors} ${errors === 1 ? 'fault stops' : 'faults stop'} a roll-out before it writes.</strong>`}</p>
       ${
         faults.length === 0
           ? nothing
@@ -58,7 +59,7 @@ export class Check extends LitElement {
               <tbody>${faults.map(
                 ({ level, clientId, metric, text }) => html`<tr>
                   <td>${badge(level, level === 'error' ? 'bad' : 'warn')}</td>
-                  <td>${link(addressOf('tenants', [clientId]), clientId)}</td><td>${metric ?? ''}</td><td>${text}</td>
+                  <td>${clientId === null ? 'every tenant' : link(addressOf('tenants', [clientId]), clientId)}</td><td>${metric ?? ''}</td><td>${text}</td>
                 </tr>`,
               )}</tbody>
             </table></div>`

@@ -9,7 +9,7 @@ import './sample-rows.js';
 const showsRows = ({ session }: Api): boolean => session.person.seesData && hasRole(session, 'author');
 
 const redText = (count: number): string =>
-  `${count === 1 ? 'One table has' : `${count} tables have`} rows that belong to nobody. No query reads them until you say whose they are.`;
+  `${count === 1 ? 'One table has' : `${count} tables have`} rows that belong to nobody. No query reads them until you say whose they are, and no template that reads them is rolled out.`;
 
 /** Says that tables are nobody's. Nothing where each table has an owner. */
 export const redNotice = (tenancies: readonly TableTenancy[]): TemplateResult | typeof nothing => {

@@ -28,6 +28,8 @@ type Plan = {
   readonly template: string;
   readonly version: string;
   readonly tenants: readonly Planned[];
+  /** Metrics that read a table whose rows belong to nobody: the template is not rolled out. */
+  readonly unreadable: readonly { readonly metricId: string; readonly name: string; readonly message: string }[];
   readonly next: string | null;
 };
 type Listed = { readonly id: string; readonly template: string; readonly version: string; readonly state: string };
@@ -111,15 +113,16 @@ class PublishScreen extends Screen<Data> {
       <section class="card"><h2>Earlier roll-outs</h2>${earlier(data.rollouts)}</section>`;
   }
 
-  #plan({ template, version, tenants, next }: Plan, history: TemplateHistory | null): TemplateResult {
+  #plan({ template, version, tenants, next, unreadable }: Plan, history: TemplateHistory | null): TemplateResult {
     const waiting = tenants.filter(({ status }) => status !== 'up-to-date').length;
     const conflicts = tenants.filter((tenant) => tenant.conflicts.length > 0).length;
     const mayPublish = hasRole(this.api.session, 'publisher');
     return html`<div class="head"><h1>Roll out ${template}</h1><p>Version <code>${version.slice(0, 8)}</code>.
         ${waiting === 0 ? 'Every copy has it.' : `${waiting}${next === null ? '' : ' or more'} of the copies differ from it; ${conflicts} of them changed the same things.`}</p></div>
+      ${unreadable.length === 0 ? nothing : blocked(unreadable)}
       ${history === null || history.unpublished.length === 0 ? nothing : changesIn(history)}
       ${hasRole(this.api.session, 'author', 'publisher') ? html`<studio-check .api=${this.api} template=${template}></studio-check>` : nothing}
-      ${mayPublish ? this.#form(template, version, tenants) : nothing}
+      ${mayPublish && unreadable.length === 0 ? this.#form(template, version, tenants) : nothing}
       ${mayPublish ? this.#conflicts(tenants) : nothing}
       <section class="card"><h2>What would happen</h2>
         <div class="table" tabindex="0" role="group" aria-label="List"><table>
@@ -290,5 +293,10 @@ const earlier = (rollouts: readonly Earlier[]): TemplateResult =>
           </tr>`,
         )}</tbody>
       </table></div>`;
+
+const blocked = (unreadable: Plan['unreadable']): TemplateResult => html`<div class="failure" role="alert">
+  <p><strong>It cannot be rolled out: it reads tables whose rows belong to nobody.</strong> ${link(addressOf('models'), 'Say whose they are')} first.</p>
+  <ul>${unreadable.map(({ name, message }) => html`<li>${name}: ${message}</li>`)}</ul>
+</div>`;
 
 customElements.define('studio-publish', PublishScreen);

@@ -1,0 +1,41 @@
+/** A template is not rolled out while a metric of it reads a table whose rows belong to nobody: no query answers it. */
+import type { Call } from '../../contract/client.js';
+import { listUnreadableMetrics } from '../../contract/dashboard-content.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Policy } from '../policy/policy.js';
+import type { Capabilities } from '../upstream/capabilities.js';
+
+export type UnreadableDeps = { readonly upstream: Call; readonly capabilities: Pick<Capabilities, 'supports'> };
+
+export type Unreadable = { readonly metricId: string; readonly name: string; readonly message: string };
+
+/** Empty for a service that cannot say it: the trial of the canary tenants, and each query, refuse such a metric too. */
+export const listUnreadable = async (
+  { upstream, capabilities }: UnreadableDeps,
+  { workspace, templates }: Policy,
+  template: string,
+): Promise<readonly Unreadable[]> => {
+  const settings = templates.get(template)?.accessSettings;
+  if (settings === undefined || !(await capabilities.supports('list-unreadable-metrics'))) return [];
+  const { datamartName, tableTenancySettings } = settings;
+  const { data } = await upstream(listUnreadableMetrics, {
+    ...{ dashboardId: template, workspaceName: workspace, datamartName },
+    ...(tableTenancySettings === undefined ? {} : { tableTenancySettings }),
+  });
+  return data;
+};
+
+const mostNamed = 5;
+
+/** Throws NOT_SUPPORTED with each metric and why no query answers it. */
+export const assertReadable = async (deps: UnreadableDeps, policy: Policy, template: string): Promise<void> => {
+  const found = await listUnreadable(deps, policy, template);
+  if (found.length === 0) return;
+  const named = found.slice(0, mostNamed).map(({ name, message }) => `metric ${JSON.stringify(name)}: ${message}`);
+  const more = found.length > mostNamed ? ` And ${found.length - mostNamed} more metrics.` : '';
+  throw new Refusal(
+    'NOT_SUPPORTED',
+    `Template ${JSON.stringify(template)} cannot be rolled out: it reads tables whose rows belong to nobody. ${named.join(' ')}${more}`,
+    { reason: 'rollout-unreadable' },
+  );
+};

@@ -1,0 +1,67 @@
+/**
+ * Finds the metrics of a dashboard that read a table whose rows belong to nobody. Each is prepared like a query, in the
+ * scope of a client that does not exist, so tables between the named ones and those of custom SQL count too. No row is
+ * read.
+ */
+import { wholeProbe } from '../../domain/dashboard/type-probes.js';
+import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
+import { type Engine, isTenancyFault } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { unknownDatamart } from '../datamarts/tenancy.js';
+import { loadWorkspace } from '../workspaces.js';
+import { isOwn, loadDashboard } from './content.js';
+import { checkSourceOf } from './type-check.js';
+
+type Deps = { readonly store: Store; readonly engine: Pick<Engine, 'check'> };
+
+export type ListUnreadableMetrics = {
+  readonly dashboardId: string;
+  readonly workspaceName: string;
+  readonly datamartName: string;
+  /** The client columns that the embeds of its copies add. */
+  readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
+};
+
+export type UnreadableMetric = { readonly metricId: string; readonly name: string; readonly message: string };
+
+const readDatamart = async (
+  store: Store,
+  { datamartName, tableTenancySettings = [] }: ListUnreadableMetrics,
+): Promise<Datamart> => {
+  const datamart = await store.datamarts.findByName(datamartName);
+  if (datamart === undefined) throw unknownDatamart(datamartName);
+  return withTenancySettings(datamart, tableTenancySettings);
+};
+
+/**
+ * Returns the metrics with the reason of each. Empty where each client has a database of its own: there is none to ask
+ * for a template. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID or INVALID_DATAMART.
+ */
+export const listUnreadableMetrics =
+  ({ store, engine }: Deps) =>
+  async (
+    caller: ApiKeyCaller | ServiceCaller,
+    command: ListUnreadableMetrics,
+    signal: AbortSignal,
+  ): Promise<readonly UnreadableMetric[]> => {
+    const workspace = await loadWorkspace(store, command.workspaceName);
+    const dashboard = await loadDashboard(store, caller, workspace, command.dashboardId);
+    const source = await checkSourceOf(store, await readDatamart(store, command), null);
+    if (source === undefined) return [];
+    const found: UnreadableMetric[] = [];
+    for (const placed of (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard))) {
+      const { metricId, name, definition } = placed.metric;
+      const { definition: asked, conditions } = wholeProbe(definition);
+      try {
+        await engine.check({ ...source, definition: asked, conditions }, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof Refusal)) throw error;
+        // Other faults are of its columns, its types or the moment, and reported where the metric is run.
+        if (isTenancyFault(error)) found.push({ metricId, name, message: error.message });
+      }
+    }
+    return found;
+  };

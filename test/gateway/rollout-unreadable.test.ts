@@ -1,0 +1,111 @@
+/** A template is not rolled out while a metric of it reads a table whose rows belong to nobody. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
+import { checkTemplate } from '../../src/gateway/rollout/check.js';
+import { planRollout } from '../../src/gateway/rollout/plan.js';
+import { createRollouts } from '../../src/gateway/rollout/rollout.js';
+import { listUnreadable } from '../../src/gateway/rollout/unreadable.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { columnRef, metric as over, refusalOf } from '../engine/world.js';
+import { type Board, openBoard, openRolloutHouse, type RolloutHouse, withMetric } from './rollout-fixture.js';
+
+let house: RolloutHouse;
+let mart: Datamart;
+let board: Board;
+beforeAll(async () => {
+  house = await openRolloutHouse();
+  const found = await house.world.store.datamarts.findByName('sales');
+  if (found === undefined) throw new Error('the world has a datamart sales');
+  mart = found;
+});
+afterAll(() => house.close());
+
+let made = 0;
+beforeEach(async () => {
+  await change({ sharedTables: ['shops'] });
+  made += 1;
+  board = await openBoard(house, `unreadable-${made}`);
+  await board.provision(['a', 'b']);
+});
+
+const change = (parts: Partial<Datamart>) => house.world.store.datamarts.update({ ...mart, ...parts });
+const deps = () => ({ ...house, ledger: house.rolloutLedger });
+const apply = async (policy: Policy = board.policy) => {
+  const usual = { canary: [], steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
+  const { done } = await createRollouts({ ...deps(), width: 2 }).start(policy, { ...usual, template: board.template });
+  await done;
+};
+const namesIn = async (policy: Policy = board.policy) =>
+  (await listUnreadable(deps(), policy, board.template)).map(({ name }) => name);
+
+const byState: MetricDefinition = over('sales', {
+  dimensions: [{ name: 'State', column: columnRef('shops.state') }],
+  measures: [{ name: 'n', aggregate: 'COUNT' }],
+});
+const inSql: MetricDefinition = {
+  ...{ kind: 'sql', chart: { type: 'table' }, sql: 'SELECT count(*) AS n FROM shops', dimensions: [] },
+  ...{ measures: [{ name: 'n' }], filters: [], rlsVariables: [], sort: [], limit: null },
+};
+const reads = (definition: MetricDefinition) => (first: DashboardContent) =>
+  withMetric(first, 'by-shop', { definition });
+
+it.each([
+  ['of fields', byState],
+  ['in SQL', inSql],
+])('refuses it for a metric %s, names metric and table, and writes nothing', async (_, definition) => {
+  await board.publish(reads(definition));
+  await change({ sharedTables: [] });
+  const before = await Promise.all(['a', 'b'].map(async (one) => (await board.read(one)).digest));
+  const { code, reason, message } = await refusalOf(() => apply());
+  expect([code, reason]).toEqual(['NOT_SUPPORTED', 'rollout-unreadable']);
+  expect(message).toContain('"Metric by-shop"');
+  expect(message).toContain('main.shops');
+  expect(await Promise.all(['a', 'b'].map(async (one) => (await board.read(one)).digest))).toEqual(before);
+  expect((await house.rolloutLedger.list()).filter(({ template }) => template === board.template)).toEqual([]);
+});
+
+it('refuses it also for a metric that all copies have, and goes on once the table has an owner', async () => {
+  await board.publish(reads(byState));
+  await apply();
+  await change({ sharedTables: [] });
+  await board.publish((content) => withMetric(content, 'count', { name: 'Sales' }));
+  expect((await refusalOf(() => apply())).reason).toBe('rollout-unreadable');
+  await change({ sharedTables: ['shops'] });
+  await apply();
+  expect((await board.read('a')).content.metrics.map(({ name }) => name)).toContain('Sales');
+});
+
+it('is said by the check and by the plan, also where no tenant has a copy', async () => {
+  board = await openBoard(house, `unreadable-new-${made}`);
+  await board.publish(reads(byState));
+  await change({ sharedTables: [] });
+  const { faults } = await checkTemplate(deps(), board.policy, { template: board.template, tenants: 3 });
+  expect(faults).toEqual([
+    { level: 'error', clientId: null, metric: 'Metric by-shop', text: expect.stringContaining('main.shops') },
+  ]);
+  const plan = await planRollout(deps(), board.policy, { template: board.template, after: '', limit: 10 });
+  expect(plan.unreadable.map(({ name }) => name)).toEqual(['Metric by-shop']);
+});
+
+it('asks with the client columns that the policy gives to the copies, and only about the policy’s datamart', async () => {
+  await board.publish(reads(byState));
+  await change({ sharedTables: [] });
+  expect(await namesIn()).toEqual(['Metric by-shop']);
+  const template = board.policy.templates.get(board.template);
+  if (template === undefined) throw new Error('the policy names the template');
+  const tableTenancySettings = [{ name: 'main.shops', clientColumn: 'code' }];
+  const accessSettings = { ...template.accessSettings, tableTenancySettings };
+  const templates = new Map([[board.template, { ...template, accessSettings }]]);
+  expect(await namesIn({ ...board.policy, templates })).toEqual([]);
+});
+
+it('leaves it to the trial and to each query where the service cannot say it', async () => {
+  await board.publish(reads(byState));
+  await change({ sharedTables: [] });
+  expect(
+    await listUnreadable({ ...deps(), capabilities: fixedCapabilities([]) }, board.policy, board.template),
+  ).toEqual([]);
+});
