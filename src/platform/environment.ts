@@ -127,6 +127,7 @@ const overrides: readonly Override[] = [
   { variable: 'REDIS_URL', path: ['redisUrl'], read: asText },
   { variable: 'GUESTLIST_LOG_LEVEL', path: ['logLevel'], read: asText },
   { variable: 'GUESTLIST_DEMO', path: ['demo'], read: asSwitch },
+  { variable: 'GUESTLIST_RENDERS_NICENESS', path: ['renders', 'niceness'], read: asNumber },
   { variable: 'GUESTLIST_MCP', path: ['mcp', 'isEnabled'], read: asSwitch },
   { variable: 'GUESTLIST_ALLOWED_ORIGINS', path: ['gateway', 'allowedOrigins'], read: asList },
   { variable: 'GUESTLIST_PUBLIC_ORIGIN', path: ['gateway', 'publicOrigin'], read: asText },

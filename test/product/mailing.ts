@@ -58,6 +58,7 @@ export const startMailing = async ({ isOwnOrigin = false } = {}) => {
   const port = isOwnOrigin ? await freePort() : 0;
   const env = {
     ...{ GUESTLIST_DATA_DIR: join(folder, 'data'), GUESTLIST_LOG_LEVEL: 'silent', PORT: String(port) },
+    GUESTLIST_RENDERS_NICENESS: '0',
     GUESTLIST_SMTP_URL: mailbox.url,
     GUESTLIST_PUBLIC_ORIGIN: isOwnOrigin ? `http://127.0.0.1:${port}` : origin,
   };
@@ -69,10 +70,10 @@ export const startMailing = async ({ isOwnOrigin = false } = {}) => {
     await readFile(join(folder, 'data/credentials.json'), 'utf8'),
   );
   /** Logs a manager of LAX in, who has an address. */
-  const logIn = async (user: string): Promise<EmbedToken> => {
+  const logIn = async (user: string, more: object = {}): Promise<EmbedToken> => {
     const now = Math.floor(Date.now() / 1000);
     const claims = { iss: 'guestlist-demo', sub: user, org_id: 'LAX', roles: ['manager'], iat: now, exp: now + 600 };
-    const session = { ...claims, email: `${user}@customer.example` };
+    const session = { ...claims, email: `${user}@customer.example`, ...more };
     const signed = jwt.sign(session, createSecretKey(Buffer.from(credentials.demoJwtSecret)));
     return (await post<EmbedToken>(`${product.url}/embed-token`, {}, signed)).body;
   };
