@@ -86,7 +86,7 @@ const mayImport: Readonly<
   },
   // Authors and operators: calls the service by its operations and the gateway by its functions.
   studio: {
-    folders: ['contract', 'domain', 'gateway', 'platform', 'http'],
+    folders: ['contract', 'domain', 'gateway', 'platform', 'http', 'mcp'],
     packages: [/^express$/, /^openid-client$/, /^zod$/, /^node:/],
   },
   render: { folders: ['domain', 'platform'], packages: [/^playwright-core$/, /^node:/] },

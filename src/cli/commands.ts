@@ -124,6 +124,13 @@ export const commands: readonly Command[] = [
     exitsGood((await import('./studio-link.js')).runStudioLink(args)),
   ),
   command(
+    'operator-key',
+    'create|list|end ...',
+    'keys with which assistants of operators call /studio/mcp',
+    async (args) => exitsGood((await import('./operator-key.js')).runOperatorKey(args)),
+    ['create', 'list', 'end'],
+  ),
+  command(
     'conformance',
     '--base-url URL ...',
     'check a server against the interface specification',

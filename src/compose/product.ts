@@ -44,6 +44,8 @@ import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
 import { createSealer } from '../platform/sealing.js';
 import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';
+import { operatorKeyCommands } from '../studio/operator-keys.js';
+import { createStudioSessions, type StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
 import { assistantOpener } from './assistant.js';
@@ -236,16 +238,22 @@ const assetFiles = async (
   };
 };
 
-type StudioLinks = { readonly codes: LoginLinks; readonly origin: string; readonly first: string | null };
+type StudioLinks = {
+  readonly codes: LoginLinks;
+  readonly sessions: StudioSessions;
+  readonly origin: string;
+  readonly first: string | null;
+};
 
 /** Null if this installation serves no Studio. */
-const linksToStudio = (config: Config, { url, webFolder }: ProcessContext): StudioLinks | null => {
+const linksToStudio = (config: Config, { url, webFolder }: ProcessContext, { store }: Service): StudioLinks | null => {
   const { settings, isProduction } = config;
   if (!servesStudio(config, { gateway: true, service: true }, { webFolder })) return null;
   const codes = createLoginLinks({ clock, tokens });
   const origin = settings.gateway.publicOrigin ?? url;
   const isPrinted = settings.studio.loginLink ?? !isProduction;
-  return { codes, origin, first: isPrinted ? linkOf(origin, codes.create()) : null };
+  const sessions = createStudioSessions({ store: store.studioSessions, clock, ids, tokens, times: settings.studio });
+  return { codes, sessions, origin, first: isPrinted ? linkOf(origin, codes.create()) : null };
 };
 
 /** Opens Studio, which needs gateway and service in this process. */
@@ -257,9 +265,18 @@ const openConfiguredStudio = async (
   if (links === null || service === null || gateway === null) return { router: null, close: async () => {} };
   const { admission } = shared;
   const { log } = context;
-  const { codes, origin } = links;
-  const own = { page: pageOf(assets), readSystem, queries, reports, links: codes, origin };
-  return openStudio({ config, credentials, service, gateway, admission, clock, tokens, log, ...own });
+  const { codes, sessions, origin } = links;
+  const own = {
+    page: pageOf(assets),
+    readSystem,
+    queries,
+    reports,
+    links: codes,
+    sessions,
+    origin,
+    version: context.version,
+  };
+  return openStudio({ config, credentials, service, gateway, admission, clock, log, ...own });
 };
 
 type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> & { readonly setup: MailSetup | null };
@@ -283,7 +300,7 @@ const openConfiguredReports = async (
 const openFronts = async (given: Omit<PartsOfGateway, 'links'>, assets: Assets, resources: Resources) => {
   const { gateway: shared } = given.shared;
   const { config, service, metadata, context } = given;
-  const links = service === null || shared === null ? null : linksToStudio(config, context);
+  const links = service === null || shared === null ? null : linksToStudio(config, context, service);
   const parts = { ...given, links };
   const gateway = shared === null ? null : await resources.add(openConfiguredGateway(parts, shared));
   const checks = readinessChecks(config, metadata.database, [service, gateway?.router]);
@@ -352,7 +369,8 @@ const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: Shared
             sealer: createSealer(Buffer.from(credentials.encryptionKey, 'base64')),
             keepDays: mail.setup.mail.sessionDays,
           },
-    commands: links === null ? [] : [studioLinkCommand(links.codes, links.origin)],
+    commands:
+      links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     metrics,
     clock,
     log: context.log,

@@ -1,17 +1,17 @@
 /** Builds Studio over a gateway and a service of the same process. */
-import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Router } from 'express';
 import type { Reports } from '../domain/deliver/reports.js';
-import type { Clock, Tokens } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
 import { createSealer } from '../platform/sealing.js';
+import { createAssistantPath } from '../studio/assistants.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId } from '../studio/openid.js';
 import { createStudioRouter } from '../studio/router.js';
-import { createStudioSessions } from '../studio/sessions.js';
+import type { StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { removingFiles } from '../studio/uploads.js';
 import { createViews } from '../studio/views.js';
@@ -31,8 +31,9 @@ type StudioParts = {
   readonly gateway: OpenedGateway;
   readonly admission: Admission;
   readonly links: LoginLinks;
+  readonly sessions: StudioSessions;
+  readonly version: string;
   readonly clock: Clock;
-  readonly tokens: Tokens;
   readonly log: Log;
   readonly readSystem: ReadSystem;
   readonly queries: ReadQueries;
@@ -48,15 +49,19 @@ export type Studio = { readonly router: Router; readonly close: () => Promise<vo
 const hourMs = 3_600_000;
 
 export const openStudio = (parts: StudioParts): Studio => {
-  const { config, credentials, service, gateway, admission, links, clock, tokens, log, origin } = parts;
+  const { config, credentials, service, gateway, admission, links, sessions, clock, log, origin } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
   const { publicOrigin } = gatewaySettings;
   const { store, dispatch, authenticate } = service;
-  const ids = { uuid: randomUUID };
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
-  const sessions = createStudioSessions({ store: store.studioSessions, clock, ids, tokens, times: studio });
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const uploads = createUploads(config.settings, store, clock);
+  const origins = { allowedOrigins: [], publicOrigin };
+  const { commands } = gateway.router;
+  const work = createWork({
+    ...{ operations, dataApp, commands, audit: gateway.audit },
+    dispatch: removingFiles({ uploads, log }, dispatch),
+  });
   const router = createStudioRouter({
     sessions,
     links,
@@ -71,17 +76,20 @@ export const openStudio = (parts: StudioParts): Studio => {
     operations,
     dispatch,
     authenticate,
-    work: createWork({
-      ...{ operations, dataApp, commands: gateway.router.commands, audit: gateway.audit },
-      dispatch: removingFiles({ uploads, log }, dispatch),
-    }),
+    work,
+    assistants: studio.servesAssistants
+      ? createAssistantPath({
+          ...{ sessions, work, operations, commands, origins, log, version: parts.version },
+          ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
+        })
+      : null,
     schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
     viewAs: gateway.router.viewAs,
     authoring: service.authoring,
     audit: gateway.audit,
     addressOf: admission.addressOf,
     guard: admission.studioGuard,
-    origins: { allowedOrigins: [], publicOrigin },
+    origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
     ...{ uploads, log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },
   });

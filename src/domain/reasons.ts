@@ -254,6 +254,7 @@ export const ownReasons = [
   'stored-definition',
   'studio-change-token',
   'studio-code-unknown',
+  'studio-key-unknown',
   'studio-issuer-away',
   'studio-login-failed',
   'studio-no-data',

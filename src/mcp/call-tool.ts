@@ -1,4 +1,5 @@
 /** Calls the operation of a tool as its HTTP request would, and writes the answer as the result of the tool. */
+import type { z } from 'zod';
 import type { Binding } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
 import { type Dispatch, type DispatchRequest, type DispatchResponse, isPieces } from '../http/bind.js';
@@ -19,7 +20,7 @@ export type Called = { readonly result: ToolResult; readonly answer: DispatchRes
 /** The most bytes of a file in an answer. JSON-RPC holds an answer in memory as a whole. */
 const mostBytes = 5_000_000;
 
-const textResult = (text: string): ToolResult => ({ content: [{ type: 'text', text }] });
+export const textResult = (text: string): ToolResult => ({ content: [{ type: 'text', text }] });
 
 const failed = (code: 'INVALID_REQUEST_BODY' | 'METRIC_QUERY_ERROR', message: string): ToolResult => ({
   ...textResult(JSON.stringify(envelope(code, message, 400))),
@@ -60,16 +61,16 @@ const resultOf = async (answer: DispatchResponse, tool: Tool): Promise<ToolResul
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Returns what is wrong with the arguments, by the schema of the operation. */
-const faultsOf = ({ operation }: Tool, given: Arguments): string | undefined => {
+/** Returns what is wrong with the arguments, by the schema of the tool. */
+export const argumentFaults = (input: z.ZodType, given: Arguments): string | undefined => {
   const { fault, values } = findShapeFault(given, 'arguments');
   if (fault !== undefined) return writeFaults([fault]);
-  const found = findFaults(operation.input, given, { root: 'arguments', values });
+  const found = findFaults(input, given, { root: 'arguments', values });
   return 'faults' in found ? writeFaults(found.faults) : undefined;
 };
 
 /** Writes the arguments as the request of the binding. They were checked: those of the path are text. */
-const requestFor = ({ method, path, from }: Binding<unknown, unknown>, { language, ...given }: Arguments) => {
+export const requestFor = ({ method, path, from }: Binding<unknown, unknown>, { language, ...given }: Arguments) => {
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name));
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !inPath.has(name)));
   return {
@@ -90,7 +91,7 @@ export const callTool = async (dispatch: Dispatch, asker: Asker, tool: Tool, giv
   if (binding === undefined) throw new Error(`${tool.operation.name} has no binding`);
   const values = given === undefined ? {} : given;
   if (!isRecord(values)) throw new Error('the protocol allows only an object as arguments');
-  const fault = faultsOf(tool, values);
+  const fault = argumentFaults(tool.operation.input, values);
   if (fault !== undefined) return { result: failed('INVALID_REQUEST_BODY', fault), answer: null };
   const answer = await dispatch({ ...asker, ...requestFor(binding, values) });
   if (answer === undefined) throw new Error(`nothing serves ${tool.operation.name}`);

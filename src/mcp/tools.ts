@@ -13,16 +13,12 @@ import {
   queryGuestMetric,
 } from '../contract/guest-reads.js';
 import type { Operation } from '../contract/operation.js';
+import type { Described } from './server.js';
 
-export type Tool = {
-  readonly name: string;
+export type Tool = Described & {
   readonly operation: Operation;
-  readonly description: string;
-  /** Whether it only reads. */
-  readonly reads: boolean;
   /** Whether every token that opens a dashboard or metric may call it. Otherwise `listGuestEmbeds` says who may. */
   readonly isForAll: boolean;
-  readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
 };
 
 type Entry = readonly [name: string, operation: Operation, kind: 'all' | 'read' | 'write', description: string];
@@ -54,9 +50,13 @@ const entries: readonly Entry[] = [
   ['update_metric', updateGuestMetric, 'write', 'Changes the name or the definition of a metric.'],
 ];
 
-/** The schema of the operation's input, without the ids under which the reference shares parts. */
-const inputSchemaOf = ({ input }: Operation): Tool['inputSchema'] => {
-  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', target: 'draft-2020-12' });
+/** The JSON Schema of what a tool takes. Parts that it cannot express take anything: the call checks them. */
+export const inputSchemaOf = (input: z.ZodType): Described['inputSchema'] => {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: 'input',
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+  });
   return { ...schema, type: 'object' };
 };
 
@@ -67,10 +67,11 @@ export const allTools = (() => {
     written ??= entries.map(([name, operation, kind, description]) => ({
       name,
       operation,
+      title: operation.summary,
       description,
       reads: kind !== 'write',
       isForAll: kind === 'all',
-      inputSchema: inputSchemaOf(operation),
+      inputSchema: inputSchemaOf(operation.input),
     }));
     return written;
   };

@@ -247,6 +247,10 @@ const studio = section('Studio, the web app at /studio; it runs where gateway an
     .describe(
       'greatest size of a file that an author uploads as a source; 0: no uploads; null: 256, and 0 with databaseUrl, because other processes would not have the file; with databaseUrl set a number only if this process is the only one, or all processes share dataDir',
     ),
+  servesAssistants: z
+    .boolean()
+    .default(false)
+    .describe('whether assistants of operators may call /studio/mcp, with keys of `guestlist operator-key`'),
   idleMinutes: whole(1, 1_440).default(60).describe('how long a session may be unused; then its person logs in again'),
   sessionHours: whole(1, 720).default(12).describe('how long a session lasts, used or not'),
 });

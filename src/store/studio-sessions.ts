@@ -27,6 +27,10 @@ export const createStudioSessionStore = (db: Kysely<Tables>): StudioSessionStore
     },
     findByHash: (hash) => find('hash', hash),
     findById: (id) => find('id', id),
+    listOf: async (issuer) => {
+      const of = db.selectFrom('studio_sessions').selectAll().where('issuer', '=', issuer);
+      return (await of.orderBy('subject').orderBy('id').execute()).map(decode);
+    },
     noteUse: async (id, now) => {
       await db.updateTable('studio_sessions').set({ used_at: now }).where('id', '=', id).execute();
     },

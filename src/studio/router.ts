@@ -17,23 +17,23 @@ import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
-import { type Code, Refusal } from '../domain/refusal.js';
+import { Refusal } from '../domain/refusal.js';
 import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
-import { answerError, explain } from '../gateway/http/answer.js';
+import { explain } from '../gateway/http/answer.js';
 import { type ViewAs, viewAsInput } from '../gateway/view-as.js';
 import type { AddressOf } from '../http/address.js';
 import { type Authenticate, senderOf } from '../http/admission.js';
 import type { Dispatch } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
-import { envelope } from '../http/envelope.js';
 import { findFaults, writeFaults } from '../http/faults.js';
 import { sendAnswer } from '../http/middleware.js';
 import { createRoutes, type Found } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertRole, assertSeesData } from './access.js';
+import { answerOf } from './answer.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, requestIdOf, sendData } from './requests.js';
@@ -53,6 +53,8 @@ export type StudioOptions = {
   readonly dispatch: Dispatch;
   readonly authenticate: Authenticate;
   readonly work: Work;
+  /** Answers assistants of operators. Null: they may not call. */
+  readonly assistants: ((request: Request, response: Response) => Promise<void>) | null;
   readonly viewAs: ViewAs;
   readonly authoring: {
     readonly preview: Authored<MetricReply>;
@@ -124,6 +126,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/uploads', answered(uploadPaths.read));
   router.post('/studio/uploads', answered(uploadPaths.create));
   router.put('/studio/uploads', answered(uploadPaths.replace));
+  if (options.assistants !== null) router.post('/studio/mcp', answered(options.assistants));
   router.post('/studio/views', answered(viewPath.open));
   router.post('/studio/metric-preview', answered(authorPaths.preview));
   router.post('/studio/metric-statement', answered(authorPaths.describe));
@@ -132,25 +135,6 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.all('/studio/api/v2/{*path}', answered(workPaths.operation));
   router.get(['/studio', '/studio/{*page}'], options.page);
   return router;
-};
-
-/** Codes of the service, which the gateway's own answers do not have. A view that ended is no end of the session. */
-const serviceErrors: Readonly<Partial<Record<Code, number>>> = {
-  UNAUTHORIZED: 403,
-  TOKEN_EXPIRED: 403,
-  METRIC_QUERY_ERROR: 400,
-  CLIENT_ID_ERROR: 400,
-  RLS_SETTINGS_PARAM_ERROR: 400,
-  APP_FILTER_PARAM_ERROR: 400,
-};
-
-const answerOf = (
-  error: unknown,
-): Pick<ReturnType<typeof answerError>, 'status' | 'body' | 'headers'> & { code: string } => {
-  const status = error instanceof Refusal ? serviceErrors[error.code] : undefined;
-  if (!(error instanceof Refusal) || status === undefined) return answerError(error);
-  const { code, message } = error;
-  return { status, code, body: JSON.stringify(envelope(code, message, status)), headers: [] };
 };
 
 /** Answers what a handler throws, and logs it. */

@@ -1,4 +1,7 @@
-/** Logins to Studio: a cookie whose hash is stored, and the token that a page must send beside it to change anything. */
+/**
+ * Logins to Studio: a cookie whose hash is stored, and the token that a page must send beside it to change anything. The
+ * keys of assistants are kept in the same way, and are no cookies: neither is taken for the other.
+ */
 import { createHash } from 'node:crypto';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -8,6 +11,11 @@ import type { Person, StudioSession } from '../domain/studio/person.js';
 export const studioCookie = 'guestlist_studio';
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Vouches for the persons of keys. No issuer of logins has this name: those are addresses, or `link`. */
+export const keyIssuer = 'key';
+const isKey = ({ person }: StudioSession): boolean => person.issuer === keyIssuer;
 
 export type SessionTimes = {
   /** A session that was not used for so long has ended. */
@@ -29,10 +37,15 @@ export type StudioSessions = {
   readonly logIn: (person: Person) => Promise<{ readonly cookie: string; readonly session: StudioSession }>;
   /** The live session of a cookie. Throws AUTHENTICATION_ERROR. */
   readonly of: (cookie: string | null) => Promise<StudioSession>;
+  /** Returns a new key of an assistant. It ends after `days`, used or not. */
+  readonly createKey: (person: Person, days: number) => Promise<{ readonly key: string; readonly expiresAt: Date }>;
+  /** The live session of a key. Throws AUTHENTICATION_ERROR. */
+  readonly ofKey: (key: string | null) => Promise<StudioSession>;
+  readonly listKeys: () => Promise<readonly StudioSession[]>;
   /** The live session of an id. Throws AUTHENTICATION_ERROR. */
   readonly withId: (id: string) => Promise<StudioSession>;
   readonly end: (session: StudioSession) => Promise<void>;
-  readonly endAllOf: (person: Person) => Promise<number>;
+  readonly endAllOf: (person: Pick<Person, 'issuer' | 'subject'>) => Promise<number>;
   readonly removeExpired: () => Promise<void>;
 };
 
@@ -42,6 +55,13 @@ export type StudioSessions = {
  */
 export const changeTokenOf = (cookie: string): string =>
   createHash('sha256').update('guestlist studio change').update(cookie).digest('base64url');
+
+const unknownKey = (): Refusal =>
+  new Refusal(
+    'AUTHENTICATION_ERROR',
+    'This key is unknown, was ended, or is too old. Make a new one with: guestlist operator-key create',
+    { reason: 'studio-key-unknown' },
+  );
 
 const ended = (): Refusal =>
   new Refusal('AUTHENTICATION_ERROR', 'You are not logged in to Studio, or the session has ended. Log in again.', {
@@ -54,26 +74,44 @@ export const createStudioSessions = (options: StudioSessionsOptions): StudioSess
     const now = clock.now();
     if (session === undefined) throw ended();
     const idleMs = now.getTime() - session.usedAt.getTime();
-    if (session.expiresAt <= now || idleMs >= times.idleMinutes * minuteMs) throw ended();
+    // A key is used when an assistant asks, which may be once a week.
+    if (session.expiresAt <= now || (!isKey(session) && idleMs >= times.idleMinutes * minuteMs)) throw ended();
     if (idleMs >= minuteMs) await store.noteUse(session.id, now);
     return session;
   };
+  const begin = async (person: Person, lifeMs: number) => {
+    const secret = `${tokens.create()}${tokens.create()}`;
+    const createdAt = clock.now();
+    const expiresAt = new Date(createdAt.getTime() + lifeMs);
+    const session = { id: ids.uuid(), hash: tokens.hash(secret), person, createdAt, usedAt: createdAt, expiresAt };
+    await store.insert(session);
+    return { secret, session };
+  };
+  const find = async (secret: string | null): Promise<StudioSession | undefined> => {
+    if (secret === null || secret === '') return undefined;
+    const hash = tokens.hash(secret);
+    const found = await store.findByHash(hash);
+    return found !== undefined && tokens.isSame(found.hash, hash) ? found : undefined;
+  };
   return {
     logIn: async (person) => {
-      const cookie = `${tokens.create()}${tokens.create()}`;
-      const createdAt = clock.now();
-      const expiresAt = new Date(createdAt.getTime() + times.sessionHours * 60 * minuteMs);
-      const hash = tokens.hash(cookie);
-      const session = { id: ids.uuid(), hash, person, createdAt, usedAt: createdAt, expiresAt };
-      await store.insert(session);
-      return { cookie, session };
+      const { secret, session } = await begin(person, times.sessionHours * 60 * minuteMs);
+      return { cookie: secret, session };
     },
     of: async (cookie) => {
-      if (cookie === null || cookie === '') throw ended();
-      const hash = tokens.hash(cookie);
-      const found = await store.findByHash(hash);
-      return assertLive(found !== undefined && tokens.isSame(found.hash, hash) ? found : undefined);
+      const found = await find(cookie);
+      return assertLive(found === undefined || isKey(found) ? undefined : found);
     },
+    createKey: async (person, days) => {
+      const { secret, session } = await begin({ ...person, issuer: keyIssuer }, days * dayMs);
+      return { key: secret, expiresAt: session.expiresAt };
+    },
+    ofKey: async (key) => {
+      const found = await find(key);
+      if (found === undefined || !isKey(found) || found.expiresAt <= clock.now()) throw unknownKey();
+      return assertLive(found);
+    },
+    listKeys: () => store.listOf(keyIssuer),
     withId: async (id) => assertLive(await store.findById(id)),
     end: ({ id }) => store.end(id),
     endAllOf: (person) => store.endAllOf(person),

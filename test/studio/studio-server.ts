@@ -21,6 +21,7 @@ import { requestId } from '../../src/http/middleware.js';
 import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createSealer } from '../../src/platform/sealing.js';
+import { createAssistantPath } from '../../src/studio/assistants.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
@@ -38,6 +39,7 @@ export const memorySessions = (): StudioSessionStore => {
     insert: async (session) => void kept.set(session.id, session),
     findByHash: async (hash) => all().find((session) => session.hash === hash),
     findById: async (id) => kept.get(id),
+    listOf: async (issuer) => all().filter(({ person }) => person.issuer === issuer),
     noteUse: async (id, now) => {
       const session = kept.get(id);
       if (session !== undefined) kept.set(id, { ...session, usedAt: now });
@@ -157,22 +159,29 @@ export const startStudioServer = async (
   const { uploads = noUploads } = given;
   const log = pino({ level: 'silent' });
   const authored: Authored[] = [];
+  const recorded = [...Object.keys(commandRoles), 'studio-link'].map((name) =>
+    adminCommand(name, z.looseObject({}), async () => {
+      commands.push(name);
+      return null;
+    }),
+  );
+  const work = createWork({
+    ...{ operations: offered, audit, commands: recorded },
+    dispatch: removingFiles({ uploads, log }, dispatch),
+    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+  });
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
     views: createViews(createSealer(Buffer.alloc(32, 7))),
     dispatch,
     authenticate: async () => guestCaller as never,
-    work: createWork({
-      ...{ operations: offered, audit },
-      dispatch: removingFiles({ uploads, log }, dispatch),
-      dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
-      commands: [...Object.keys(commandRoles), 'studio-link'].map((name) =>
-        adminCommand(name, z.unknown(), async () => {
-          commands.push(name);
-          return null;
-        }),
-      ),
+    work,
+    assistants: createAssistantPath({
+      ...{ sessions, work, operations: offered, commands: recorded, guard: noGuard, version: '1.2.3' },
+      addressOf: () => '127.0.0.1',
+      origins: { allowedOrigins: [], publicOrigin: null },
+      log,
     }),
     viewAs: async ({ clientId }) => ({
       ...{

@@ -144,6 +144,8 @@ export type StudioSessionStore = {
   readonly findById: (id: string) => Promise<StudioSession | undefined>;
   readonly noteUse: (id: string, now: Date) => Promise<void>;
   readonly end: (id: string) => Promise<void>;
+  /** Returns the sessions of everybody for whom the issuer vouched, ordered by subject. */
+  readonly listOf: (issuer: string) => Promise<readonly StudioSession[]>;
   /** Ends every session of the person. Returns how many there were. */
   readonly endAllOf: (person: Pick<Person, 'issuer' | 'subject'>) => Promise<number>;
   /** Removes the sessions that expired before `moment`. */

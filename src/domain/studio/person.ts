@@ -9,7 +9,10 @@ export const studioRoles = ['owner', 'author', 'publisher', 'support', 'auditor'
 export type StudioRole = (typeof studioRoles)[number];
 
 export type Person = {
-  /** Who vouched for this person: the OpenID Connect issuer, or `link` for a login link of this installation. */
+  /**
+   * Who vouched for this person: the OpenID Connect issuer, `link` for a login link of this installation, or `key` for
+   * the key of an assistant.
+   */
   readonly issuer: string;
   readonly subject: string;
   /** As shown in Studio. */
@@ -19,7 +22,7 @@ export type Person = {
   readonly seesData: boolean;
 };
 
-/** A login. Only the hash of its cookie is stored. */
+/** A login, or the key of an assistant. Only the hash of its cookie or key is stored. */
 export type StudioSession = {
   readonly id: string;
   readonly hash: HashedToken;

@@ -7,6 +7,7 @@ import { writeFaults } from '../../http/faults.js';
 export type AdminCommand = {
   /** Kebab-case: the last part of its path. */
   readonly name: string;
+  readonly input: z.ZodType;
   /**
    * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` is who runs it, as
    * the audit names people. Left out: the gateway token does.
@@ -26,4 +27,4 @@ export const adminCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,
   run: (input: z.output<Input>, by: string | null) => Promise<unknown>,
-): AdminCommand => ({ name, run: async (given, by) => run(decodeInput(name, input, given), by ?? null) });
+): AdminCommand => ({ name, input, run: async (given, by) => run(decodeInput(name, input, given), by ?? null) });

@@ -1,0 +1,66 @@
+/** `guestlist operator-key`: keys with which assistants of operators call `/studio/mcp`. */
+import { z } from 'zod';
+import { parseOptions } from './kit/options.js';
+import { callGateway } from './operator.js';
+import { readCount, unknownSubcommand, WrongCall } from './wrong-call.js';
+
+const usage = `guestlist operator-key create NAME --roles ROLE[,ROLE...] [--days N]
+guestlist operator-key list
+guestlist operator-key end NAME
+
+Keys with which an operator's assistant calls /studio/mcp. A key has the roles that you give it: author, publisher, support
+or auditor (auditor only reads). It is printed once, and ends after --days (30).
+  --url URL   the gateway; left out: where the configuration says that it listens`;
+
+const options = {
+  roles: { type: 'string' },
+  days: { type: 'string' },
+  url: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const parse = (args: readonly string[]) => parseOptions({ args: [...args], allowPositionals: true, options });
+type Values = ReturnType<typeof parse>['values'];
+
+const created = z.object({ key: z.string(), expiresAt: z.string() });
+const listed = z.object({
+  keys: z.array(z.object({ name: z.string(), roles: z.array(z.string()), usedAt: z.string(), expiresAt: z.string() })),
+});
+
+const refuse = (message: string): never => {
+  throw new WrongCall(`${message}\n\n${usage}`);
+};
+
+const create = async (name: string, { roles, days, url }: Values): Promise<void> => {
+  const wanted = (roles ?? refuse('give --roles')).split(',').map((role) => role.trim());
+  const life = days === undefined ? {} : { days: readCount('--days', days) };
+  const { key, expiresAt } = created.parse(
+    await callGateway('operator-key-create', { name, roles: wanted, ...life }, url),
+  );
+  console.log(key);
+  console.error(`Ends at ${expiresAt}. It is not shown again.`);
+};
+
+const list = async ({ url }: Values): Promise<void> => {
+  const { keys } = listed.parse(await callGateway('operator-key-list', {}, url));
+  for (const { name, roles, usedAt, expiresAt } of keys)
+    console.log(`${name}  ${roles.join(',')}  used ${usedAt}  ends ${expiresAt}`);
+  if (keys.length === 0) console.log('There are no keys.');
+};
+
+const end = async (name: string, { url }: Values): Promise<void> => {
+  await callGateway('operator-key-end', { name }, url);
+  console.log(`The key ${name} is ended.`);
+};
+
+/** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
+export const runOperatorKey = async (args: readonly string[]): Promise<void> => {
+  const { values, positionals } = parse(args);
+  if (values.help === true) return console.log(usage);
+  const [subcommand, name, ...others] = positionals;
+  if (others.length > 0) refuse(`there is too much: ${others.join(' ')}`);
+  if (subcommand === 'list') return list(values);
+  if (subcommand === 'create') return create(name ?? refuse('name the key'), values);
+  if (subcommand === 'end') return end(name ?? refuse('name the key'), values);
+  throw unknownSubcommand('operator-key', subcommand ?? '', ['create', 'list', 'end'], usage);
+};
