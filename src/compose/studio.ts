@@ -6,10 +6,10 @@ import type { ReadQueries } from '../domain/query/watch.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
-import { createSealer } from '../platform/sealing.js';
+import { createSealer, type Sealer } from '../platform/sealing.js';
 import { createAssistantPath } from '../studio/assistants.js';
 import type { LoginLinks } from '../studio/login-links.js';
-import { createOpenId } from '../studio/openid.js';
+import { createOpenId, type OpenId } from '../studio/openid.js';
 import { createStudioRouter } from '../studio/router.js';
 import type { StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
@@ -48,8 +48,14 @@ export type Studio = { readonly router: Router; readonly close: () => Promise<vo
 
 const hourMs = 3_600_000;
 
+const openIdOf = ({ config, origin, clock }: StudioParts, sealer: Sealer): OpenId | null => {
+  const settings = config.settings.studio.openId;
+  const clientSecret = config.secrets.studioClientSecret;
+  return settings === null ? null : createOpenId({ settings, clientSecret, origin, sealer, clock });
+};
+
 export const openStudio = (parts: StudioParts): Studio => {
-  const { config, credentials, service, gateway, admission, links, sessions, clock, log, origin } = parts;
+  const { config, credentials, service, gateway, admission, links, sessions, clock, log } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
   const { publicOrigin } = gatewaySettings;
   const { store, dispatch, authenticate } = service;
@@ -66,13 +72,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     sessions,
     links,
     views: createViews(sealer),
-    openId:
-      studio.openId === null
-        ? null
-        : createOpenId({
-            ...{ settings: studio.openId, clientSecret: config.secrets.studioClientSecret },
-            ...{ origin, sealer, clock },
-          }),
+    openId: openIdOf(parts, sealer),
     operations,
     dispatch,
     authenticate,
