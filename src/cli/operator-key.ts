@@ -12,15 +12,11 @@ Keys with which an operator's assistant calls /studio/mcp. A key has the roles t
 or auditor (auditor only reads). It is printed once, and ends after --days (30).
   --url URL   the gateway; left out: where the configuration says that it listens`;
 
-const options = {
-  roles: { type: 'string' },
-  days: { type: 'string' },
-  url: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const common = { url: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+const ofCreate = { roles: { type: 'string' }, days: { type: 'string' }, ...common } as const;
 
-const parse = (args: readonly string[]) => parseOptions({ args: [...args], allowPositionals: true, options });
-type Values = ReturnType<typeof parse>['values'];
+type Values = { readonly url?: string | undefined };
+type CreateValues = Values & { readonly roles?: string | undefined; readonly days?: string | undefined };
 
 const created = z.object({ key: z.string(), expiresAt: z.string() });
 const listed = z.object({
@@ -31,7 +27,7 @@ const refuse = (message: string): never => {
   throw new WrongCall(`${message}\n\n${usage}`);
 };
 
-const create = async (name: string, { roles, days, url }: Values): Promise<void> => {
+const create = async (name: string, { roles, days, url }: CreateValues): Promise<void> => {
   const wanted = (roles ?? refuse('give --roles')).split(',').map((role) => role.trim());
   const life = days === undefined ? {} : { days: readCount('--days', days) };
   const { key, expiresAt } = created.parse(
@@ -54,13 +50,17 @@ const end = async (name: string, { url }: Values): Promise<void> => {
 };
 
 /** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
-export const runOperatorKey = async (args: readonly string[]): Promise<void> => {
-  const { values, positionals } = parse(args);
+export const runOperatorKey = async ([subcommand, ...args]: readonly string[]): Promise<void> => {
+  if (subcommand === '--help' || subcommand === '-h') return console.log(usage);
+  const known = ['create', 'list', 'end'] as const;
+  if (!known.some((name) => name === subcommand))
+    throw unknownSubcommand('operator-key', subcommand ?? '', known, usage);
+  const options = subcommand === 'create' ? ofCreate : common;
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options });
   if (values.help === true) return console.log(usage);
-  const [subcommand, name, ...others] = positionals;
+  const [name, ...others] = positionals;
   if (others.length > 0) refuse(`there is too much: ${others.join(' ')}`);
   if (subcommand === 'list') return list(values);
-  if (subcommand === 'create') return create(name ?? refuse('name the key'), values);
-  if (subcommand === 'end') return end(name ?? refuse('name the key'), values);
-  throw unknownSubcommand('operator-key', subcommand ?? '', ['create', 'list', 'end'], usage);
+  const named = name ?? refuse('name the key');
+  return subcommand === 'create' ? create(named, values) : end(named, values);
 };

@@ -1,12 +1,12 @@
 /** Builds Studio over a gateway and a service of the same process. */
 import type { RequestHandler, Router } from 'express';
 import type { Reports } from '../domain/deliver/reports.js';
-import type { Clock } from '../domain/ports.js';
+import type { Clock, Sealer } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
-import { createSealer, type Sealer } from '../platform/sealing.js';
+import { createSealer } from '../platform/sealing.js';
 import { createAssistantPath } from '../studio/assistants.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';

@@ -54,7 +54,8 @@ const kinds = {
   },
   configuration: {
     is: ({ language, text }) =>
-      language === 'yaml' && /^(?:server|mcp|gateway|datasources|queries|limits|mail|themes|models):/m.test(text),
+      language === 'yaml' &&
+      /^(?:server|mcp|studio|gateway|datasources|queries|limits|mail|themes|models):/m.test(text),
   },
   definition: { is: ({ language, text }) => language === 'yaml' && text.startsWith('# yaml-language-server: ') },
   metric: { is: ({ language, text }) => language === 'json' && text.startsWith('{"kind": ') },
