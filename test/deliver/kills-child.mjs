@@ -25,9 +25,16 @@ const send = createSender({
       isStillGood: async () => true,
     };
   },
+  brandOf: () => ({
+    from: { name: '', address: 'reports@analytics.example' },
+    replyTo: null,
+    logo: null,
+    opening: null,
+    closing: null,
+  }),
   findRecipients: async () => ({ recipients: ['ann', 'bob'] }),
   mailer: createMailer({
-    ...{ smtpUrl, from: 'reports@analytics.example', replyTo: null, timeoutMs: 5_000, isTlsRequired: false },
+    ...{ smtpUrl, dkim: null, timeoutMs: 5_000, isTlsRequired: false },
   }),
   post: () => Promise.reject(new Error('these schedules have no channel')),
   unsubscribeUrl: async ({ schedule: { id } }) => `https://analytics.example/reports/unsubscribe/${id}`,
