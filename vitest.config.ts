@@ -9,6 +9,7 @@ const long = [
   'test/deploy/container.test.ts',
   'test/deploy/install.test.ts',
   'test/documents/run-blocks.test.ts',
+  'test/evaluation/chat.test.ts',
   'test/fault/damaged-folder.test.ts',
   'test/fault/failed-starts.test.ts',
   'test/fault/fault.test.ts',

@@ -35,7 +35,6 @@ const bundleCharts = (dist) => {
           'own-theme',
           'print',
           'save',
-          'schedules',
           'tile',
         ].map((name) => [name, join(root, `src/web/elements/${name}.ts`)]),
         ...names.map((name) => [name, join(folder, `${name}.ts`)]),

@@ -31,6 +31,7 @@ import * as guestOwnMetrics from '../contract/guest-own-metrics.js';
 import * as guestReads from '../contract/guest-reads.js';
 import * as guestRenders from '../contract/guest-renders.js';
 import * as guestSchedules from '../contract/guest-schedules.js';
+import * as guestSummary from '../contract/guest-summary.js';
 import * as guestTokenAdmin from '../contract/guest-token-admin.js';
 import * as guestTokens from '../contract/guest-tokens.js';
 import * as metrics from '../contract/metrics.js';
@@ -128,6 +129,8 @@ import {
   sendGuestSchedule,
   updateGuestSchedule,
 } from '../usecases/guest/schedules.js';
+import { listGuestSuggestions } from '../usecases/guest/suggestions.js';
+import { summariseGuestDashboard } from '../usecases/guest/summary.js';
 import { deleteTenantSchedule, listTenantSchedules, pauseTenantSchedule } from '../usecases/guest/tenant-schedules.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../usecases/guest/views.js';
 import {
@@ -229,6 +232,7 @@ const table = {
   queryGuestMetric: serve(guestReads.queryGuestMetric, queryGuestMetric),
   queryGuestDashboard: serve(guestDashboardQuery.queryGuestDashboard, queryGuestDashboard),
   listGuestUnderlying: serve(guestReads.listGuestUnderlying, listGuestUnderlying),
+  summariseGuestDashboard: serve(guestSummary.summariseGuestDashboard, summariseGuestDashboard),
   downloadGuestCsv: serve(guestDownloads.downloadGuestCsv, downloadGuestCsv),
   downloadGuestXlsx: serve(guestDownloads.downloadGuestXlsx, downloadGuestXlsx),
   downloadGuestDashboardXlsx: serve(guestDownloads.downloadGuestDashboardXlsx, downloadGuestDashboardXlsx),
@@ -246,6 +250,7 @@ const table = {
   getGuestMetricDefinition: serve(guestOwnMetrics.getGuestMetricDefinition, getGuestMetricDefinition),
   publishGuestMetric: serve(guestOwnMetrics.publishGuestMetric, publishGuestMetric),
   previewGuestMetric: serve(guestMetrics.previewGuestMetric, previewGuestMetric),
+  listGuestSuggestions: serve(guestSummary.listGuestSuggestions, listGuestSuggestions),
   chatOnGuestDashboard: serve(guestChat.chatOnGuestDashboard, chatOnGuestDashboard),
   saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
   restoreGuestLayout: serve(guestBoards.restoreGuestLayout, restoreGuestLayout),
@@ -299,6 +304,7 @@ type Declared =
   | typeof guestReads
   | typeof guestRenders
   | typeof guestSchedules
+  | typeof guestSummary
   | typeof guestTokenAdmin
   | typeof guestTokens
   | typeof metrics

@@ -113,9 +113,13 @@ const dashboard = z
       .optional()
       .describe('What the guest may schedule here: see `POST …/schedules`. Left out: nothing.'),
     chat: z
-      .object({ llmNames: z.array(z.string()).describe('Models that the guest may choose, the usual one first.') })
+      .object({
+        llmNames: z.array(z.string()).describe('Models that the guest may choose, the usual one first.'),
+        hasSuggestions: z.boolean().describe('Whether `GET …/suggestions` answers.'),
+      })
       .optional()
       .describe('Whether the guest may ask in words: see `POST …/chat`. Left out: not here.'),
+    hasSummary: z.literal(true).optional().describe('Whether `POST …/summary` answers.'),
     tiles,
     boards: z
       .array(listedBoard)
@@ -169,7 +173,8 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   defaultView: view.defaultView === null ? null : encodeView(view.defaultView),
   ...(view.hasOwnLayout === undefined ? {} : { hasOwnLayout: view.hasOwnLayout }),
   ...(view.scheduleFormats === undefined ? {} : { scheduleFormats: [...view.scheduleFormats] }),
-  ...(view.chat === undefined ? {} : { chat: { llmNames: [...view.chat.llmNames] } }),
+  ...(view.chat === undefined ? {} : { chat: { ...view.chat, llmNames: [...view.chat.llmNames] } }),
+  ...(view.hasSummary === undefined ? {} : { hasSummary: view.hasSummary }),
   ...(view.tiles === undefined ? {} : { tiles: [...view.tiles] }),
   ...(view.boards === undefined ? {} : { boards: view.boards.map(encodeListedBoard) }),
 });

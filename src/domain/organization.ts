@@ -43,7 +43,7 @@ export type ServerConnection = {
 
 export type ConnectionType = 'DATASOURCE' | 'DATAMART' | 'MULTI_DATASOURCE' | 'MULTI_DATAMART';
 
-/** Settings that are stored and returned. Only `themeName` has an effect. */
+/** Which models its guests may ask, and what its dashboards offer. */
 export type WorkspaceSettings = {
   readonly llmName?: string | undefined;
   readonly aiCopilotLlms?: readonly string[] | undefined;

@@ -389,6 +389,8 @@ export const sampleHandlers: Handlers = {
   }),
   publishGuestMetric: async (_, { metricId, isPublished }) => ({ metricId, isPublished }),
   previewGuestMetric: async () => reply,
+  listGuestSuggestions: async () => [],
+  summariseGuestDashboard: async () => ({ metrics: [], text: null }),
   chatOnGuestDashboard: async (_, { question }) => ({ text: question, metric: null, labels: [], llmName: 'small' }),
   saveGuestLayout: async (_, { layout }) => layout,
   createGuestSchedule: async (_, { name }) => ({ ...schedule, name }),

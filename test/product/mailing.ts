@@ -16,26 +16,32 @@ type Main = Pick<typeof import('../../src/main.js'), 'start'>;
 const configuration = fileURLToPath(new URL('../../config', import.meta.url));
 const built = new URL('../../dist/main.js', import.meta.url).href;
 const origin = 'https://numbers.example.com';
-const replaceIn = async (file: string, from: string, to: string): Promise<void> => {
+/** Replaces a text that the file must hold. */
+export const replaceIn = async (file: string, from: string, to: string): Promise<void> => {
   const text = await readFile(file, 'utf8');
   if (!text.includes(from)) throw new Error(`${file} must hold ${JSON.stringify(from)}`);
   await writeFile(file, text.replace(from, to));
 };
 
-/** Writes the demo's configuration with reports, and returns its file. */
-const configure = async (folder: string): Promise<string> => {
+/** Copies the configuration and the data of the demo into the folder, and returns the file of settings. */
+export const copyDemo = async (folder: string): Promise<string> => {
   await cp(configuration, join(folder, 'config'), { recursive: true });
-  const file = join(folder, 'config/guestlist.yaml');
-  await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example]');
-  await replaceIn(file, 'isTlsRequired: true', 'isTlsRequired: false');
-  await replaceIn(file, '  from: null', '  from: reports@numbers.example.com');
-  const allows = 'isAllowEmailReports: true\n      isAllowUnderlyingData: true';
-  await replaceIn(join(folder, 'config/policies/flights.yaml'), 'isAllowUnderlyingData: true', allows);
   const flights = process.env.GUESTLIST_TEST_FLIGHTS;
   if (flights === undefined) throw new Error('test/flights-cache.ts was not set up');
   await ensureFlightsData(flights);
   await mkdir(join(folder, 'data/demo'), { recursive: true });
   await copyFile(flights, join(folder, 'data/demo/flights.duckdb'));
+  return join(folder, 'config/guestlist.yaml');
+};
+
+/** Writes the demo's configuration with reports, and returns its file. */
+const configure = async (folder: string): Promise<string> => {
+  const file = await copyDemo(folder);
+  await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example]');
+  await replaceIn(file, 'isTlsRequired: true', 'isTlsRequired: false');
+  await replaceIn(file, '  from: null', '  from: reports@numbers.example.com');
+  const allows = 'isAllowEmailReports: true\n      isAllowUnderlyingData: true';
+  await replaceIn(join(folder, 'config/policies/flights.yaml'), 'isAllowUnderlyingData: true', allows);
   return file;
 };
 

@@ -15,7 +15,7 @@ const screenshots = process.env.TEST_SCREENSHOTS;
 const violationsIn = async (page: Page): Promise<unknown> => {
   await page.evaluate(axe);
   return page.evaluate(
-    "axe.run({ include: [{ fromShadowDom: ['guestlist-dashboard', 'guestlist-schedules'] }] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+    "axe.run({ include: [{ fromShadowDom: ['guestlist-dashboard', 'guestlist-tools', 'guestlist-schedules'] }] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
   );
 };
 const isTooWide = (dialog: Locator): Promise<boolean> =>

@@ -6,7 +6,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { columnRef, tableRef } from '../engine/world.js';
 import { inOrder, lastResult, type ModelServer, openModelServer, type Step } from '../suites/model-server.js';
 import { everything, guest, hideSome, openBoard, openSettings, revenueBy } from './guests.js';
-import { call, cloneBoard, type House, type Input, mint, noon, ok, openHouse, refused, setNow } from './house.js';
+import {
+  call,
+  cloneBoard,
+  type House,
+  type Input,
+  metricOf,
+  mint,
+  noon,
+  ok,
+  openHouse,
+  refused,
+  setNow,
+} from './house.js';
 
 const chatSettings = { ...openSettings, isAllowAiPilot: true, metricCreationMode: 'CHAT' };
 let house: House;
@@ -42,7 +54,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   setNow(noon);
   model.play(() => ({ say: 'Hello.' }));
-  await setModels({ llmName: 'blind', aiCopilotLlms: ['seeing'] });
+  await setModels({ llmName: 'blind', aiCopilotLlms: ['seeing'], isEnableMetricSuggestions: true });
 });
 afterAll(async () => {
   await house.close();
@@ -63,6 +75,7 @@ const chat = async (input: Input = {}, bearer = acme) =>
 const make = (definition: unknown, name = 'Revenue'): Step => ({
   use: [{ name: 'make_metric', arguments: { name, definition } }],
 });
+const summary = { dashboardId: 'acme-board', metricIds: ['any'] };
 const fields: Step = { use: [{ name: 'list_fields', arguments: {} }] };
 const byRegion = revenueBy('sales.region');
 const rowsOf = async (definition: unknown, bearer = acme, dashboardId = 'acme-board') =>
@@ -159,7 +172,7 @@ describe('a question', () => {
 
   test('the dashboard names the models, and what a token may call names the question', async () => {
     const board = await ok(house, 'getGuestDashboard', { dashboardId: 'acme-board' }, { bearer: acme });
-    expect(board.data.chat).toEqual({ llmNames: ['blind', 'seeing'] });
+    expect(board.data.chat).toEqual({ llmNames: ['blind', 'seeing'], hasSuggestions: true });
     const listed = await ok(house, 'listGuestEmbeds', {}, { bearer: acme });
     const [own] = listed.data.dashboards.filter(({ dashboardId }) => dashboardId === 'acme-board');
     expect(own?.operations).toContain('chatOnGuestDashboard');
@@ -373,12 +386,21 @@ describe('who may ask', () => {
 
   test('an ended or wrong token may not, and a token that ends while the model thinks reads nothing more', async () => {
     await refused('chatOnGuestDashboard AUTHENTICATION_ERROR', house, on, { bearer: 'wrong' });
+    await refused(
+      'listGuestSuggestions AUTHENTICATION_ERROR',
+      house,
+      { dashboardId: 'acme-board' },
+      { bearer: 'wrong' },
+    );
+    await refused('summariseGuestDashboard AUTHENTICATION_ERROR', house, summary, { bearer: 'wrong' });
     const short = await mint(house, 'acme', {}, { permissions: everything, expiryTime: 60_000 });
     model.play(() => {
       setNow(new Date(noon.getTime() + 61_000));
       return make(byRegion);
     });
     await refused('chatOnGuestDashboard TOKEN_EXPIRED', house, on, { bearer: short });
+    await refused('listGuestSuggestions TOKEN_EXPIRED', house, { dashboardId: 'acme-board' }, { bearer: short });
+    await refused('summariseGuestDashboard TOKEN_EXPIRED', house, summary, { bearer: short });
     expect(model.sent).toHaveLength(1);
   });
 
@@ -390,6 +412,7 @@ describe('who may ask', () => {
       ...{ embedType: 'dashboard', dashboardId: 'board', workspaceName: 'shop', accessSettings: chatSettings },
     });
     await refused('chatOnGuestDashboard CLIENT_ID_ERROR', house, { ...on, dashboardId: id }, { bearer: token });
+    await refused('listGuestSuggestions CLIENT_ID_ERROR', house, { dashboardId: id }, { bearer: token });
     expect(model.sent).toEqual([]);
   });
 
@@ -405,7 +428,114 @@ describe('who may ask', () => {
     });
     const input = { ...on, dashboardId: 'losing' };
     await refused('chatOnGuestDashboard APP_FILTER_PARAM_ERROR', house, input, { bearer: bound });
+    await refused('listGuestSuggestions APP_FILTER_PARAM_ERROR', house, { dashboardId: 'losing' }, { bearer: bound });
     expect(model.sent).toEqual([]);
+  });
+});
+
+describe('suggestions', () => {
+  const suggest = async (bearer = acme, dashboardId = 'acme-board') =>
+    (await ok(house, 'listGuestSuggestions', { dashboardId }, { bearer })).data;
+
+  test('are metrics of the fields of this guest, and each runs', async () => {
+    const suggested = await suggest();
+    expect(suggested.length).toBeGreaterThan(2);
+    for (const { definition } of suggested) await rowsOf(definition);
+    expect(suggested[0]?.definition).toMatchObject({
+      chart: { type: 'line' },
+      from: tableRef('sales'),
+      dimensions: [{ column: columnRef('sales.sold'), grain: 'month' }],
+    });
+    expect(JSON.stringify(suggested)).not.toMatch(/"notes"|globex|"name":"name"/);
+    expect(model.sent).toEqual([]);
+  });
+
+  test('need the right to create metrics, and the setting of the workspace', async () => {
+    const input = { dashboardId: 'acme-board' };
+    const reader = await guest(house, 'acme', {}, { ...everything, isDisableMetricCreation: true });
+    await refused('listGuestSuggestions UNAUTHORIZED', house, input, { bearer: reader });
+    await setModels({ isEnableMetricSuggestions: false });
+    await refused('listGuestSuggestions UNAUTHORIZED', house, input, { bearer: acme });
+    const board = await ok(house, 'getGuestDashboard', input, { bearer: acme });
+    expect(board.data.chat?.hasSuggestions).toBe(false);
+  });
+});
+
+describe('summaries', () => {
+  let byRegionId: string;
+  let revenueId: string;
+  beforeAll(async () => {
+    byRegionId = await metricOf(house, 'acme-board', 'acme', 'by-region');
+    revenueId = await metricOf(house, 'acme-board', 'acme', 'revenue');
+  });
+  beforeEach(() =>
+    setModels({ llmName: 'seeing', isEnableMetricSummary: true, summaryType: null, customSummaryPrompt: null }),
+  );
+  const summarise = async (input: Input = {}, bearer = acme) =>
+    (
+      await ok(
+        house,
+        'summariseGuestDashboard',
+        { dashboardId: 'acme-board', metricIds: [byRegionId, revenueId], ...input },
+        { bearer },
+      )
+    ).data;
+  const highest = {
+    kind: 'highest',
+    measure: 'Revenue',
+    now: { at: [{ column: 'Region', value: 'north' }], value: 130 },
+  };
+
+  test('are computed facts of what the guest reads, with a text whose numbers are all among them', async () => {
+    model.play(() => ({ say: 'North leads with 130, which is 65 % of all.' }));
+    const { metrics, text } = await summarise();
+    const facts = metrics.find(({ metricId }) => metricId === byRegionId)?.facts;
+    expect(facts).toContainEqual(highest);
+    expect(facts).toContainEqual(expect.objectContaining({ kind: 'share', share: 0.65 }));
+    expect(text).toBe('North leads with 130, which is 65 % of all.');
+    model.play(() => ({ say: 'North leads with 131.' }));
+    expect((await summarise()).text).toBeNull();
+  });
+
+  test('hold nothing of another tenant, and follow filters and restrictions', async () => {
+    await summarise();
+    expect(model.allSent()).not.toMatch(/globex|"?1000\b|\\"east/);
+    const { metrics } = await summarise({ dashboardFilter: { Region: 'south' }, metricIds: [byRegionId] });
+    expect(metrics[0]?.facts[0]).toMatchObject({ kind: 'highest', now: { value: 50 } });
+    const values = { Region: 'south' };
+    const bound = await guest(house, 'acme', { dashboardAppFilters: [{ dashboardId: 'acme-board', values }] });
+    model.play(() => ({ say: 'South has 50.' }));
+    expect(await summarise({}, bound)).toMatchObject({ text: 'South has 50.' });
+    expect(model.allSent()).not.toMatch(/north|130/);
+  });
+
+  test('have no text of a model that may not read rows, that fails, or where there is no assistant', async () => {
+    await setModels({ llmName: 'blind', aiCopilotLlms: null });
+    expect((await summarise()).text).toBeNull();
+    await openChat('mute-board', 'acme', { accessSettings: { ...chatSettings, isAllowAiPilot: false } });
+    await setModels({ llmName: 'seeing' });
+    expect((await summarise({ dashboardId: 'mute-board' })).text).toBeNull();
+    expect(model.sent).toEqual([]);
+    model.play(() => ({ raw: '', status: 500 }));
+    const { metrics, text } = await summarise();
+    expect([metrics.length, text]).toEqual([2, null]);
+  });
+
+  test('take the words of the operator', async () => {
+    await setModels({ summaryType: 'custom', customSummaryPrompt: 'In one sentence.' });
+    await summarise();
+    expect(model.sent[0]?.body.messages[0]?.content).toMatch(/In one sentence\.$/);
+    expect(model.sent[0]?.body.tools).toBeUndefined();
+  });
+
+  test('need the setting of the workspace, and a dashboard that the token opens', async () => {
+    const globex = await guest(house, 'globex');
+    await refused('summariseGuestDashboard UNAUTHORIZED', house, summary, { bearer: globex });
+    expect((await summarise({ metricIds: ['none'] })).metrics).toEqual([]);
+    await setModels({ isEnableMetricSummary: false });
+    await refused('summariseGuestDashboard UNAUTHORIZED', house, summary, { bearer: acme });
+    const board = await ok(house, 'getGuestDashboard', { dashboardId: 'acme-board' }, { bearer: acme });
+    expect(board.data.hasSummary).toBeUndefined();
   });
 });
 
@@ -435,6 +565,7 @@ describe('a model that is not there', () => {
       if (mart !== undefined) await store.datamarts.update({ ...mart, name: 'no longer shop' });
     });
     await refused('chatOnGuestDashboard METRIC_QUERY_ERROR', house, on, { bearer: acme });
+    await refused('listGuestSuggestions METRIC_QUERY_ERROR', house, { dashboardId: 'acme-board' }, { bearer: acme });
     expect(model.sent).toEqual([]);
   });
 });

@@ -29,7 +29,9 @@ export type GuestDashboard = {
   /** What the guest may schedule: formats of reports, and alerts. Undefined: nothing. */
   readonly scheduleFormats?: readonly ReportFormat[] | undefined;
   /** The models that the guest may ask in words, the usual one first. Undefined: it may not ask. */
-  readonly chat?: { readonly llmNames: readonly string[] } | undefined;
+  readonly chat?: { readonly llmNames: readonly string[]; readonly hasSuggestions: boolean } | undefined;
+  /** Whether cards have summaries. */
+  readonly hasSummary?: true | undefined;
   /** Left out if there are none. */
   readonly tiles?: readonly Tile[] | undefined;
   /** The guest's own dashboards on this one, and shared ones. Undefined: there are none, and the guest may make none. */

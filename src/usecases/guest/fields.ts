@@ -19,14 +19,14 @@ import type { Opened } from '../embeds/lookup.js';
 import { unsavedMetric } from './preview.js';
 import { openDashboard, questionFor } from './scope.js';
 
-type Deps = {
+export type CatalogueDeps = {
   readonly store: Store;
   readonly engine: Pick<Engine, 'introspect' | 'listClientDatabases'>;
   readonly clock: Clock;
 };
 
 /** Throws UNAUTHORIZED unless the guest may create metrics from fields on this dashboard. */
-const assertBuilds = (grant: GuestGrant, { embed }: Opened): void => {
+export const assertBuilds = (grant: GuestGrant, { embed }: Opened): void => {
   assertWrites(grant, embed, 'createGuestMetric');
   assertDefines(grant);
   if (embed.accessSettings?.metricCreationMode === 'DRAG_DROP') return;
@@ -39,7 +39,7 @@ const assertBuilds = (grant: GuestGrant, { embed }: Opened): void => {
 
 /** Returns the tables that no query may read, by the keys of the datasource: those of its latest sync, else of now. */
 const unreadableTables = async (
-  { store, engine }: Deps,
+  { store, engine }: CatalogueDeps,
   { datasource, datamart }: { readonly datasource: Datasource; readonly datamart: Datamart },
   signal: RequestSignal,
 ): Promise<ReadonlySet<DatamartTable>> => {
@@ -63,7 +63,7 @@ const unreadableTables = async (
 
 /** Returns what the guest may build on, with the operator's notes about it. Reads no row, and checks no permission. */
 export const readCatalogue = async (
-  deps: Deps,
+  deps: CatalogueDeps,
   grant: LiveGrant,
   opened: Opened,
   signal: RequestSignal,
@@ -87,7 +87,7 @@ export const readCatalogue = async (
  * metrics, or an author looks as this guest.
  */
 export const listGuestFields =
-  (deps: Deps) =>
+  (deps: CatalogueDeps) =>
   async (
     { grant, author }: GuestCaller,
     { dashboardId }: { readonly dashboardId: string },

@@ -10,13 +10,6 @@ import type { Opened } from '../embeds/lookup.js';
 
 export type ChatDeps = { readonly assistant: Pick<Assistant, 'models'> };
 
-const workspaceModels = async (
-  { assistant }: ChatDeps,
-  content: ContentStore,
-  { dashboard }: Opened,
-): Promise<readonly Model[]> =>
-  modelsOf(assistant.models, (await content.workspaces.findById(dashboard.workspaceId)) ?? {});
-
 /** Throws MODEL_NOT_CONFIGURED, or INVALID_REQUEST_BODY for a model that is not the workspace's. */
 export const chooseModel = async (
   deps: ChatDeps,
@@ -24,7 +17,8 @@ export const chooseModel = async (
   opened: Opened,
   wanted: string | undefined,
 ): Promise<Model> => {
-  const models = await workspaceModels(deps, content, opened);
+  const workspace = await content.workspaces.findById(opened.dashboard.workspaceId);
+  const models = modelsOf(deps.assistant.models, workspace ?? {});
   const [usual] = models;
   if (usual === undefined) {
     throw new Refusal(
@@ -46,6 +40,8 @@ export const chatOffer = async (
   opened: Opened,
 ): Promise<GuestDashboard['chat']> => {
   if (!passes(() => assertChats(grant, opened.embed))) return undefined;
-  const llmNames = (await workspaceModels(deps, content, opened)).map(({ name }) => name);
-  return llmNames.length === 0 ? undefined : { llmNames };
+  const workspace = await content.workspaces.findById(opened.dashboard.workspaceId);
+  const llmNames = modelsOf(deps.assistant.models, workspace ?? {}).map(({ name }) => name);
+  const hasSuggestions = workspace?.isEnableMetricSuggestions === true;
+  return llmNames.length === 0 ? undefined : { llmNames, hasSuggestions };
 };

@@ -178,6 +178,15 @@ const shownTiles = (
 ): Pick<GuestDashboard, 'tiles'> =>
   tiles.length === 0 ? {} : { tiles: besideCards(tiles, layout).map((tile) => translatedTile(tile, name)) };
 
+/** Whether cards have summaries. */
+const summaryOffer = async (
+  content: ContentStore,
+  { dashboard }: Opened,
+): Promise<Pick<GuestDashboard, 'hasSummary'>> =>
+  (await content.workspaces.findById(dashboard.workspaceId))?.isEnableMetricSummary === true
+    ? { hasSummary: true }
+    : {};
+
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   (deps: Opening) =>
@@ -215,6 +224,7 @@ export const getGuestDashboard =
       scheduleFormats: scheduleFormats(deps, grant, opened),
       chat: await chatOffer(deps, content, caller, opened),
       boards: await boardsOf(store, grant, opened),
+      ...(await summaryOffer(content, opened)),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),

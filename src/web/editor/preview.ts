@@ -9,7 +9,13 @@ const combining: Readonly<Partial<Record<Aggregate, Combine>>> = { SUM: 'sum', C
 
 /** Returns the metric as the service describes a saved one. */
 export const viewOf = (
-  { chart, dimensions, measures, calculations, comparison }: Draft,
+  {
+    chart,
+    dimensions,
+    measures,
+    calculations,
+    comparison,
+  }: Pick<Draft, 'chart' | 'dimensions' | 'measures' | 'calculations' | 'comparison'>,
   name: string,
 ): GuestMetric => ({
   metricId: 'preview',

@@ -13,6 +13,7 @@ import { defineAll } from './define.js';
 import { DownloadMenu } from './download-menu.js';
 import { Menu } from './menu.js';
 import { RowsDialog } from './rows-dialog.js';
+import { Tools } from './tools.js';
 
 defineAll({
   'guestlist-filter-bar': FilterBar,
@@ -21,6 +22,7 @@ defineAll({
   'guestlist-views': ViewsPanel,
   'guestlist-menu': Menu,
   'guestlist-rows': RowsDialog,
+  'guestlist-tools': Tools,
   'guestlist-series': SeriesPicker,
   'guestlist-table': TableElement,
   'guestlist-value': SingleValue,

@@ -5,7 +5,7 @@ import type { ListedView } from '../../domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest/view.js';
 import { type CallRequest, type FilterValues, type GuestClient, GuestError, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
-import { arrangeIcon, bellIcon } from '../base/icons.js';
+import { arrangeIcon } from '../base/icons.js';
 import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
@@ -29,7 +29,6 @@ import { grantedId } from './granted.js';
 import { cardsOf, type PlacedCard, type PlacedTile, type Section, sectionsOf } from './layout.js';
 import { type Mark, markChips, marksOn, openMarks, toggled } from './marks.js';
 import type { CardSource } from './reading.js';
-import type { CallSchedules, SchedulesPanel } from './schedules-panel.js';
 
 const dashboardStyles = css`
   ::slotted([slot='logo']) {
@@ -357,7 +356,7 @@ export class GuestlistDashboard extends EmbedElement {
               : null
         }
         ${markChips(this.marks, this.#removeMark, this.view.format.text)}
-        ${dashboard.scheduleFormats === undefined || this.printing || metricId !== undefined ? null : this.#schedules(dashboard)}
+        ${(dashboard.scheduleFormats ?? dashboard.chat ?? dashboard.hasSummary) === undefined || this.printing || metricId !== undefined ? null : this.#tools(dashboard)}
         ${this.#canArrange && cards.length > 0 && !this.arranging ? this.#arrangeButton() : null}
       </div>
       ${cards.length + tiles.length === 0 && !board?.isEditing ? emptyState(this.view.format.text('There is nothing on this dashboard yet')) : null}
@@ -396,20 +395,10 @@ export class GuestlistDashboard extends EmbedElement {
     this.tab = detail;
   };
 
-  #schedules(dashboard: GuestDashboard): TemplateResult {
-    const label = this.view.format.text('Reports and alerts');
-    return html`<button class="icon" part="icon-button" type="button" aria-haspopup="dialog" aria-label=${label} title=${label}
-      @click=${this.#openSchedules}>${bellIcon}</button>
-      <guestlist-schedules exportparts=${exported} .format=${this.view.format} .dashboard=${dashboard}
-        .filters=${this.#filtersOf(dashboard)} .labels=${this.labels}
-        .call=${this.#callSchedules}></guestlist-schedules>`;
+  #tools(dashboard: GuestDashboard): TemplateResult {
+    return html`<guestlist-tools exportparts=${exported} .view=${this.view} .dashboard=${dashboard} .dashboardId=${this.embedId}
+      .filters=${this.#filtersOf(dashboard)} .labels=${this.labels} .client=${this.client} @guestlist-saved=${this.#saved}></guestlist-tools>`;
   }
-
-  readonly #openSchedules = (): void =>
-    this.#withPart(
-      () => import('./schedules.js'),
-      () => this.renderRoot.querySelector<SchedulesPanel>('guestlist-schedules')?.open(),
-    );
 
   /** Calls the service below the path of the dashboard. */
   readonly #call = (path: string, request: CallRequest, signal: AbortSignal): Promise<unknown> => {
@@ -417,9 +406,6 @@ export class GuestlistDashboard extends EmbedElement {
     if (client === undefined || embedId === null) return Promise.resolve([]);
     return client.call(`dashboards/${encodeURIComponent(embedId)}/${path}`, request, signal);
   };
-
-  readonly #callSchedules: CallSchedules = ({ method, path = '', body, scheduleId }, signal) =>
-    this.#call(`schedules${path}${queryOf('scheduleId', scheduleId)}`, { method, body }, signal);
 
   /** A token that allows no boards shows none. */
   get #board(): ShownBoard | undefined {
@@ -477,9 +463,22 @@ export class GuestlistDashboard extends EmbedElement {
     const body = tiles.length === 0 ? { layout } : { layout, tiles };
     const request = arrangement === null ? { method: 'DELETE' } : { method: 'PUT', body };
     await this.#call('layout', request, signal);
+    await this.#reread(signal);
+  };
+
+  async #reread(signal: AbortSignal): Promise<void> {
+    const { client, embedId } = this;
+    if (client === undefined || embedId === null) return;
     const dashboard = await client.dashboard(embedId, signal);
     if (client === this.client) this.dashboard = dashboard;
-  };
+  }
+
+  /** Shows the metric that was saved. */
+  readonly #saved = (): void =>
+    this.#withPart(
+      () => this.#reread(new AbortController().signal),
+      () => undefined,
+    );
 
   /** The focus goes back to where the guest began. */
   readonly #arranged = (): void => {

@@ -456,4 +456,49 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Es gibt schon ein Dashboard mit diesem Namen',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Dieses Dashboard wurde inzwischen anderswo geändert. Öffnen Sie es erneut, um die Änderung zu sehen.',
+  'Ask a question': 'Frage stellen',
+  'Questions and answers': 'Fragen und Antworten',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Fragen Sie in eigenen Worten. Die Antwort ist ein Diagramm Ihrer Daten.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'Der Assistent kann sich irren. Prüfen Sie, wie ein Diagramm entstanden ist.',
+  Assistant: 'Assistent',
+  'Your question': 'Ihre Frage',
+  Ask: 'Fragen',
+  'Looking for an answer': 'Eine Antwort wird gesucht',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'Der Assistent hat keine Antwort gefunden. Fragen Sie einfacher oder mit anderen Worten.',
+  'How this chart was made': 'Wie dieses Diagramm entstanden ist',
+  'The assistant can’t be reached now. Try again later.':
+    'Der Assistent ist gerade nicht erreichbar. Versuchen Sie es später noch einmal.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Das waren viele Fragen. Warten Sie eine Minute und fragen Sie dann erneut.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} von {name}',
+  'Share of {name}': 'Anteil von {name}',
+  'Running total of {name}': 'Laufende Summe von {name}',
+  '{name}, a period earlier': '{name}, eine Periode früher',
+  'not {value}': 'nicht {value}',
+  'with a value': 'mit einem Wert',
+  'One of these: {list}': 'Eines davon: {list}',
+  'Sorted by {name}, ascending': 'Aufsteigend sortiert nach {name}',
+  'Sorted by {name}, descending': 'Absteigend sortiert nach {name}',
+  Summary: 'Zusammenfassung',
+  'The summary can’t be shown': 'Die Zusammenfassung kann nicht angezeigt werden',
+  'There is nothing to summarise': 'Es gibt nichts zusammenzufassen',
+  'Written by the assistant. Its numbers were checked.': 'Vom Assistenten geschrieben. Die Zahlen wurden geprüft.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, vorher: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} blieb bei {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'Die größte Änderung von {measure}: von {before} ({earlier}) auf {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} stieg von {before} ({earlier}) auf {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} fiel von {before} ({earlier}) auf {value} ({at})',
+  '{at} has {share} of {measure}': '{at} hat {share} von {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} fällt bei {at} auf: {value}, üblich ist {usual}',
+  '{measure} is highest at {at}: {value}': '{measure} ist am höchsten bei {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} ist am niedrigsten bei {at}: {value}',
+  '{name} by {group}': '{name} nach {group}',
 };

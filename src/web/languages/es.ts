@@ -461,4 +461,49 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Ya existe un panel con este nombre',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Este panel se ha cambiado entretanto en otro lugar. Ábralo de nuevo para ver el cambio.',
+  'Ask a question': 'Hacer una pregunta',
+  'Questions and answers': 'Preguntas y respuestas',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Pregunte con sus propias palabras. La respuesta es un gráfico de sus datos.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'El asistente puede equivocarse. Compruebe cómo se ha hecho un gráfico.',
+  Assistant: 'Asistente',
+  'Your question': 'Su pregunta',
+  Ask: 'Preguntar',
+  'Looking for an answer': 'Buscando una respuesta',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'El asistente no ha encontrado una respuesta. Haga una pregunta más sencilla o use otras palabras.',
+  'How this chart was made': 'Cómo se ha hecho este gráfico',
+  'The assistant can’t be reached now. Try again later.':
+    'Ahora no se puede contactar con el asistente. Inténtelo más tarde.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Han sido muchas preguntas. Espere un minuto y vuelva a preguntar.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} de {name}',
+  'Share of {name}': 'Proporción de {name}',
+  'Running total of {name}': 'Total acumulado de {name}',
+  '{name}, a period earlier': '{name}, un período antes',
+  'not {value}': 'no {value}',
+  'with a value': 'con un valor',
+  'One of these: {list}': 'Uno de estos: {list}',
+  'Sorted by {name}, ascending': 'Ordenado por {name}, ascendente',
+  'Sorted by {name}, descending': 'Ordenado por {name}, descendente',
+  Summary: 'Resumen',
+  'The summary can’t be shown': 'No se puede mostrar el resumen',
+  'There is nothing to summarise': 'No hay nada que resumir',
+  'Written by the assistant. Its numbers were checked.': 'Escrito por el asistente. Sus números se han comprobado.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, antes: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} se mantuvo en {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'El mayor cambio de {measure}: de {before} ({earlier}) a {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} subió de {before} ({earlier}) a {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} bajó de {before} ({earlier}) a {value} ({at})',
+  '{at} has {share} of {measure}': '{at} tiene el {share} de {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} destaca en {at}: {value}, cuando lo habitual es {usual}',
+  '{measure} is highest at {at}: {value}': '{measure} es más alto en {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} es más bajo en {at}: {value}',
+  '{name} by {group}': '{name} por {group}',
 };

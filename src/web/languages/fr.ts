@@ -471,4 +471,49 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Un tableau de bord de ce nom existe déjà',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Ce tableau de bord a été modifié ailleurs entre-temps. Ouvrez-le à nouveau pour voir la modification.',
+  'Ask a question': 'Poser une question',
+  'Questions and answers': 'Questions et réponses',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Demandez avec vos propres mots. La réponse est un graphique de vos données.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'L’assistant peut se tromper. Vérifiez comment un graphique a été fait.',
+  Assistant: 'Assistant',
+  'Your question': 'Votre question',
+  Ask: 'Demander',
+  'Looking for an answer': 'Recherche d’une réponse',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'L’assistant n’a pas trouvé de réponse. Posez une question plus simple ou utilisez d’autres mots.',
+  'How this chart was made': 'Comment ce graphique a été fait',
+  'The assistant can’t be reached now. Try again later.':
+    'L’assistant est injoignable pour le moment. Réessayez plus tard.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Cela fait beaucoup de questions. Attendez une minute, puis demandez de nouveau.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} de {name}',
+  'Share of {name}': 'Part de {name}',
+  'Running total of {name}': 'Cumul de {name}',
+  '{name}, a period earlier': '{name}, une période plus tôt',
+  'not {value}': 'pas {value}',
+  'with a value': 'avec une valeur',
+  'One of these: {list}': 'L’un de ceux-ci : {list}',
+  'Sorted by {name}, ascending': 'Trié par {name}, croissant',
+  'Sorted by {name}, descending': 'Trié par {name}, décroissant',
+  Summary: 'Résumé',
+  'The summary can’t be shown': 'Le résumé ne peut pas être affiché',
+  'There is nothing to summarise': 'Il n’y a rien à résumer',
+  'Written by the assistant. Its numbers were checked.': 'Écrit par l’assistant. Ses nombres ont été vérifiés.',
+  '{measure}: {value}, before: {before}': '{measure} : {value}, avant : {before}',
+  '{measure} stayed at {value} ({at})': '{measure} est resté à {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'Le plus grand changement de {measure} : de {before} ({earlier}) à {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} est passé de {before} ({earlier}) à {value} ({at}), en hausse',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} est passé de {before} ({earlier}) à {value} ({at}), en baisse',
+  '{at} has {share} of {measure}': '{at} a {share} de {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} se distingue à {at} : {value}, contre {usual} d’habitude',
+  '{measure} is highest at {at}: {value}': '{measure} est le plus élevé à {at} : {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} est le plus bas à {at} : {value}',
+  '{name} by {group}': '{name} par {group}',
 };

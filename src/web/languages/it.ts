@@ -465,4 +465,49 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Esiste già una dashboard con questo nome',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Questa dashboard è stata modificata altrove nel frattempo. Aprila di nuovo per vedere la modifica.',
+  'Ask a question': 'Fai una domanda',
+  'Questions and answers': 'Domande e risposte',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Chiedi con parole tue. La risposta è un grafico dei tuoi dati.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'L’assistente può sbagliare. Controlla come è stato fatto un grafico.',
+  Assistant: 'Assistente',
+  'Your question': 'La tua domanda',
+  Ask: 'Chiedi',
+  'Looking for an answer': 'Ricerca di una risposta',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'L’assistente non ha trovato una risposta. Fai una domanda più semplice o usa altre parole.',
+  'How this chart was made': 'Come è stato fatto questo grafico',
+  'The assistant can’t be reached now. Try again later.': 'Ora l’assistente non è raggiungibile. Riprova più tardi.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Sono state molte domande. Aspetta un minuto, poi chiedi di nuovo.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} di {name}',
+  'Share of {name}': 'Quota di {name}',
+  'Running total of {name}': 'Totale progressivo di {name}',
+  '{name}, a period earlier': '{name}, un periodo prima',
+  'not {value}': 'non {value}',
+  'with a value': 'con un valore',
+  'One of these: {list}': 'Uno di questi: {list}',
+  'Sorted by {name}, ascending': 'Ordinato per {name}, crescente',
+  'Sorted by {name}, descending': 'Ordinato per {name}, decrescente',
+  Summary: 'Riepilogo',
+  'The summary can’t be shown': 'Il riepilogo non può essere mostrato',
+  'There is nothing to summarise': 'Non c’è niente da riassumere',
+  'Written by the assistant. Its numbers were checked.':
+    'Scritto dall’assistente. I suoi numeri sono stati controllati.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, prima: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} è rimasto a {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'La variazione maggiore di {measure}: da {before} ({earlier}) a {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} è salito da {before} ({earlier}) a {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} è sceso da {before} ({earlier}) a {value} ({at})',
+  '{at} has {share} of {measure}': '{at} ha il {share} di {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} spicca a {at}: {value}, dove di solito è {usual}',
+  '{measure} is highest at {at}: {value}': '{measure} è più alto a {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} è più basso a {at}: {value}',
+  '{name} by {group}': '{name} per {group}',
 };

@@ -424,4 +424,49 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'この名前のダッシュボードはすでにあります',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'このダッシュボードは別の場所で変更されました。開き直すと変更を確認できます。',
+  'Ask a question': '質問する',
+  'Questions and answers': '質問と回答',
+  'Ask in your own words. The answer is a chart of your data.':
+    'ご自分の言葉で質問してください。回答はお客様のデータのグラフです。',
+  'The assistant can be wrong. Check how a chart was made.':
+    'アシスタントは間違えることがあります。グラフがどのように作られたかを確認してください。',
+  Assistant: 'アシスタント',
+  'Your question': '質問',
+  Ask: '質問',
+  'Looking for an answer': '回答を探しています',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'アシスタントは回答を見つけられませんでした。もっと簡単に、または別の言葉で質問してください。',
+  'How this chart was made': 'このグラフの作り方',
+  'The assistant can’t be reached now. Try again later.':
+    '現在アシスタントに接続できません。後でもう一度お試しください。',
+  'These were many questions. Wait a minute, then ask again.':
+    '質問が多すぎます。1 分待ってから、もう一度質問してください。',
+  '{name} ({grain})': '{name}（{grain}）',
+  '{aggregate} of {name}': '{name}の{aggregate}',
+  'Share of {name}': '{name}の割合',
+  'Running total of {name}': '{name}の累計',
+  '{name}, a period earlier': '{name}（前の期間）',
+  'not {value}': '{value} 以外',
+  'with a value': '値あり',
+  'One of these: {list}': '次のいずれか：{list}',
+  'Sorted by {name}, ascending': '{name}の昇順',
+  'Sorted by {name}, descending': '{name}の降順',
+  Summary: '要約',
+  'The summary can’t be shown': '要約を表示できません',
+  'There is nothing to summarise': '要約するものがありません',
+  'Written by the assistant. Its numbers were checked.': 'アシスタントが書きました。数値は確認済みです。',
+  '{measure}: {value}, before: {before}': '{measure}：{value}、以前：{before}',
+  '{measure} stayed at {value} ({at})': '{measure}は{value}のままでした（{at}）',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    '{measure}の最大の変化：{before}（{earlier}）から{value}（{at}）',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure}は{before}（{earlier}）から{value}（{at}）に増えました',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure}は{before}（{earlier}）から{value}（{at}）に減りました',
+  '{at} has {share} of {measure}': '{at}は{measure}の{share}を占めます',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{at}の{measure}は{value}で目立ちます（通常は{usual}）',
+  '{measure} is highest at {at}: {value}': '{measure}が最も高いのは{at}：{value}',
+  '{measure} is lowest at {at}: {value}': '{measure}が最も低いのは{at}：{value}',
+  '{name} by {group}': '{group}別の{name}',
 };

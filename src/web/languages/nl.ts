@@ -469,4 +469,50 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Er is al een dashboard met deze naam',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Dit dashboard is intussen elders gewijzigd. Open het opnieuw om de wijziging te zien.',
+  'Ask a question': 'Een vraag stellen',
+  'Questions and answers': 'Vragen en antwoorden',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Vraag in uw eigen woorden. Het antwoord is een grafiek van uw gegevens.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'De assistent kan zich vergissen. Controleer hoe een grafiek is gemaakt.',
+  Assistant: 'Assistent',
+  'Your question': 'Uw vraag',
+  Ask: 'Vragen',
+  'Looking for an answer': 'Er wordt een antwoord gezocht',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'De assistent heeft geen antwoord gevonden. Stel een eenvoudiger vraag of gebruik andere woorden.',
+  'How this chart was made': 'Hoe deze grafiek is gemaakt',
+  'The assistant can’t be reached now. Try again later.':
+    'De assistent is nu niet bereikbaar. Probeer het later opnieuw.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Dit waren veel vragen. Wacht een minuut en vraag het dan opnieuw.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} van {name}',
+  'Share of {name}': 'Aandeel van {name}',
+  'Running total of {name}': 'Lopend totaal van {name}',
+  '{name}, a period earlier': '{name}, een periode eerder',
+  'not {value}': 'niet {value}',
+  'with a value': 'met een waarde',
+  'One of these: {list}': 'Een van deze: {list}',
+  'Sorted by {name}, ascending': 'Gesorteerd op {name}, oplopend',
+  'Sorted by {name}, descending': 'Gesorteerd op {name}, aflopend',
+  Summary: 'Samenvatting',
+  'The summary can’t be shown': 'De samenvatting kan niet worden getoond',
+  'There is nothing to summarise': 'Er is niets samen te vatten',
+  'Written by the assistant. Its numbers were checked.':
+    'Geschreven door de assistent. De getallen zijn gecontroleerd.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, eerder: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} bleef op {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'De grootste verandering van {measure}: van {before} ({earlier}) naar {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} steeg van {before} ({earlier}) naar {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} daalde van {before} ({earlier}) naar {value} ({at})',
+  '{at} has {share} of {measure}': '{at} heeft {share} van {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} valt op bij {at}: {value}, waar {usual} gebruikelijk is',
+  '{measure} is highest at {at}: {value}': '{measure} is het hoogst bij {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} is het laagst bij {at}: {value}',
+  '{name} by {group}': '{name} per {group}',
 };

@@ -539,4 +539,47 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Pulpit o tej nazwie już istnieje',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Ten pulpit został w międzyczasie zmieniony gdzie indziej. Otwórz go ponownie, aby zobaczyć zmianę.',
+  'Ask a question': 'Zadaj pytanie',
+  'Questions and answers': 'Pytania i odpowiedzi',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Zapytaj własnymi słowami. Odpowiedzią jest wykres Twoich danych.',
+  'The assistant can be wrong. Check how a chart was made.': 'Asystent może się mylić. Sprawdź, jak powstał wykres.',
+  Assistant: 'Asystent',
+  'Your question': 'Twoje pytanie',
+  Ask: 'Zapytaj',
+  'Looking for an answer': 'Trwa szukanie odpowiedzi',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'Asystent nie znalazł odpowiedzi. Zadaj prostsze pytanie lub użyj innych słów.',
+  'How this chart was made': 'Jak powstał ten wykres',
+  'The assistant can’t be reached now. Try again later.': 'Asystent jest teraz nieosiągalny. Spróbuj później.',
+  'These were many questions. Wait a minute, then ask again.':
+    'To było wiele pytań. Odczekaj minutę, a potem zapytaj ponownie.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate}: {name}',
+  'Share of {name}': 'Udział: {name}',
+  'Running total of {name}': 'Suma narastająca: {name}',
+  '{name}, a period earlier': '{name}, okres wcześniej',
+  'not {value}': 'nie {value}',
+  'with a value': 'z wartością',
+  'One of these: {list}': 'Jedno z tych: {list}',
+  'Sorted by {name}, ascending': 'Sortowanie rosnące: {name}',
+  'Sorted by {name}, descending': 'Sortowanie malejące: {name}',
+  Summary: 'Podsumowanie',
+  'The summary can’t be shown': 'Nie można wyświetlić podsumowania',
+  'There is nothing to summarise': 'Nie ma czego podsumować',
+  'Written by the assistant. Its numbers were checked.': 'Napisane przez asystenta. Liczby zostały sprawdzone.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, wcześniej: {before}',
+  '{measure} stayed at {value} ({at})': '{measure}: bez zmian, {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'Największa zmiana ({measure}): z {before} ({earlier}) na {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure}: wzrost z {before} ({earlier}) do {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure}: spadek z {before} ({earlier}) do {value} ({at})',
+  '{at} has {share} of {measure}': '{at}: {share} ({measure})',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} wyróżnia się dla {at}: {value}, zwykle {usual}',
+  '{measure} is highest at {at}: {value}': '{measure}: najwięcej dla {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure}: najmniej dla {at}: {value}',
+  '{name} by {group}': '{name} według {group}',
 };

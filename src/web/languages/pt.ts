@@ -469,4 +469,48 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Já existe um painel com este nome',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Este painel foi entretanto alterado noutro lugar. Abra-o novamente para ver a alteração.',
+  'Ask a question': 'Fazer uma pergunta',
+  'Questions and answers': 'Perguntas e respostas',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Pergunte com as suas palavras. A resposta é um gráfico dos seus dados.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'O assistente pode enganar-se. Verifique como um gráfico foi feito.',
+  Assistant: 'Assistente',
+  'Your question': 'A sua pergunta',
+  Ask: 'Perguntar',
+  'Looking for an answer': 'À procura de uma resposta',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'O assistente não encontrou uma resposta. Faça uma pergunta mais simples ou use outras palavras.',
+  'How this chart was made': 'Como este gráfico foi feito',
+  'The assistant can’t be reached now. Try again later.': 'O assistente não está acessível agora. Tente mais tarde.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Foram muitas perguntas. Espere um minuto e pergunte de novo.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate} de {name}',
+  'Share of {name}': 'Parte de {name}',
+  'Running total of {name}': 'Total acumulado de {name}',
+  '{name}, a period earlier': '{name}, um período antes',
+  'not {value}': 'não {value}',
+  'with a value': 'com um valor',
+  'One of these: {list}': 'Um destes: {list}',
+  'Sorted by {name}, ascending': 'Ordenado por {name}, crescente',
+  'Sorted by {name}, descending': 'Ordenado por {name}, decrescente',
+  Summary: 'Resumo',
+  'The summary can’t be shown': 'Não é possível mostrar o resumo',
+  'There is nothing to summarise': 'Não há nada para resumir',
+  'Written by the assistant. Its numbers were checked.': 'Escrito pelo assistente. Os números foram verificados.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, antes: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} manteve-se em {value} ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    'A maior mudança de {measure}: de {before} ({earlier}) para {value} ({at})',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} subiu de {before} ({earlier}) para {value} ({at})',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} desceu de {before} ({earlier}) para {value} ({at})',
+  '{at} has {share} of {measure}': '{at} tem {share} de {measure}',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} destaca-se em {at}: {value}, quando o habitual é {usual}',
+  '{measure} is highest at {at}: {value}': '{measure} é mais alto em {at}: {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} é mais baixo em {at}: {value}',
+  '{name} by {group}': '{name} por {group}',
 };

@@ -425,4 +425,48 @@ export const texts: Texts = {
   'There is a dashboard of this name already': 'Bu adda bir pano zaten var',
   'This dashboard was changed elsewhere meanwhile. Open it again to see the change.':
     'Bu pano bu arada başka bir yerde değiştirildi. Değişikliği görmek için yeniden açın.',
+  'Ask a question': 'Soru sor',
+  'Questions and answers': 'Sorular ve yanıtlar',
+  'Ask in your own words. The answer is a chart of your data.':
+    'Kendi sözlerinizle sorun. Yanıt, verilerinizin bir grafiğidir.',
+  'The assistant can be wrong. Check how a chart was made.':
+    'Asistan yanılabilir. Grafiğin nasıl yapıldığını denetleyin.',
+  Assistant: 'Asistan',
+  'Your question': 'Sorunuz',
+  Ask: 'Sor',
+  'Looking for an answer': 'Yanıt aranıyor',
+  'The assistant found no answer. Ask a simpler question, or in other words.':
+    'Asistan bir yanıt bulamadı. Daha basit bir soru sorun ya da başka sözcükler kullanın.',
+  'How this chart was made': 'Bu grafik nasıl yapıldı',
+  'The assistant can’t be reached now. Try again later.': 'Asistana şu anda ulaşılamıyor. Daha sonra yeniden deneyin.',
+  'These were many questions. Wait a minute, then ask again.':
+    'Çok soru sordunuz. Bir dakika bekleyin, sonra yeniden sorun.',
+  '{name} ({grain})': '{name} ({grain})',
+  '{aggregate} of {name}': '{aggregate}: {name}',
+  'Share of {name}': 'Pay: {name}',
+  'Running total of {name}': 'Birikimli toplam: {name}',
+  '{name}, a period earlier': '{name}, bir dönem önce',
+  'not {value}': '{value} değil',
+  'with a value': 'değeri olan',
+  'One of these: {list}': 'Bunlardan biri: {list}',
+  'Sorted by {name}, ascending': '{name} alanına göre artan sıralı',
+  'Sorted by {name}, descending': '{name} alanına göre azalan sıralı',
+  Summary: 'Özet',
+  'The summary can’t be shown': 'Özet gösterilemiyor',
+  'There is nothing to summarise': 'Özetlenecek bir şey yok',
+  'Written by the assistant. Its numbers were checked.': 'Asistan tarafından yazıldı. Sayıları denetlendi.',
+  '{measure}: {value}, before: {before}': '{measure}: {value}, önce: {before}',
+  '{measure} stayed at {value} ({at})': '{measure} {value} değerinde kaldı ({at})',
+  'The largest change of {measure}: from {before} ({earlier}) to {value} ({at})':
+    '{measure} için en büyük değişim: {before} ({earlier}) değerinden {value} ({at}) değerine',
+  '{measure} rose from {before} ({earlier}) to {value} ({at})':
+    '{measure} {before} ({earlier}) değerinden {value} ({at}) değerine yükseldi',
+  '{measure} fell from {before} ({earlier}) to {value} ({at})':
+    '{measure} {before} ({earlier}) değerinden {value} ({at}) değerine düştü',
+  '{at} has {share} of {measure}': '{at}, {measure} toplamının {share} kadarı',
+  '{measure} stands out at {at}: {value}, where {usual} is usual':
+    '{measure} {at} için dikkat çekiyor: {value}, olağan değer {usual}',
+  '{measure} is highest at {at}: {value}': '{measure} en yüksek: {at}, {value}',
+  '{measure} is lowest at {at}: {value}': '{measure} en düşük: {at}, {value}',
+  '{name} by {group}': '{group} alanına göre {name}',
 };
