@@ -73,12 +73,26 @@ type List<Row> = {
   readonly actions?: TemplateResult | undefined;
 };
 
-const setSearch = (event: Event): void => {
-  const { value } = event.target as HTMLInputElement;
+/** Writes a value into the address, so that a link shows the same rows. */
+const setInAddress = (name: string, value: string): void => {
   const url = new URL(location.href);
-  if (value === '') url.searchParams.delete('search');
-  else url.searchParams.set('search', value);
+  if (value === '') url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
   navigate(url.pathname + url.search, true);
+};
+
+const setSearch = (event: Event): void => setInAddress('search', (event.target as HTMLInputElement).value);
+
+/** A filter of a list by one of its values, which is part of the address. */
+export const choice = (name: string, label: string, values: readonly string[], chosen: string): TemplateResult => {
+  const choose = (event: Event): void => setInAddress(name, (event.target as HTMLSelectElement).value);
+  const all = [...new Set([...values, chosen])].filter(Boolean);
+  return html`<label>${label}
+    <select name=${name} @change=${choose}>
+      <option value="" ?selected=${chosen === ''}>All</option>
+      ${all.map((value) => html`<option value=${value} ?selected=${value === chosen}>${value}</option>`)}
+    </select>
+  </label>`;
 };
 
 /** A list with search, which is part of the address, and a download of what is shown. */

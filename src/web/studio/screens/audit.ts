@@ -1,6 +1,7 @@
 /** The audit: who did what, when, and whether the chain of entries is whole. */
 import { html, type TemplateResult } from 'lit';
-import { badge, type Column, list, moment } from '../base/kit.js';
+import { badge, type Column, choice, link, list, moment } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
 type Entry = {
@@ -38,15 +39,39 @@ class AuditScreen extends Screen<Data> {
   }
 
   protected override content({ entries, isWhole, count }: Data): TemplateResult {
+    const kind = this.place.query.get('kind') ?? '';
+    const code = this.place.query.get('result') ?? '';
+    const rows = entries.filter(
+      (entry) => (kind === '' || entry.kind === kind) && (code === '' || entry.code === code),
+    );
+    const valuesOf = (value: (entry: Entry) => string): readonly string[] =>
+      [...new Set(entries.map(value))].toSorted();
     return html`<div class="head"><h1>Audit</h1>
         ${isWhole ? badge('the chain is whole', 'good') : badge('an entry was changed or removed', 'bad')}
         <p>${count} entries${count > entries.length ? `; the latest ${entries.length} are shown` : ''}.</p></div>
+      <div class="toolbar">
+        ${choice(
+          'kind',
+          'What',
+          valuesOf((entry) => entry.kind),
+          kind,
+        )}
+        ${choice(
+          'result',
+          'Result',
+          valuesOf((entry) => entry.code),
+          code,
+        )}
+      </div>
       ${list({
         name: 'audit',
-        rows: entries,
+        rows,
         columns,
         search: this.place.query.get('search') ?? '',
-        empty: html`<h2>No entries yet</h2>`,
+        empty:
+          entries.length === 0
+            ? html`<h2>No entries yet</h2>`
+            : html`<h2>No entry is like this</h2><p>${link(addressOf('audit'), 'All entries')}</p>`,
       })}`;
   }
 }

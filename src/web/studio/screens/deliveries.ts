@@ -1,8 +1,8 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { badge, type Column, confirmed, link, list, moment } from '../base/kit.js';
-import { addressOf, navigate } from '../base/routes.js';
+import { badge, type Column, choice, confirmed, link, list, moment } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
 export type Schedule = {
@@ -51,15 +51,15 @@ class DeliveriesScreen extends Screen<Schedules> {
       (each) => (tenant === '' || each.clientId === tenant) && (state === '' || stateOf(each) === state),
     );
     const mayPause = hasRole(this.api.session, 'support');
-    const tenants = [...new Set([...schedules.map(({ clientId }) => clientId), tenant])].filter(Boolean).toSorted();
+    const tenants = [...new Set(schedules.map(({ clientId }) => clientId))].toSorted();
     return html`<div class="head"><h1>Deliveries</h1>
         <p>Reports and alerts that users made for themselves. What a message says is not shown here.</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       ${hasMore ? html`<p class="notice">There are more than these ${schedules.length}; the newest are shown.</p>` : nothing}
       <div class="toolbar">
-        ${this.#filter('tenant', 'Tenant', tenants, tenant)}
-        ${this.#filter('state', 'State', states, state)}
+        ${choice('tenant', 'Tenant', tenants, tenant)}
+        ${choice('state', 'State', states, state)}
       </div>
       ${list({
         name: 'deliveries',
@@ -72,23 +72,6 @@ class DeliveriesScreen extends Screen<Schedules> {
             : html`<h2>No report or alert is like this</h2><p>${link(addressOf('deliveries'), 'All deliveries')}</p>`,
       })}`;
   }
-
-  #filter(name: 'tenant' | 'state', label: string, values: readonly string[], chosen: string): TemplateResult {
-    return html`<label>${label}
-      <select name=${name} @change=${this.#choose}>
-        <option value="" ?selected=${chosen === ''}>All</option>
-        ${values.map((value) => html`<option value=${value} ?selected=${value === chosen}>${value}</option>`)}
-      </select>
-    </label>`;
-  }
-
-  readonly #choose = ({ target }: Event): void => {
-    if (!(target instanceof HTMLSelectElement)) return;
-    const url = new URL(location.href);
-    if (target.value === '') url.searchParams.delete(target.name);
-    else url.searchParams.set(target.name, target.value);
-    navigate(url.pathname + url.search, true);
-  };
 
   readonly #pausing: Column<Schedule> = {
     title: 'Action',

@@ -1,7 +1,7 @@
 /** The tenants: what each has, and what an operator can do about it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { badge, type Column, confirmed, link, list, moment, when } from '../base/kit.js';
+import { badge, type Column, choice, confirmed, link, list, moment, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
@@ -41,16 +41,25 @@ class TenantsScreen extends Screen<Data> {
     const [id] = this.place.rest;
     const one = id === undefined ? undefined : tenants.find(({ clientId }) => clientId === id);
     if (id !== undefined) return one === undefined ? unknown(id, erasure) : this.#one(one, use);
+    const state = this.place.query.get('state') ?? '';
+    const provisioning = this.place.query.get('provisioning') ?? '';
     return html`<div class="head">
         <h1>Tenants</h1>
         <p>Each customer whose users logged in, or that a hook announced.</p>
       </div>
+      <div class="toolbar">${choice('state', 'State', ['active', 'suspended', 'deleted'], state)}${choice('provisioning', 'Provisioning', ['complete', 'unfinished', 'failed', 'none'], provisioning)}</div>
       ${list({
         name: 'tenants',
-        rows: tenants,
+        rows: tenants.filter(
+          (tenant) =>
+            (state === '' || tenant.state === state) && (provisioning === '' || tenant.outcome === provisioning),
+        ),
         columns: this.#columns,
         search: this.place.query.get('search') ?? '',
-        empty: html`<h2>No tenants yet</h2><p>A tenant appears here when its first user opens a page with a dashboard.</p>`,
+        empty:
+          tenants.length === 0
+            ? html`<h2>No tenants yet</h2><p>A tenant appears here when its first user opens a page with a dashboard.</p>`
+            : html`<h2>No tenant is like this</h2><p>${link(addressOf('tenants'), 'All tenants')}</p>`,
       })}`;
   }
 
