@@ -6,14 +6,8 @@ import { type Dispatch, type DispatchRequest, type DispatchResponse, isPieces } 
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
 import { jsonText } from '../http/json-text.js';
+import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
-
-type TextPart = { readonly type: 'text'; readonly text: string };
-type FilePart = {
-  readonly type: 'resource';
-  readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
-};
-export type ToolResult = { readonly content: (TextPart | FilePart)[]; readonly isError?: true };
 
 export type Called = { readonly result: ToolResult; readonly answer: DispatchResponse | null };
 

@@ -3,7 +3,7 @@
  * loaded at the first message: it takes 0.2 seconds and 24 MB, which nobody should pay who does not use it.
  */
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
-import type { ToolResult } from './call-tool.js';
+import type { Described, ToolResult } from './described.js';
 
 const load = async () => {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
@@ -16,18 +16,6 @@ const load = async () => {
   return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
 };
 let loading: ReturnType<typeof load> | undefined;
-
-/** What a reader is told of a tool. */
-export type Described = {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  /** Whether it only reads. */
-  readonly reads: boolean;
-  /** Whether it ends or replaces something that its caller cannot bring back. Left out: no. */
-  readonly isDestructive?: boolean;
-  readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
-};
 
 const describe = (tool: Described): ListToolsResult['tools'][number] => ({
   name: tool.name,

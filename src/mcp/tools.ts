@@ -13,7 +13,7 @@ import {
   queryGuestMetric,
 } from '../contract/guest-reads.js';
 import type { Operation } from '../contract/operation.js';
-import type { Described } from './server.js';
+import type { Described } from './described.js';
 
 export type Tool = Described & {
   readonly operation: Operation;

@@ -5,7 +5,7 @@
 import type { Operation } from '../contract/operation.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
-import type { Described } from '../mcp/server.js';
+import type { Described } from '../mcp/described.js';
 import { inputSchemaOf } from '../mcp/tools.js';
 import { commandRoles } from './command-roles.js';
 import { isChange } from './work.js';
