@@ -10,6 +10,7 @@ import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { auditCommands, auditEraser, keepPolicyText } from '../gateway/audit/commands.js';
 import { type AuditLog, createAudit } from '../gateway/audit/writer.js';
 import { assertOrigins, type Origins } from '../gateway/authenticate/credential.js';
+import { embedFacts } from '../gateway/authenticate/embed-facts.js';
 import { createHostIdentity, type HostIdentityOptions } from '../gateway/authenticate/host-session.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gateway/authenticate/limits.js';
 import { createIdentity } from '../gateway/authenticate/signed-session.js';
@@ -253,8 +254,8 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       ...(options.commands ?? []),
       ...auditCommands(ledger),
       createExplain(options, deciding, foundation),
-      policyReload(policies),
-      policyRead(policies),
+      ...[policyReload, policyRead].map((command) => command(policies)),
+      embedFacts(options),
       ...policyDraftCommands({ ledger, policies, clock, isSaving: options.savesPolicy ?? false }),
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,

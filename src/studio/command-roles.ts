@@ -16,6 +16,7 @@ const change = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: tr
 export const commandRoles: Readonly<Record<string, Rule>> = {
   'audit-export': read('auditor'),
   'audit-verify': read('auditor'),
+  'embed-facts': read('author', 'publisher', 'support', 'auditor'),
   'erasure-report': read('support', 'auditor'),
   'policy-check': read('author', 'publisher', 'auditor'),
   'policy-explain': {

@@ -32,6 +32,8 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 120_000 }, ()
   const newAuthor = async (): Promise<Author> => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
     const page = await context.newPage();
+    // Other tests and this one's product share two cores.
+    page.setDefaultTimeout(60_000);
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

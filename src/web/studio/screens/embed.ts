@@ -6,7 +6,16 @@ import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { readPolicy } from '../base/viewer.js';
 
-type Data = { readonly templates: readonly { readonly template: string; readonly name: string }[] };
+type Facts = {
+  readonly allowedOrigins: readonly string[];
+  /** Null: the host application says who the user is. An issuer is null where its name is not checked. */
+  readonly issuers: readonly (string | null)[] | null;
+  readonly cookieName: string | null;
+};
+type Data = {
+  readonly templates: readonly { readonly template: string; readonly name: string }[];
+  readonly facts: Facts;
+};
 
 const kinds = ['HTML', 'React', 'Next', 'Vue'] as const;
 type Kind = (typeof kinds)[number];
@@ -25,6 +34,21 @@ const linesOf = (kind: Kind, origin: string, dashboard: string): string => {
   }
 };
 
+const originsText = ({ allowedOrigins }: Facts): TemplateResult => html`${
+  allowedOrigins.length === 0
+    ? html`Only pages of ${location.origin} may ask for a token now.`
+    : html`Pages of ${allowedOrigins.map((origin) => html`<code>${origin}</code> `)}and of ${location.origin} may ask for a token.`
+}
+  Name others in <code>gateway.allowedOrigins</code> (<code>GUESTLIST_ALLOWED_ORIGINS</code>).`;
+
+const sessionsText = ({ issuers, cookieName }: Facts): TemplateResult => {
+  if (issuers === null) return html`Your application says who the user is (<code>identify</code>).`;
+  if (issuers.length === 0) return html`No session is accepted yet: configure <code>gateway.session</code>.`;
+  const names = issuers.map((issuer) => (issuer === null ? html`any issuer ` : html`<code>${issuer}</code> `));
+  return html`Signed by ${names}and sent as Bearer${cookieName === null ? '' : html` or in the cookie <code>${cookieName}</code>`}:
+    <code>gateway.session</code>.`;
+};
+
 class EmbedScreen extends Screen<Data> {
   static override properties = { ...Screen.properties, kind: { state: true } };
   declare kind: Kind;
@@ -35,11 +59,14 @@ class EmbedScreen extends Screen<Data> {
   }
 
   protected override async load(signal: AbortSignal): Promise<Data> {
-    const { templates } = await readPolicy(this.api, signal);
-    return { templates };
+    const [{ templates }, facts] = await Promise.all([
+      readPolicy(this.api, signal),
+      this.api.command<Facts>('embed-facts', {}, signal),
+    ]);
+    return { templates, facts };
   }
 
-  protected override content({ templates }: Data): TemplateResult {
+  protected override content({ templates, facts }: Data): TemplateResult {
     const wanted = this.place.query.get('dashboard');
     const dashboard = templates.find(({ template }) => template === wanted)?.template ?? templates[0]?.template;
     if (dashboard === undefined)
@@ -59,8 +86,8 @@ class EmbedScreen extends Screen<Data> {
       <section class="card">
         <h2>Before the first page</h2>
         <dl>
-          <dt>Origin of your pages</dt><dd>Name it in <code>gateway.allowedOrigins</code> (<code>GUESTLIST_ALLOWED_ORIGINS</code>), unless it is ${location.origin}.</dd>
-          <dt>Session</dt><dd>The page’s user is known by a cookie or a token that your product signs: <code>gateway.session</code>.</dd>
+          <dt>Origins of your pages</dt><dd>${originsText(facts)}</dd>
+          <dt>Sessions</dt><dd>${sessionsText(facts)}</dd>
         </dl>
       </section>`;
   }
