@@ -404,6 +404,13 @@ describe('who may ask', () => {
     expect(model.sent).toHaveLength(1);
   });
 
+  test('a summary takes a list of metrics, and suggestions an id', async () => {
+    const metricIds = 'any' as never;
+    await refused('summariseGuestDashboard INVALID_REQUEST_BODY', house, { ...summary, metricIds }, { bearer: acme });
+    const asked = { dashboardId: 'a'.repeat(256) };
+    await refused('listGuestSuggestions INVALID_REQUEST_BODY', house, asked, { bearer: acme });
+  });
+
   test('a client that the datamart does not know is refused before anything is sent', async () => {
     const { token } = await ok(house, 'createGuestToken', {
       ...{ clientId: 'None', dataAppName: 'shop', permissions: everything },
