@@ -23,7 +23,7 @@ type Content = {
   };
 };
 
-describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, () => {
   let product: Product;
   let browser: Browser;
   let ann: Author;
@@ -279,11 +279,11 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 120_000 }, ()
     await shoot(ann, 'filters');
     expect(await violations(ann)).toEqual([]);
     await row.getByRole('button', { name: /^Take main\.flights\.destination off/ }).press('Enter');
-    await expect.poll(mapped).toEqual(first);
+    await expect.poll(mapped, { timeout: 60_000 }).toEqual(first);
     await row.getByRole('combobox').selectOption({ index: 1 });
-    await expect.poll(async () => (await mapped())?.length).toBe(first.length + 1);
+    await expect.poll(async () => (await mapped())?.length, { timeout: 60_000 }).toBe(first.length + 1);
     for (const _ of [1, 2, 3]) await page.getByRole('button', { name: 'Undo' }).click();
-    await expect.poll(() => contentOf('delays')).toEqual(before);
+    await expect.poll(() => contentOf('delays'), { timeout: 60_000 }).toEqual(before);
   });
 
   test('cards are proposed from tables, tried as the tenant would read them, shown, and added', async () => {
@@ -338,7 +338,9 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 120_000 }, ()
     await why.getByText('Why is a card shown, hidden or empty?').click();
     expect(await ask('shown')).toMatch(/“regional users[^”]*” at flights\.yaml:\d+:\d+/);
     await page.getByLabel('Width').selectOption('phone');
-    await expect.poll(async () => (await page.locator('guestlist-dashboard').boundingBox())?.width).toBe(390);
+    await expect
+      .poll(async () => (await page.locator('guestlist-dashboard').boundingBox())?.width, { timeout: 60_000 })
+      .toBe(390);
     await shoot(ann, 'why');
     expect(await violations(ann)).toEqual([]);
     // No flight goes to a state of this name.

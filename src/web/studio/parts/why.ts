@@ -72,7 +72,7 @@ export class Why extends LitElement {
   #found({ metric, state, reasons }: Finding): TemplateResult {
     return html`<p>“${metric.name}” for ${nameOf(this.viewer)}: ${badge(state, colours[state])}</p>
       <ul>${reasons.map((text) => html`<li>${text}</li>`)}</ul>
-      <h3>What the policy decides</h3>
+      <h2>What the policy decides</h2>
       <pre class="wrapped" tabindex="0"><code>${this.explanation}</code></pre>
       <p>${link(addressOf('policy'), 'Open the policy')}</p>`;
   }
