@@ -283,7 +283,7 @@ type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> &
 
 /** Starts the sending of reports, which needs gateway and service in this process. */
 const openConfiguredReports = async (
-  { mail: { setup, reports, connect }, service, credentials, context }: PartsOfGateway,
+  { mail: { setup, reports, connect }, service, shared, credentials, context }: PartsOfGateway,
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
   const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
@@ -293,7 +293,7 @@ const openConfiguredReports = async (
   connect({ findReportRight, listTenantUsers, service });
   const { encryptionKey } = credentials;
   const parts = { setup, reports, service, findReportRight, listTenantUsers, encryptionKey };
-  return startReports({ ...parts, clock, log: context.log });
+  return startReports({ ...parts, admission: shared.admission, clock, log: context.log });
 };
 
 /** Opens what stands before the service: the gateway, and Studio where both halves run here. */

@@ -44,6 +44,7 @@ import {
   type Passages,
 } from './report-passage.js';
 import type { Service } from './service.js';
+import type { Admission } from './shared.js';
 
 type Connected = Omit<Passages, 'setup'>;
 
@@ -83,6 +84,7 @@ type Parts = Passages & {
   readonly tag: Tag;
   readonly clock: Clock;
   readonly log: Log;
+  readonly admission: Pick<Admission, 'addressOf' | 'mailGuard'>;
   /** How long to wait when nothing is to do. Left out: the usual times. */
   readonly everyMs?: { readonly plan: number; readonly send: number };
 };
@@ -218,7 +220,7 @@ type Started = { readonly router: Router; readonly close: () => Promise<void> };
 
 /** Starts planning and sending, and serves the links that end schedules. */
 export const startReports = (given: Omit<Parts, 'tag'> & { readonly encryptionKey: string }): Started => {
-  const { setup, service, encryptionKey, log, everyMs = usualMs } = given;
+  const { setup, service, encryptionKey, log, admission, everyMs = usualMs } = given;
   const tag = createTag(Buffer.from(encryptionKey, 'base64'));
   const parts = { ...given, tag };
   const unsubscribe = createUnsubscribe(tag, setup.origin);
@@ -231,6 +233,7 @@ export const startReports = (given: Omit<Parts, 'tag'> & { readonly encryptionKe
   const bounced = createMailBounced({
     ...setup.hooks,
     ...{ clock: parts.clock, log },
+    guard: (request) => admission.mailGuard(admission.addressOf(request), null),
     record: (bounce) => deliveries.bounce(bounce, parts.clock.now()),
   });
   return {

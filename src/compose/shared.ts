@@ -70,6 +70,8 @@ export type Admission = {
   readonly limits: AdmissionLimits;
   /** Counts wrong logins to Studio. */
   readonly studioGuard: CredentialGuard;
+  /** Counts wrong signatures of mail servers. */
+  readonly mailGuard: CredentialGuard;
   /** Counts and logs failed credentials; other guards of the process report to it too. */
   readonly note: NoteFailures;
 };
@@ -93,6 +95,7 @@ const createAdmission = ({ config, clock, log, registry }: SharedOptions, limite
     addressOf,
     note,
     studioGuard: guardOf('studio'),
+    mailGuard: guardOf('hook'),
     limits: {
       guards: { apiKey: guardOf('apiKey'), guestToken: guardOf('guestToken'), serviceToken: guardOf('serviceToken') },
       guestToken: budgetOf('guest-token', 'requests with this guest token', settings.guestTokenPerMinute),

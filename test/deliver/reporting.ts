@@ -9,6 +9,8 @@ import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import type { Channel } from '../../src/platform/channels.js';
+import { createCredentialGuard } from '../../src/platform/credential-guard.js';
+import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
 import { createFolder } from '../engine/world.js';
@@ -99,7 +101,11 @@ export const openReporting = async (
     connected.connect({ findReportRight, listTenantUsers, service });
     const { log, lines } = captureLog();
     const rights = { findReportRight, listTenantUsers };
-    const parts = { setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
+    const mailGuard = createCredentialGuard({
+      ...{ kind: 'hook', failuresPerMinute: 20, limiters: createMemoryLimiters(), scope: 'test', clock },
+    });
+    const admission = { mailGuard, addressOf: () => '127.0.0.1' };
+    const parts = { admission, setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
     const { router, close } = startReports({
       ...parts,
       encryptionKey,

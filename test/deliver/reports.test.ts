@@ -112,6 +112,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
         })
         .send(text);
     };
+    const other = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
     const isPaused = async (user: User, id: string) =>
       (
         await reporting.dataOf<{ id: string; isPaused: boolean }[]>(
@@ -129,7 +130,6 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
       await reporting.sendNow(user, id);
       expect(await reporting.ended(id)).toEqual(['sent', null]);
       const messageId = reporting.mailbox.received.at(-1)?.mail.messageId;
-      const other = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
       expect((await tell({ messageId, kind }, other)).status).toBe(401);
       expect(await reporting.ended(id)).toEqual(['sent', null]);
       const answers = [await tell({ messageId, kind }), await tell({ messageId, kind })];
@@ -146,6 +146,9 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     const unknown = await tell({ messageId: `<${randomUUID()}@analytics.example>`, kind: 'hard' });
     expect(unknown.body.data).toEqual({ isApplied: false });
     expect((await request(app).get('/hooks/mail-bounced')).status).toBe(405);
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 25; sent += 1) statuses.add((await tell({}, other)).status);
+    expect([...statuses]).toEqual([401, 429]);
   }, 60_000);
 
   test('look as the configuration says for their tenant, and not as another tenant’s', async () => {

@@ -5,10 +5,11 @@ import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import { parseJson, readText } from '../../http/body-reader.js';
 import { requestIdOf } from '../../http/request-id.js';
+import type { Attempt } from '../../platform/credential-guard.js';
 import type { Log } from '../../platform/log.js';
 import { answerError, explain } from '../http/answer.js';
 import { maxHookBytes } from './hooks.js';
-import { createSignatures } from './signature.js';
+import { createSignatures, type Signatures } from './signature.js';
 
 export const mailBouncedPath = '/hooks/mail-bounced';
 
@@ -23,6 +24,8 @@ export type MailBouncedOptions = {
   readonly toleranceSeconds: number;
   readonly clock: Clock;
   readonly record: RecordBounce;
+  /** Limits the number of wrong signatures from one address. */
+  readonly guard: (request: IncomingMessage) => Attempt;
   readonly log: Log;
 };
 
@@ -53,18 +56,29 @@ const write = (response: ServerResponse, status: number, text: string, [name, va
   response.end(text);
 };
 
+/** Returns the signed text. The whole body is read to check a signature, so wrong ones are counted. */
+const readSigned = async (request: IncomingMessage, signatures: Signatures, attempt: Attempt): Promise<string> => {
+  attempt.assertMayVerify();
+  try {
+    const signed = signatures.read(request.headers);
+    const text = await readText(request, maxHookBytes);
+    await signatures.verify(signed, text);
+    return text;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR') await attempt.failed();
+    throw error;
+  }
+};
+
 /** Answers `{data: {isApplied}, error: null}`, or an error in the format of the interface. */
-export const createMailBounced = ({ secrets, record, log, ...options }: MailBouncedOptions) => {
+export const createMailBounced = ({ secrets, record, log, guard, ...options }: MailBouncedOptions) => {
   const signatures = createSignatures({ ...options, secrets });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const line = { requestId: requestIdOf(request), hook: 'mail-bounced' };
     try {
       if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
       if (secrets.length === 0) throw new Refusal('NOT_FOUND', 'Hooks are off: set GUESTLIST_HOOK_SECRETS.');
-      const signed = signatures.read(request.headers);
-      const text = await readText(request, maxHookBytes);
-      await signatures.verify(signed, text);
-      const isApplied = await record(decode(text));
+      const isApplied = await record(decode(await readSigned(request, signatures, guard(request))));
       write(response, 200, JSON.stringify({ data: { isApplied }, error: null }));
       log.info({ event: 'hook.accepted', ...line, code: 'OK' }, 'hook');
     } catch (error) {
