@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PNG } from 'pngjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -30,6 +31,8 @@ const flights = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8')
 write('tenants.csv', 'key,tenant\norg_7,acme\n');
 mkdirSync(join(folder, 'tenants'));
 write('tenants/east.tenants.yaml', 'version: 1\ntenants: [{ name: east, clientIds: [BOS], expiryMinutes: 30 }]\n');
+mkdirSync(join(folder, 'logos'));
+writeFileSync(join(folder, 'logos/lax.png'), PNG.sync.write(new PNG({ width: 2, height: 2 })));
 write('special.tenants.yaml', 'version: 1\ntenants: [{ name: special, clientIds: [ANC], expiryMinutes: 5 }]\n');
 
 /** A block has the keys that it is about; all others are those of the demo's policy. */
@@ -83,10 +86,14 @@ test.each(named('configuration'))('$name is a configuration that starts', ({ tex
     OPS_SECRET: `whsec_${randomBytes(32).toString('base64')}`,
     TEAM_SLACK_URL: 'https://hooks.example.com/services/team',
     MODEL_KEY: randomBytes(32).toString('hex'),
+    ...(text.includes('dkim:') ? { GUESTLIST_DKIM_KEY: rsaKey() } : {}),
   };
   const options = { runsGateway: true, runsService: true };
   expect(loadConfig(env, join(root, 'config/guestlist.yaml'), options).settings).toMatchObject(withoutIssuers(text));
 });
+
+const rsaKey = (): string =>
+  String(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }));
 
 /** Issuers are read apart, with their keys. */
 const withoutIssuers = (text: string): object =>

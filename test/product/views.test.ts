@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
     const button = (name: RegExp) => page.getByRole('button', { name }).first();
     await page.getByLabel('Search fields').fill('delay');
     await button(/^Measure Delay/).click();
-    await page.getByRole('region', { name: 'Measures' }).getByRole('combobox').selectOption('AVG');
+    await page.getByRole('combobox', { name: /^Measure Delay/ }).selectOption('AVG');
     await page.getByLabel('Search fields').fill('state');
     await button(/^Split by .*state/i).click();
     await page.getByLabel('Search fields').fill('');
