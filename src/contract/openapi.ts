@@ -52,8 +52,9 @@ const statusTexts: Readonly<Record<number, string>> = {
   401: 'Missing, wrong or expired credential',
   403: 'Not allowed',
   404: 'Not found',
+  409: 'Changed by somebody else',
   500: 'An error inside the service',
-  503: 'A database is unavailable; retry after the seconds in `Retry-After`',
+  503: 'A database or a language model is unavailable; retry after the seconds in `Retry-After`',
 };
 
 /**
@@ -64,10 +65,10 @@ const unavailableCodes = ({ errors }: Operation): readonly string[] =>
   'METRIC_QUERY_ERROR' in errors ? ['METRIC_QUERY_ERROR', 'SERVICE_UNAVAILABLE'] : ['SERVICE_UNAVAILABLE'];
 
 const writeErrors = (operation: Operation) => {
-  const codesOf = (status: number): readonly string[] =>
-    status === 503
-      ? unavailableCodes(operation)
-      : Object.entries(operation.errors).flatMap(([code, given]) => (given === status ? [code] : []));
+  const codesOf = (status: number): readonly string[] => {
+    const declared = Object.entries(operation.errors).flatMap(([code, given]) => (given === status ? [code] : []));
+    return status === 503 ? [...new Set([...declared, ...unavailableCodes(operation)])] : declared;
+  };
   const statuses = [...new Set([...Object.values(operation.errors), 503])].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -48,7 +48,8 @@ export const writeType = (schema: JsonSchema): Html => {
   }
   if (schema.type === 'object') return writeObjectType(schema);
   if (Array.isArray(schema.type)) return or(schema.type.map((type) => html`${String(type)}`));
-  return html`${typeof schema.type === 'string' ? schema.type : 'any'}`;
+  // A schema that says nothing, such as that of a value in a list of changes.
+  return html`${typeof schema.type === 'string' ? schema.type : 'any JSON value'}`;
 };
 
 const isSafeBound = (value: unknown): value is number =>

@@ -65,7 +65,7 @@ describe('how two rules combine', () => {
       ['isEnableDownloadMetrics', true],
       ['isShowSideBar', true],
     ]);
-    expect(Object.keys(grant.permissions)).toHaveLength(10);
+    expect(Object.keys(grant.permissions)).toHaveLength(11);
     expect(grant.accessPermissions).toEqual({
       isAllowEndUserDashboardFilter: true,
       dashboardFilterColumns: [column('main.airports', 'state'), column('main.flights', 'date', 'delay', 'origin')],
