@@ -201,7 +201,13 @@ describe('permissions', () => {
     const bearer = await mint(house, 'acme', { allowedEmbeds: [dashboardId] }, { permissions });
     return (await board(bearer, dashboardId)).permissions;
   };
-  const plain = { isEnableDownloadMetrics: false, isShowSideBar: false, isShowDashboardName: true };
+  // The policy alone grants own dashboards: no setting of the embed stands in for it.
+  const plain = {
+    isEnableCreateDashboard: false,
+    isEnableDownloadMetrics: false,
+    isShowSideBar: false,
+    isShowDashboardName: true,
+  };
 
   test("a missing permission has the embed's access setting, and false if that is missing too", async () => {
     expect(await effective(true, {})).toEqual({ ...all(true), ...plain, isDisableMetricCreation: false });
