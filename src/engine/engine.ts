@@ -133,7 +133,7 @@ const withoutCounting = (definition: MetricDefinition): MetricDefinition =>
         ),
       };
 
-/** Prepares the statement as any query, without a row, and hands it on. */
+/** Prepares the statement like any query, reads no row, and passes it to `use`. */
 const withStatement = <R>(
   parts: Parts,
   ask: AnyAsk,
