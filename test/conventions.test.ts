@@ -160,11 +160,12 @@ const mayImport: Readonly<
 const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain'] };
 
 /**
- * Studio shows whose rows the tables of an unsaved model hold, by the functions that decide it in the service: a second
- * version of them would say something else one day.
+ * Studio shows whose rows the tables of an unsaved model hold, and the elements refuse addresses of recipients, by the
+ * functions that decide it in the service: a second version of them would say something else one day.
  */
 const isSharedCode = (file: string, target: string): boolean =>
-  file.startsWith('web/studio/') && target.startsWith('domain/datamart/');
+  (file.startsWith('web/studio/') && target.startsWith('domain/datamart/')) ||
+  (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));
 
 const folderOf = (path: string): string => {
   const inside = relative(src, path);

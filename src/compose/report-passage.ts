@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FindRecipients, Granted, Refused } from '../deliver/sender.js';
 import { isSameJson } from '../domain/canonical-json.js';
-import { readAddress } from '../domain/deliver/address.js';
+import { allows, readAddress } from '../domain/deliver/address.js';
 import {
   type Audience,
   addressParts,
@@ -77,13 +77,14 @@ export const findAudience = async (
   const domains = right?.scheduling.get(openedId);
   if (domains === undefined) return null;
   const users = await passages.listTenantUsers(owner.clientId);
+  const { mail, sender } = passages.setup;
   return {
     users: users.map(({ userIdentifier, claims }) => ({
       userIdentifier,
       address: addressOf(passages.setup, { claims }) ?? null,
     })),
     roles: [...new Set(users.flatMap(({ roles }) => roles))].toSorted(),
-    domains,
+    domains: sender === null ? [] : domains.filter((domain) => allows(mail.allowedDomains, domain)),
   };
 };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
 import { mostWatched, type WatchedSchedule } from '../domain/deliver/operator.js';
-import { type Audience, mostNamed } from '../domain/deliver/recipients.js';
+import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
@@ -382,7 +382,7 @@ export const listGuestDeliveries = operation({
   ...common,
   name: 'listGuestDeliveries',
   summary: 'List what became of a schedule’s reports',
-  description: `${permission} The newest first; at most ${mostListed}. They are kept for 90 days.`,
+  description: `${permission} The newest first; at most ${mostListed}, or ${mostRecipients} of a schedule with recipients. They are kept for 90 days.`,
   input: namedInput,
   output: z.object({ data: z.array(delivery), error: noError }),
   encode: (found: readonly Delivery[]) => ({

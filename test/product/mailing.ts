@@ -37,11 +37,19 @@ export const copyDemo = async (folder: string): Promise<string> => {
 /** Writes the demo's configuration with reports, and returns its file. */
 const configure = async (folder: string): Promise<string> => {
   const file = await copyDemo(folder);
-  await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example]');
+  await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example, partner.example]');
   await replaceIn(file, 'isTlsRequired: true', 'isTlsRequired: false');
   await replaceIn(file, '  from: null', '  from: reports@numbers.example.com');
   const allows = 'isAllowEmailReports: true\n      isAllowUnderlyingData: true';
-  await replaceIn(join(folder, 'config/policies/flights.yaml'), 'isAllowUnderlyingData: true', allows);
+  const policy = join(folder, 'config/policies/flights.yaml');
+  await replaceIn(policy, 'isAllowUnderlyingData: true', allows);
+  const admins = `  - name: admins send to others
+    when: '"admin" in user.roles'
+    grant: { templates: [delays], schedule: true, addressDomains: [partner.example] }
+
+restrictions:
+`;
+  await replaceIn(policy, 'restrictions:\n', admins);
   return file;
 };
 

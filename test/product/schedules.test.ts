@@ -193,6 +193,97 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     );
   });
 
+  test('a report goes to others, and the history tells each one’s', async () => {
+    const [reader, boss] = ['ria', 'boss'];
+    await mailing.logIn(reader);
+    const login = await mailing.logIn(boss, { roles: ['manager', 'admin'] });
+    const before = mailing.mailbox.received.length;
+    await show(login, async (page) => {
+      const dialog = await open(page);
+      const looks = async (name: string): Promise<void> => {
+        for (const [colorScheme, width] of [
+          ['dark', 1280] as const,
+          ['dark', 390] as const,
+          ['light', 1280] as const,
+        ]) {
+          await page.emulateMedia({ colorScheme });
+          await page.setViewportSize({ width, height: 900 });
+          expect(await violationsIn(page)).toEqual([]);
+          expect(await isTooWide(dialog)).toBe(false);
+          await shoot(page, `${name}-${colorScheme}-${width}`);
+        }
+      };
+      await press(dialog, 'New report');
+      await dialog.getByLabel('Name').fill('For all');
+      await dialog.getByLabel('Format').selectOption('csv');
+      await dialog.getByLabel('Send to').selectOption('Others, by e-mail');
+      await press(dialog, 'Save');
+      await dialog.getByText('Check this: expected a user, a role or an address').waitFor();
+      await dialog.getByLabel(`${reader}@customer.example`).check();
+      expect(await dialog.getByLabel(`${boss}@customer.example`).isChecked()).toBe(false);
+      const address = dialog.getByLabel('Addresses without an account');
+      await address.fill('pat@evil.example');
+      await address.press('Enter');
+      await dialog.getByText('Only addresses of partner.example may get it').waitFor();
+      await looks('recipients-refused');
+      await address.fill('pat@partner.example');
+      await press(dialog, 'Add');
+      await dialog.getByLabel('Only some cards').check();
+      await dialog.getByLabel('Flights a day').check();
+      await looks('recipients');
+      await press(dialog, 'Save');
+      const who = `Send to: ${reader}@customer.example, pat@partner.example (Waiting for confirmation)`;
+      await dialog.getByText(who).waitFor();
+      const arrive = (count: number) =>
+        vi.waitFor(() => expect(mailing.mailbox.received).toHaveLength(before + count), {
+          ...{ timeout: 60_000, interval: 200 },
+        });
+      await arrive(1);
+      const waiting = `pat@partner.example: Left out · The address is not confirmed · Asked for`;
+      const history = async (...told: readonly string[]) => {
+        await press(dialog, 'History For all');
+        for (const each of told) {
+          await until(async () => {
+            await press(dialog, 'Read again');
+            return dialog.getByText(each).count();
+          }).toBeGreaterThan(0);
+        }
+      };
+      await history(waiting);
+      await press(dialog, 'Back');
+      await press(dialog, 'Send now For all');
+      await dialog.getByText('It is on its way.').waitFor();
+      await arrive(2);
+      await history(`${reader}@customer.example: Sent · Asked for`);
+      expect(await dialog.getByText(waiting).count()).toBe(2);
+      await looks('recipients-history');
+      await press(dialog, 'Back');
+      await press(dialog, 'Change For all');
+      await dialog.getByText('Waiting for confirmation').waitFor();
+      await press(dialog, `Remove pat@partner.example`);
+      await press(dialog, 'Save');
+      await dialog.getByText(`Send to: ${reader}@customer.example`, { exact: true }).waitFor();
+      await press(dialog, 'Delete For all');
+      await press(dialog, 'Delete For all');
+      await dialog.getByText('There are no reports or alerts yet').waitFor();
+    });
+  });
+
+  test('who may not send to others is offered no others, and refused', async () => {
+    const login = await mailing.logIn('mia');
+    await show(login, async (page) => {
+      const dialog = await open(page);
+      await press(dialog, 'New report');
+      await dialog.getByLabel('Name').waitFor();
+      expect(await dialog.getByLabel('Send to').count()).toBe(0);
+      expect(await dialog.getByText('Others, by e-mail').count()).toBe(0);
+    });
+    const schedules = `${mailing.product.url}/api/v2/guest/dashboards/${login.embeds[0]?.id}/schedules`;
+    const recurrence = { every: 'day', at: '08:00', timezone: 'UTC' };
+    const plan = { name: 'To others', format: 'csv', recurrence, recipients: { roles: ['manager'] } };
+    expect((await post(schedules, plan, login.token)).status).toBe(403);
+  });
+
   test('an operator finds a report of a tenant in Studio, and pauses it', async () => {
     const { token, embeds } = await mailing.logIn('oscar');
     const { url, studioLink } = mailing.product;

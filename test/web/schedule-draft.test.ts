@@ -1,14 +1,19 @@
 /** The form of a schedule: from a schedule to its fields, and back to a request. */
 import { describe, expect, test } from 'vitest';
 import type { GuestMetric } from '../../src/domain/guest/view.js';
+import { createFormat } from '../../src/web/base/format.js';
 import {
   bodyOf,
+  channelWay,
   conditionsFor,
   draftOf,
   faultsOf,
   newDraft,
   type SentSchedule,
+  sentWay,
+  wayOf,
 } from '../../src/web/elements/schedule-draft.js';
+import { recipientName, userName } from '../../src/web/elements/schedule-words.js';
 
 const metric = (metricId: string, dimensions: readonly string[], grains = {}): GuestMetric =>
   ({
@@ -75,6 +80,42 @@ describe('a schedule', () => {
     expect(bodyOf(draftOf(given, metrics))).toMatchObject({ channel: null });
   });
 
+  test('keeps its recipients, who are nobody once it goes to the reader or to a channel', () => {
+    const recipients = { users: ['u'], roles: ['analyst'], addresses: ['pat@partner.example'] };
+    const draft = draftOf({ ...report, format: 'link', recipients }, metrics);
+    expect([wayOf(draft), bodyOf(draft)]).toEqual(['others', expect.objectContaining({ recipients, channel: null })]);
+    const toTeam = { ...draft, ...sentWay(channelWay('team')) };
+    expect([wayOf(toTeam), bodyOf(toTeam)]).toEqual([
+      channelWay('team'),
+      expect.objectContaining({ recipients: null, channel: 'team' }),
+    ]);
+    const own = { ...draft, ...sentWay('') };
+    expect([wayOf(own), bodyOf(own)]).toEqual(['', expect.objectContaining({ recipients: null, channel: null })]);
+  });
+
+  test('names a recipient by address, unless two have the same', () => {
+    const user = (userIdentifier: string, address: string | null) => ({ userIdentifier, address });
+    const users = [
+      user('ann', 'ann@a.example'),
+      user('bob', 'b@a.example'),
+      user('eve', 'b@a.example'),
+      user('x', null),
+    ];
+    const audience = { users, roles: [], domains: [] };
+    expect(['ann', 'bob', 'x', 'gone'].map((id) => userName(id, audience))).toEqual([
+      'ann@a.example',
+      'bob',
+      'x',
+      'gone',
+    ]);
+    const nameOf = (recipient: string) => recipientName({ recipient }, audience, createFormat('en'));
+    expect([nameOf('p'.repeat(43)), nameOf('pat@partner.example'), nameOf('')]).toEqual([
+      'A former recipient',
+      'pat@partner.example',
+      '',
+    ]);
+  });
+
   test('keeps filters and cards of files, and drops them where there is no file', () => {
     const given = { ...report, dashboardFilter: { State: ['CA'] }, metricIds: ['days'] };
     const draft = draftOf(given, metrics);
@@ -101,6 +142,8 @@ test('conditions that the service would refuse for a card are left out', () => {
 
 test.each([
   ['recurrence.at: expected a time.', { at: 'expected a time.' }],
+  ['recipients.addresses[0]: expected another.', { recipients: 'expected another.' }],
+  ['channel: files go by e-mail only.', { way: 'files go by e-mail only.' }],
   [
     'name: missing, expected a string; alert.condition.value: missing, expected a number.',
     { name: 'missing, expected a string', value: 'missing, expected a number.' },

@@ -4,15 +4,18 @@ const longestAddress = 254;
 /** No quotes, comments, lists, display names or control characters, so that it is one address in every reading. */
 const addressPattern = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)$/;
 
+/** A domain does not allow its subdomains. */
+export const allows = (allowedDomains: readonly string[], domain: string): boolean =>
+  allowedDomains.some((allowed) => allowed.toLowerCase() === domain.toLowerCase());
+
 /**
  * Returns the address if it is one of an allowed domain. A domain does not allow its subdomains, and an empty list
  * allows nothing.
  */
 export const readAddress = (value: unknown, allowedDomains: readonly string[]): string | undefined => {
   if (typeof value !== 'string' || value.length > longestAddress) return undefined;
-  const domain = addressPattern.exec(value)?.[1]?.toLowerCase();
-  const isAllowed = domain !== undefined && allowedDomains.some((allowed) => allowed.toLowerCase() === domain);
-  return isAllowed ? value : undefined;
+  const domain = addressPattern.exec(value)?.[1];
+  return domain !== undefined && allows(allowedDomains, domain) ? value : undefined;
 };
 
 /** A user's name for people who may not see data: of an address, only the first character and the domain are left. */

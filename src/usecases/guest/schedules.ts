@@ -1,7 +1,7 @@
 /** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
-import type { Recipients } from '../../domain/deliver/recipients.js';
+import { mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
 import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
@@ -321,7 +321,7 @@ export const listGuestDeliveries =
   async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<readonly Delivery[]> => {
     const opened = await openFor(store, grant, dashboardId);
     const schedule = await findSchedule(store, opened, ownerOf(grant), scheduleId);
-    const found = await store.deliveries.list(scheduleId, mostListed);
+    const found = await store.deliveries.list(scheduleId, schedule.recipients === null ? mostListed : mostRecipients);
     return namingAddresses(
       { tag },
       schedule,

@@ -1,5 +1,6 @@
 /** What the form of a schedule holds, from a schedule and back to a request. Pure. */
 import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { ListedChannel } from '../../domain/deliver/reports.js';
 import type { AlertStatus, Delivery, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
@@ -16,7 +17,9 @@ export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
   readonly unconfirmed: readonly string[];
 };
 /** A delivery as the service sends it. */
-export type SentDelivery = Pick<Delivery, 'id' | 'isRequested' | 'state' | 'reason'> & { readonly moment: string };
+export type SentDelivery = Pick<Delivery, 'id' | 'recipient' | 'isRequested' | 'state' | 'reason'> & {
+  readonly moment: string;
+};
 export type Channel = Pick<ListedChannel, 'name'>;
 
 export type Every = 'workday' | 'day' | 'week' | 'month' | 'hour' | 'cron';
@@ -34,6 +37,9 @@ export type Draft = {
   readonly timezone: string;
   /** Empty: by e-mail. */
   readonly channel: string;
+  /** Whether it goes to `recipients`, and not to the reader. */
+  readonly isForOthers: boolean;
+  readonly recipients: Recipients;
   /** Values of the dashboard's filters, and the chosen cards; no card: all. Both of files only. */
   readonly filters: FilterValues;
   readonly metricIds: readonly string[];
@@ -51,6 +57,7 @@ export type Draft = {
   readonly quietTo: string;
 };
 
+const nobody: Recipients = { users: [], roles: [], addresses: [] };
 const hourly = '0 * * * *';
 
 const draftOfRecurrence = (recurrence: Recurrence): Partial<Draft> => {
@@ -99,17 +106,18 @@ export const newDraft = (
   filters: FilterValues = {},
 ): Draft => ({
   ...{ filters, metricIds: [], hasOwnCards: false },
-  ...{ name: '', format, timezone, channel: '', mutedUntil: '' },
+  ...{ name: '', format, timezone, channel: '', isForOthers: false, recipients: nobody, mutedUntil: '' },
   ...{ every: format === 'alert' ? 'hour' : 'workday', at: '08:00', on: ['mon'], day: '1', cron: '0 8 * * 1-5' },
   ...firstCard(metrics),
   ...{ is: 'below', value: '', to: 'lastCheck', hasQuietHours: false, quietFrom: '22:00', quietTo: '07:00' },
 });
 
 export const draftOf = (schedule: SentSchedule, metrics: readonly GuestMetric[]): Draft => {
-  const { name, format, recurrence, channel, mutedUntil, alert, dashboardFilter, metricIds } = schedule;
+  const { name, format, recurrence, channel, recipients, mutedUntil, alert, dashboardFilter, metricIds } = schedule;
   return {
     ...newDraft(format, metrics, recurrence.timezone),
     ...{ name, channel: channel ?? '', mutedUntil: mutedUntil === null ? '' : localTime(mutedUntil) },
+    ...(recipients === null ? {} : { recipients, isForOthers: true }),
     ...{ filters: dashboardFilter, metricIds: metricIds ?? [], hasOwnCards: metricIds !== null },
     ...draftOfRecurrence(recurrence),
     ...(alert === null ? {} : draftOfAlert(alert)),
@@ -149,7 +157,7 @@ const conditionOf = ({ is, value, to }: Draft): AlertCondition => {
 /** The body of the request that saves a draft. */
 export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
   const { name, format, channel, mutedUntil, metricId, measure, hasQuietHours, quietFrom, quietTo } = draft;
-  const { filters, metricIds, hasOwnCards } = draft;
+  const { filters, metricIds, hasOwnCards, recipients } = draft;
   const quietHours = hasQuietHours ? { from: quietFrom, to: quietTo } : null;
   return {
     ...{
@@ -157,6 +165,7 @@ export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
       format,
       recurrence: recurrenceOf(draft),
       channel: (takesChannel(draft) && channel) || null,
+      recipients: isSharing(draft) ? recipients : null,
     },
     dashboardFilter: takesContent(draft) ? filters : {},
     metricIds: takesContent(draft) && hasOwnCards ? metricIds : null,
@@ -170,6 +179,26 @@ export const takesContent = (draft: Pick<Draft, 'format'>): boolean => !takesCha
 
 /** Files go by e-mail only. */
 export const takesChannel = ({ format }: Pick<Draft, 'format'>): boolean => format === 'alert' || format === 'link';
+
+/** What goes to others. */
+export const takesRecipients = ({ format }: Pick<Draft, 'format'>): boolean => format !== 'alert';
+
+const isSharing = (draft: Draft): boolean => takesRecipients(draft) && draft.isForOthers;
+
+/** The value of the choice that sends to this channel. */
+export const channelWay = (name: string): string => `#${name}`;
+
+/** Where a draft goes, as a value of that choice; empty: to the reader. */
+export const wayOf = (draft: Draft): string => {
+  if (isSharing(draft)) return 'others';
+  return takesChannel(draft) && draft.channel !== '' ? channelWay(draft.channel) : '';
+};
+
+/** The reverse of `wayOf`. */
+export const sentWay = (way: string): Pick<Draft, 'channel' | 'isForOthers'> => ({
+  channel: way.startsWith(channelWay('')) ? way.slice(channelWay('').length) : '',
+  isForOthers: way === 'others',
+});
 
 const periodGrains = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 
@@ -186,14 +215,14 @@ export const conditionsFor = (metric: GuestMetric | undefined): readonly AlertCo
   ];
 };
 
-export type Field = keyof Draft | 'quietHours';
+export type Field = keyof Draft | 'quietHours' | 'way';
 /** The service's messages by the field of the form that they are about; `form`: about none. */
 export type Faults = Readonly<Partial<Record<Field | 'form', string>>>;
 
 const fieldAt = (path: string): Field | undefined => {
   const known: Readonly<Record<string, Field>> = {
-    ...{ name: 'name', format: 'format', channel: 'channel', mutedUntil: 'mutedUntil' },
-    ...{ dashboardFilter: 'filters', metricIds: 'metricIds' },
+    ...{ name: 'name', format: 'format', channel: 'way', mutedUntil: 'mutedUntil' },
+    ...{ dashboardFilter: 'filters', metricIds: 'metricIds', recipients: 'recipients' },
     ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
     ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', recurrence: 'every' },
     ...{ 'alert.metricId': 'metricId', 'alert.measure': 'measure', 'alert.condition': 'is', alert: 'metricId' },

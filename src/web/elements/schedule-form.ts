@@ -2,6 +2,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import type { AlertCondition } from '../../domain/deliver/alert.js';
+import type { Audience } from '../../domain/deliver/recipients.js';
 import type { ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
@@ -10,9 +11,12 @@ import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';
 import { sameValues } from '../filters/filter-values.js';
+import { formStyles } from './form-styles.js';
+import type { RecipientsField } from './recipients-field.js';
 import {
   bodyOf,
   type Channel,
+  channelWay,
   conditionsFor,
   type Draft,
   draftOf,
@@ -22,8 +26,11 @@ import {
   faultsOf,
   newDraft,
   type SentSchedule,
+  sentWay,
   takesChannel,
   takesContent,
+  takesRecipients,
+  wayOf,
 } from './schedule-draft.js';
 import { conditionName, everyName, formatName, namedDays, ownTimezone } from './schedule-words.js';
 
@@ -40,6 +47,7 @@ export class ScheduleForm extends LitElement {
     metrics: { attribute: false },
     formats: { attribute: false },
     channels: { attribute: false },
+    audience: { attribute: false },
     filters: { attribute: false },
     notesOf: { attribute: false },
     schedule: { attribute: false },
@@ -54,6 +62,8 @@ export class ScheduleForm extends LitElement {
   /** What the service offers. */
   declare formats: readonly ReportFormat[];
   declare channels: readonly Channel[];
+  /** Whom the guest may send it to; null: nobody else. */
+  declare audience: Audience | null;
   /** The filters that are set on the dashboard now. */
   declare filters: FilterValues;
   /** Filters in the reader's words. */
@@ -73,6 +83,7 @@ export class ScheduleForm extends LitElement {
     this.metrics = [];
     this.formats = [];
     this.channels = [];
+    this.audience = null;
     this.filters = {};
     this.notesOf = () => [];
     this.isAlert = false;
@@ -82,68 +93,18 @@ export class ScheduleForm extends LitElement {
 
   static override styles = [
     baseStyles,
+    formStyles,
     css`
-      form,
-      .field,
-      fieldset {
-        display: grid;
-        gap: 4px;
-        min-width: 0;
-      }
       form {
+        display: grid;
         gap: 12px;
-      }
-      fieldset {
-        margin: 0;
-        padding: 0;
-        border: 0;
+        min-width: 0;
       }
       .pair {
         display: grid;
         grid-template-columns: repeat(auto-fit, minmax(min(160px, 100%), 1fr));
         gap: 12px;
         align-items: start;
-      }
-      label,
-      legend {
-        padding: 0;
-        font-size: 13px;
-        font-weight: 500;
-      }
-      .check {
-        display: inline-flex;
-        align-items: center;
-        gap: 6px;
-        min-height: 28px;
-        font-weight: 400;
-      }
-      .days {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 4px 14px;
-      }
-      input:not([type='checkbox']),
-      select {
-        width: 100%;
-        min-width: 0;
-        min-height: 34px;
-        padding: 0 9px;
-        border: 1px solid var(--gl-border);
-        border-radius: 8px;
-        background: var(--gl-surface);
-        font-size: 13px;
-      }
-      [aria-invalid] {
-        border-color: var(--gl-danger) !important;
-      }
-      p {
-        margin: 0;
-        font-size: 13px;
-        overflow-wrap: anywhere;
-      }
-      .fault {
-        color: var(--gl-danger);
-        font-weight: 600;
       }
       .buttons {
         display: flex;
@@ -303,14 +264,36 @@ export class ScheduleForm extends LitElement {
 
   #way(draft: Draft): TemplateResult | typeof nothing {
     const { text } = this.format;
-    // A channel that is no longer granted stays visible until it is changed.
+    // What is no longer granted stays visible until it is changed.
     const own = draft.channel === '' ? [] : [draft.channel];
-    const names = [...new Set([...own, ...this.channels.map(({ name }) => name)])];
-    if (!takesChannel(draft) || names.length === 0) return nothing;
-    return this.#select('channel', text('Send to'), [
+    const names = takesChannel(draft) ? [...new Set([...own, ...this.channels.map(({ name }) => name)])] : [];
+    const hasOthers = takesRecipients(draft) && (this.audience !== null || draft.isForOthers);
+    if (names.length === 0 && !hasOthers) return nothing;
+    const choices: readonly Choice[] = [
       ['', text('Me, by e-mail')],
-      ...names.map((name): Choice => [name, name]),
-    ]);
+      ...(hasOthers ? [['others', text('Others, by e-mail')] as const] : []),
+      ...names.map((name): Choice => [channelWay(name), name]),
+    ];
+    return html`${this.#select('way', text('Send to'), choices)}
+      ${wayOf(draft) === 'others' ? this.#recipients(draft) : nothing}`;
+  }
+
+  #recipients({ recipients }: Draft): TemplateResult {
+    const chosen = ({ target }: Event) => {
+      const { draft } = this;
+      if (draft === undefined) return;
+      this.draft = { ...draft, recipients: (target as RecipientsField).value };
+      this.#forgive('recipients');
+    };
+    return html`<guestlist-recipients
+      .format=${this.format}
+      .audience=${this.audience ?? { users: [], roles: [], domains: [] }}
+      .value=${recipients}
+      .unconfirmed=${this.schedule?.unconfirmed ?? []}
+      .fault=${this.faults.recipients}
+      class=${this.faults.recipients === undefined ? nothing : 'refused'}
+      @choose=${chosen}
+    ></guestlist-recipients>`;
   }
 
   #quietHours(draft: Draft): TemplateResult {
@@ -352,8 +335,8 @@ export class ScheduleForm extends LitElement {
     </div>`;
   }
 
-  #select(name: keyof Draft, label: string, choices: readonly Choice[]): TemplateResult {
-    const chosen = this.draft?.[name];
+  #select(name: keyof Draft | 'way', label: string, choices: readonly Choice[]): TemplateResult {
+    const chosen = name === 'way' ? this.draft && wayOf(this.draft) : this.draft?.[name];
     return html`<div class="field">
       <label for=${name}>${label}</label>
       <select
@@ -382,18 +365,25 @@ export class ScheduleForm extends LitElement {
     const { draft } = this;
     const isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
     if (draft === undefined || !isField) return;
-    const name = target.name as keyof Draft;
+    const name = target.name as keyof Draft | 'way';
     const isOn = target instanceof HTMLInputElement && target.checked;
-    if (name === 'on' || name === 'metricIds') {
+    if (name === 'way') {
+      this.draft = { ...draft, ...sentWay(target.value) };
+    } else if (name === 'on' || name === 'metricIds') {
       const others = draft[name].filter((each) => each !== target.value);
       this.draft = { ...draft, [name]: isOn ? [...others, target.value] : others };
     } else {
       const isSwitch = name === 'hasQuietHours' || name === 'hasOwnCards';
       this.draft = this.#fitting({ ...draft, [name]: isSwitch ? isOn : target.value }, name);
     }
+    this.#forgive(name);
+  };
+
+  /** Takes back what was said against a field. */
+  #forgive(name: Field): void {
     const { [name]: _, form: __, quietHours: ___, ...others } = this.faults;
     this.faults = others;
-  };
+  }
 
   /** Another card has other measures and conditions. */
   #fitting(draft: Draft, changed: keyof Draft): Draft {
@@ -442,6 +432,8 @@ export class ScheduleForm extends LitElement {
         message === undefined ? said : text('Check this: {message}', { message: said }),
       ]),
     );
-    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>('[aria-invalid], .refused')?.focus(),
+    );
   }
 }

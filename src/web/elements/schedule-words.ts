@@ -1,11 +1,12 @@
 /** Schedules and deliveries in the reader's words. */
 import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { Audience, Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState, ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Format } from '../base/format.js';
 import type { Text } from '../languages/text.js';
-import type { Every, SentSchedule } from './schedule-draft.js';
+import type { Every, SentDelivery, SentSchedule } from './schedule-draft.js';
 
 const days: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
@@ -90,6 +91,43 @@ export const reasonName = (reason: DeliveryReason, text: Text): string => {
   }
 };
 
+export const listName = (names: readonly string[], { language }: Format): string =>
+  new Intl.ListFormat(language, { type: 'conjunction', style: 'short' }).format(names);
+
+/** A user by address, where no other user has the same one. */
+export const userName = (userIdentifier: string, audience: Audience | null): string => {
+  const address = audience?.users.find((user) => user.userIdentifier === userIdentifier)?.address ?? null;
+  const isOne = audience?.users.filter((user) => user.address === address).length === 1;
+  return address !== null && isOne ? address : userIdentifier;
+};
+
+/** A digest stands for an address that the schedule names no longer. */
+const digestPattern = /^[\w-]{43}$/;
+
+/** Whose delivery it is. Empty: nobody’s, because the recipients were not found. */
+export const recipientName = (
+  { recipient }: Pick<SentDelivery, 'recipient'>,
+  audience: Audience | null,
+  { text }: Format,
+): string => (digestPattern.test(recipient) ? text('A former recipient') : userName(recipient, audience));
+
+/** Who gets a schedule, with the addresses that are waiting. */
+export const recipientsName = (
+  { users, roles, addresses }: Recipients,
+  unconfirmed: readonly string[],
+  audience: Audience | null,
+  format: Format,
+): string => {
+  const { text } = format;
+  const waiting = text('Waiting for confirmation');
+  const names = [
+    ...roles.map((role) => text('Role {name}', { name: role })),
+    ...users.map((user) => userName(user, audience)),
+    ...addresses.map((address) => (unconfirmed.includes(address) ? `${address} (${waiting})` : address)),
+  ];
+  return text('{name}: {value}', { name: text('Send to'), value: names.join(', ') });
+};
+
 export const momentName = (moment: string, { language }: Format): string =>
   new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(moment));
 
@@ -105,8 +143,9 @@ const dayPart = (recurrence: Recurrence, format: Format): string | undefined => 
   if (!('every' in recurrence)) return undefined;
   if (recurrence.every === 'week') {
     const named = namedDays(format).filter(([day]) => recurrence.on.includes(day));
-    return new Intl.ListFormat(format.language, { type: 'conjunction', style: 'short' }).format(
+    return listName(
       named.map(([, name]) => name),
+      format,
     );
   }
   if (recurrence.every !== 'month') return undefined;

@@ -1,6 +1,7 @@
 /** A dialog with a guest's own reports and alerts of a dashboard: the list, the form and the history. */
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { Audience } from '../../domain/deliver/recipients.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import { failureText } from '../base/failure.js';
@@ -18,6 +19,8 @@ import {
   momentName,
   outlookName,
   reasonName,
+  recipientName,
+  recipientsName,
   recurrenceName,
   stateName,
 } from './schedule-words.js';
@@ -25,7 +28,7 @@ import {
 export type ScheduleRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the path of the dashboard's schedules. */
-  readonly path?: '/send' | '/deliveries' | '/channels';
+  readonly path?: '/send' | '/deliveries' | '/channels' | '/recipients';
   readonly body?: Readonly<Record<string, unknown>>;
   readonly scheduleId?: string;
 };
@@ -36,6 +39,20 @@ type Place =
   | { readonly at: 'list' }
   | { readonly at: 'form'; readonly isAlert: boolean; readonly schedule?: SentSchedule }
   | { readonly at: 'history'; readonly schedule: SentSchedule };
+
+const audienceIn = (data: unknown): Audience | null =>
+  isRecord(data) && [data.users, data.roles, data.domains].every(Array.isArray) ? (data as unknown as Audience) : null;
+
+/** Deliveries of one moment together, in their order. */
+const byMoment = (deliveries: readonly SentDelivery[]): readonly (readonly [string, readonly SentDelivery[]])[] => {
+  const found = new Map<string, SentDelivery[]>();
+  for (const each of deliveries) {
+    const some = found.get(each.moment) ?? [];
+    some.push(each);
+    found.set(each.moment, some);
+  }
+  return [...found];
+};
 
 const recordsIn = <T>(data: unknown, field: string): readonly T[] =>
   Array.isArray(data) ? data.filter((each): each is T => isRecord(each) && field in each) : [];
@@ -51,6 +68,7 @@ export class SchedulesPanel extends LitElement {
     place: { state: true },
     schedules: { state: true },
     channels: { state: true },
+    audience: { state: true },
     deliveries: { state: true },
     asked: { state: true },
     problem: { state: true },
@@ -66,6 +84,8 @@ export class SchedulesPanel extends LitElement {
   declare place: Place;
   declare schedules: readonly SentSchedule[] | undefined;
   declare channels: readonly Channel[];
+  /** Whom the guest may send the dashboard to; null: nobody else. */
+  declare audience: Audience | null;
   declare deliveries: readonly SentDelivery[] | undefined;
   /** The schedule whose deletion is to be confirmed. */
   declare asked: string | undefined;
@@ -80,6 +100,7 @@ export class SchedulesPanel extends LitElement {
     this.isOpen = false;
     this.place = { at: 'list' };
     this.channels = [];
+    this.audience = null;
     this.filters = {};
     this.labels = new Map();
     this.note = '';
@@ -245,13 +266,14 @@ export class SchedulesPanel extends LitElement {
   #item(schedule: SentSchedule): TemplateResult {
     const { format } = this;
     const { text } = format;
-    const { name, recurrence, alert, channel, status } = schedule;
+    const { name, recurrence, alert, channel, recipients, unconfirmed, status } = schedule;
     const what = alert === null ? formatName(schedule.format, text) : alertName(alert, this.dashboard.metrics, format);
     const filters = Object.keys(schedule.dashboardFilter).length === 0 ? [] : this.#notesOf(schedule.dashboardFilter);
     const parts = [what, ...filters, recurrenceName(recurrence, format), ...(channel === null ? [] : [channel])];
     return html`<li>
       <h3>${name}</h3>
       <p class="quiet">${parts.join(' · ')}</p>
+      ${recipients === null ? nothing : html`<p class="quiet">${recipientsName(recipients, unconfirmed, this.audience, format)}</p>`}
       <p>${outlookName(schedule, new Date(), format)}</p>
       ${status?.isBreached === true ? html`<p class="breached">${text('The alert holds since {moment}', { moment: momentName(status.since, format) })}</p>` : nothing}
       ${this.asked === schedule.id ? this.#confirmation(schedule) : this.#actions(schedule)}
@@ -295,6 +317,7 @@ export class SchedulesPanel extends LitElement {
       .metrics=${this.dashboard.metrics}
       .formats=${this.dashboard.scheduleFormats ?? []}
       .channels=${this.channels}
+      .audience=${this.audience}
       .filters=${this.filters}
       .notesOf=${this.#notesOf}
       .schedule=${schedule}
@@ -308,19 +331,31 @@ export class SchedulesPanel extends LitElement {
     const { text } = this.format;
     const { deliveries, place } = this;
     if (deliveries === undefined || place.at !== 'history') return loadingState(text('Loading'));
+    const isShared =
+      place.schedule.recipients !== null || new Set(deliveries.map(({ recipient }) => recipient)).size > 1;
     return html`<div class="actions">${this.#button(text('Read again'), '', () => this.#readHistory(place.schedule))}</div>
-      ${deliveries.length === 0 ? emptyState(text('Nothing was sent yet')) : html`<ul>${deliveries.map((each) => this.#delivery(each))}</ul>`}`;
+      ${deliveries.length === 0 ? emptyState(text('Nothing was sent yet')) : html`<ul>${byMoment(deliveries).map(([moment, some]) => this.#moment(moment, some, isShared))}</ul>`}`;
   }
 
-  #delivery({ moment, state, reason, isRequested }: SentDelivery): TemplateResult {
+  #moment(moment: string, deliveries: readonly SentDelivery[], isShared: boolean): TemplateResult {
     const { format } = this;
-    const { text } = format;
+    return html`<li>
+      <h3>${momentName(moment, format)}</h3>
+      ${deliveries.map((each) => html`<p>${this.#delivery(each, isShared)}</p>`)}
+    </li>`;
+  }
+
+  #delivery(delivery: SentDelivery, isShared: boolean): string {
+    const { text } = this.format;
+    const { state, reason, isRequested } = delivery;
+    const name = isShared ? recipientName(delivery, this.audience, this.format) : '';
     const parts = [
       stateName(state, text),
       ...(reason === null ? [] : [reasonName(reason, text)]),
       ...(isRequested ? [text('Asked for')] : []),
     ];
-    return html`<li><h3>${momentName(moment, format)}</h3><p>${parts.join(' · ')}</p></li>`;
+    const value = parts.join(' · ');
+    return name === '' ? value : text('{name}: {value}', { name, value });
   }
 
   #show(place: Place): void {
@@ -353,12 +388,14 @@ export class SchedulesPanel extends LitElement {
   };
 
   async #readAll(signal: AbortSignal): Promise<void> {
-    const [schedules, channels] = await Promise.all([
+    const [schedules, channels, audience] = await Promise.all([
       this.call({ method: 'GET' }, signal),
       this.call({ method: 'GET', path: '/channels' }, signal),
+      this.call({ method: 'GET', path: '/recipients' }, signal),
     ]);
     this.schedules = recordsIn(schedules, 'recurrence');
     this.channels = recordsIn(channels, 'name');
+    this.audience = audienceIn(audience);
   }
 
   #read(): void {
