@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
-import { mostWatched, type WatchedSchedule } from '../domain/deliver/operator.js';
+import type { ToldDelivery, ToldSchedule } from '../domain/deliver/history.js';
+import { mostWatched } from '../domain/deliver/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
-import { type Delivery, deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
+import { deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -67,7 +68,7 @@ const recipients = z
   })
   .nullable()
   .describe(
-    'Who gets it by e-mail; null: oneself. A user gets it by the right and with the rows of its own login at that moment, an address by those of the schedule’s maker. Needs the policy’s `schedule`. Alerts have none.',
+    'Who gets it by e-mail; null: oneself. A user gets it by the right and with the rows of its own login at that moment, an address by those of the schedule’s maker. Needs the policy’s `schedule`. An alert is checked for each by the same right.',
   );
 const sentRecipients = z
   .object({ users: z.array(z.string()), roles: z.array(z.string()), addresses: z.array(z.string()) })
@@ -372,7 +373,9 @@ const delivery = z.object({
     .describe('The user or address that got it. Empty: nobody, because the recipients of that moment were not found.'),
   moment: z.string(),
   isRequested: z.boolean().describe('Whether it was asked for at once.'),
-  state: z.enum(deliveryStates),
+  state: z
+    .enum([...deliveryStates, 'checked'])
+    .describe('`checked`: an alert to another user; whether there was something to tell is told to that user only.'),
   reason: z.enum(deliveryReasons).nullable().describe('Why it was not sent, or not yet.'),
   attempts: z.number(),
   finishedAt: z.string().nullable().describe('The end of the latest attempt.'),
@@ -385,7 +388,7 @@ export const listGuestDeliveries = operation({
   description: `${permission} The newest first; at most ${mostListed}, or ${mostRecipients} of a schedule with recipients. They are kept for 90 days.`,
   input: namedInput,
   output: z.object({ data: z.array(delivery), error: noError }),
-  encode: (found: readonly Delivery[]) => ({
+  encode: (found: readonly ToldDelivery[]) => ({
     data: found.map(({ id, recipient, moment, isRequested, state, reason, attempts, finishedAt }) => ({
       ...{ id, recipient, isRequested, state, reason, attempts },
       moment: moment.toISOString(),
@@ -434,7 +437,7 @@ export const listTenantSchedules = operation({
   description: `${managed} The newest first; at most ${mostWatched}. Without filters and values that their users chose.`,
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(tenantSchedule), error: noError }),
-  encode: (found: readonly WatchedSchedule[]) => ({
+  encode: (found: readonly ToldSchedule[]) => ({
     data: found.map(
       ({ id, name, format, recurrence: when, isPaused, nextAt, channel, recipients: to, owner, last }) => ({
         ...{ id, name, format, isPaused, channel, recipients: encodeRecipients(to), user: owner.userIdentifier },

@@ -41,7 +41,7 @@ const take = async (db: Kysely<Tables>, { now, leaseId, leasedUntil, limit, perC
       where state in ('due', 'sending') and attempt_at <= ${now} and coalesce(leased_until <= ${now}, true)
         and not (format = 'alert' and exists (
           select 1 from guestlist.deliveries as other
-          where other.schedule_id = due.schedule_id and other.id <> due.id and (other.leased_until > ${now}
+          where other.schedule_id = due.schedule_id and other.recipient = due.recipient and other.id <> due.id and (other.leased_until > ${now}
             or (other.state in ('due', 'sending') and (other.attempt_at, other.id) < (due.attempt_at, due.id)))))
     ), chosen as (
       select ready.id from ready left join recent using (data_app_id, client_id)
@@ -62,11 +62,20 @@ const claim = async (db: Kysely<Tables>, sealer: Sealer, given: Claim): Promise<
   if (ids.length === 0) return [];
   const rows = await db.selectFrom('deliveries').selectAll().where('id', 'in', ids).orderBy('attempt_at').execute();
   const of = rows.map(({ schedule_id: id }) => id);
+  const to = rows.map(({ recipient }) => recipient);
   const schedules = await db.selectFrom('schedules').selectAll().where('id', 'in', of).execute();
-  const byId = new Map(schedules.map((row) => [row.id, scheduleOf(row, sealer)]));
+  const states = await db
+    .selectFrom('alert_states')
+    .selectAll()
+    .where('schedule_id', 'in', of)
+    .where('recipient', 'in', to)
+    .execute();
+  const byId = new Map(schedules.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
     const schedule = byId.get(row.schedule_id);
-    return schedule === undefined ? [] : [{ ...deliveryOf(row), handovers: row.handovers, schedule }];
+    if (schedule === undefined) return [];
+    const state = states.find((one) => one.schedule_id === row.schedule_id && one.recipient === row.recipient);
+    return [{ ...deliveryOf(row), handovers: row.handovers, schedule: scheduleOf(schedule, sealer, state) }];
   });
 };
 
@@ -138,10 +147,9 @@ const finish = async (db: Kysely<Tables>, deliveryId: string, leaseId: string, e
 };
 
 /** Locks the schedule of a delivery before the delivery, as a deletion does, so that the two cannot deadlock. */
-const lockScheduleOf = async (db: Kysely<Tables>, deliveryId: string): Promise<string | undefined> => {
+const lockScheduleOf = (db: Kysely<Tables>, deliveryId: string) => {
   const id = db.selectFrom('deliveries').select('schedule_id').where('id', '=', deliveryId);
-  const one = db.selectFrom('schedules').select('id').where('id', '=', id).forUpdate();
-  return (await one.executeTakeFirst())?.id;
+  return db.selectFrom('schedules').select(['id', 'recipients']).where('id', '=', id).forUpdate().executeTakeFirst();
 };
 
 const finishCheck = async (
@@ -150,13 +158,23 @@ const finishCheck = async (
   [deliveryId, leaseId, end]: readonly [string, string, DeliveryEnd],
   state: AlertState,
 ): Promise<boolean> => {
-  const id = await lockScheduleOf(db, deliveryId);
-  if (id === undefined || !(await finish(db, deliveryId, leaseId, end))) return false;
-  const one = db
-    .updateTable('schedules')
-    .set({ alert_state: sealState(sealer, id, state) })
-    .where('id', '=', id);
-  return (await one.executeTakeFirst()).numUpdatedRows === 1n;
+  const schedule = await lockScheduleOf(db, deliveryId);
+  if (schedule === undefined || !(await finish(db, deliveryId, leaseId, end))) return false;
+  const { id } = schedule;
+  if (schedule.recipients === null) {
+    const own = { alert_state: sealState(sealer, [id, null], state) };
+    await db.updateTable('schedules').set(own).where('id', '=', id).execute();
+    return true;
+  }
+  const one = db.selectFrom('deliveries').select('recipient').where('id', '=', deliveryId);
+  const { recipient } = await one.executeTakeFirstOrThrow();
+  const row = { schedule_id: id, recipient, state: sealState(sealer, [id, recipient], state) };
+  await db
+    .insertInto('alert_states')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['schedule_id', 'recipient']).doUpdateSet({ state: row.state }))
+    .execute();
+  return true;
 };
 
 /** Of a schedule with recipients, only the one whose message came back gets no more. */
@@ -173,7 +191,7 @@ const bounce = async (
   { deliveryId, isHard }: Parameters<DeliveryStore['bounce']>[0],
   at: Date,
 ): Promise<boolean> => {
-  const scheduleId = await lockScheduleOf(db, deliveryId);
+  const scheduleId = (await lockScheduleOf(db, deliveryId))?.id;
   if (scheduleId === undefined) return false;
   const sent = db.updateTable('deliveries').where('id', '=', deliveryId).where('state', '=', 'sent');
   const found = await sent

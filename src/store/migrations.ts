@@ -15,6 +15,7 @@ import { tiles } from './migrations/0007-tiles.js';
 import { reportContent } from './migrations/0008-report-content.js';
 import { guestBoards } from './migrations/0009-guest-boards.js';
 import { recipients } from './migrations/0010-recipients.js';
+import { alertStates } from './migrations/0012-alert-states.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -28,6 +29,7 @@ export const migrations: Migrations = {
   '0008-report-content': reportContent,
   '0009-guest-boards': guestBoards,
   '0010-recipients': recipients,
+  '0012-alert-states': alertStates,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -11,9 +11,16 @@ import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['schedules']>;
 
-/** The state of an alert as text that only this schedule's row can hold. */
-export const sealState = (sealer: Sealer, scheduleId: string, state: AlertState): string =>
-  sealer.seal(JSON.stringify(state), `${scheduleId}/alert`);
+/** `recipient`: null for an alert without recipients. */
+const stateContext = (scheduleId: string, recipient: string | null): string =>
+  recipient === null ? `${scheduleId}/alert` : `${scheduleId}/alert/${recipient}`;
+
+/** The state of an alert as text that only this row of this recipient can hold. */
+export const sealState = (
+  sealer: Sealer,
+  [scheduleId, recipient]: readonly [string, string | null],
+  state: AlertState,
+): string => sealer.seal(JSON.stringify(state), stateContext(scheduleId, recipient));
 
 const sealRecipients = (sealer: Sealer, scheduleId: string, recipients: Recipients | null): string | null =>
   recipients === null ? null : sealer.seal(JSON.stringify(recipients), `${scheduleId}/recipients`);
@@ -38,13 +45,22 @@ const planOf = (row: Row, sealer: Sealer): Omit<WatchedSchedule, 'last'> => ({
   recipients: openRecipients(sealer, row),
 });
 
-export const scheduleOf = (row: Row, sealer: Sealer): Schedule => ({
+/** A sealed state of one recipient. */
+export type RecipientState = { readonly recipient: string; readonly state: string };
+
+const openState = (sealer: Sealer, row: Row, of: RecipientState | undefined): AlertState | null => {
+  const [sealed, recipient] = row.recipients === null ? [row.alert_state, null] : [of?.state ?? null, of?.recipient];
+  if (sealed === null) return null;
+  return JSON.parse(sealer.open(sealed, stateContext(row.id, recipient ?? null))) as AlertState;
+};
+
+/** `of`: whose state of an alert with recipients it has. */
+export const scheduleOf = (row: Row, sealer: Sealer, of?: RecipientState): Schedule => ({
   ...planOf(row, sealer),
   dashboardFilter: row.dashboard_filter,
   metricIds: row.metric_ids,
   alert: row.alert,
-  alertState:
-    row.alert_state === null ? null : (JSON.parse(sealer.open(row.alert_state, `${row.id}/alert`)) as AlertState),
+  alertState: openState(sealer, row, of),
 });
 
 const ownerIs = (dashboardId: string, owner: ScheduleOwner) => (eb: ExpressionBuilder<Tables, 'schedules'>) =>
@@ -94,6 +110,7 @@ const changed = (
   ...(metricIds === undefined ? {} : { metric_ids: metricIds === null ? null : jsonb(metricIds) }),
   ...(alert === undefined ? {} : { alert: alert === null ? null : jsonb(alert) }),
   ...(recipients === undefined ? {} : { recipients: sealRecipients(sealer, scheduleId, recipients) }),
+  ...(recipients === undefined || recipients === null ? {} : { alert_state: null }),
 });
 
 const insert = async (db: Kysely<Tables>, sealer: Sealer, { owner, ...schedule }: Schedule): Promise<void> => {
@@ -185,6 +202,41 @@ const stop = (db: Kysely<Tables>, row: Selectable<Tables['schedule_stops']>): Pr
     return true;
   });
 
+const list = async (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+  dashboardId: string,
+  owner: ScheduleOwner,
+): Promise<readonly Schedule[]> => {
+  const recipient = owner.userIdentifier;
+  const rows = await db
+    .selectFrom('schedules')
+    .leftJoin('alert_states', (join) => join.onRef('schedule_id', '=', 'schedules.id').on('recipient', '=', recipient))
+    .selectAll('schedules')
+    .select('state')
+    .where(ownerIs(dashboardId, owner))
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ state, ...row }) => scheduleOf(row, sealer, state === null ? undefined : { recipient, state }));
+};
+
+/** A state counts for the recipients it was made for: it is dropped when the schedule goes to others, or to its owner again. */
+const change = async (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+  [dashboardId, owner, scheduleId, given]: Parameters<ScheduleStore['change']>,
+): Promise<boolean> => {
+  const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
+  // An update needs a column: without a change, the id is set to itself.
+  const { numUpdatedRows } = await own
+    .set({ id: scheduleId, ...changed(sealer, scheduleId, given) })
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) return false;
+  if (given.recipients === null) await db.deleteFrom('alert_states').where('schedule_id', '=', scheduleId).execute();
+  return true;
+};
+
 /** What operators, and those who manage a tenant's schedules, do with schedules of any user. */
 const createScopedStore = (
   db: Kysely<Tables>,
@@ -205,16 +257,8 @@ const createScopedStore = (
 export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
   ...createScopedStore(db, sealer),
   insert: (schedule) => insert(db, sealer, schedule),
-  list: async (dashboardId, owner) => {
-    const rows = db.selectFrom('schedules').selectAll().where(ownerIs(dashboardId, owner));
-    return (await rows.orderBy('created_at').orderBy('id').execute()).map((row) => scheduleOf(row, sealer));
-  },
-  change: async (dashboardId, owner, scheduleId, change) => {
-    const own = db.updateTable('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
-    // An update needs a column: without a change, the id is set to itself.
-    const result = await own.set({ id: scheduleId, ...changed(sealer, scheduleId, change) }).executeTakeFirst();
-    return result.numUpdatedRows === 1n;
-  },
+  list: (dashboardId, owner) => list(db, sealer, dashboardId, owner),
+  change: (...given) => change(db, sealer, given),
   delete: async (dashboardId, owner, scheduleId) => {
     const own = db.deleteFrom('schedules').where(ownerIs(dashboardId, owner)).where('id', '=', scheduleId);
     return (await own.executeTakeFirst()).numDeletedRows === 1n;

@@ -178,6 +178,8 @@ export type Tables = {
   };
   /** Recipients who ended what they get of a schedule. */
   readonly schedule_stops: { schedule_id: string; recipient: string; stopped_at: Date };
+  /** What the last check of an alert found for one recipient. Sealed. That of an alert without recipients is in its schedule. */
+  readonly alert_states: { schedule_id: string; recipient: string; state: string };
   readonly deliveries: {
     id: string;
     schedule_id: string;

@@ -297,7 +297,11 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
 
   describe('to addresses without an account', () => {
     const partner = 'pat@partner.example';
-    const withDomains = { ...admins, grant: { ...admins.grant, addressDomains: ['partner.example'] } };
+    const withDomainsOf = (...addressDomains: readonly string[]) => ({
+      ...admins,
+      grant: { ...admins.grant, addressDomains },
+    });
+    const withDomains = withDomainsOf('partner.example');
     const toPartner = { recipients: { addresses: [partner] } };
     const open = async (rules: readonly object[] = [all, withDomains]) => {
       const started = await reporting.start(policy({ rules }));
@@ -371,6 +375,7 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       ['the policy names no domains', [all, admins], partner],
       ['the domain is another one', [all, withDomains], 'pat@evil.example'],
       ['the domain is a subdomain', [all, withDomains], 'pat@sub.partner.example'],
+      ['mail may not go there', [all, withDomainsOf('elsewhere.example')], 'pat@elsewhere.example'],
       ['they are two', [all, withDomains], 'eve@evil.example,pat@partner.example'],
     ])('are refused where %s', async (_, rules, address) => {
       const { boss } = await open(rules);
@@ -399,6 +404,169 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       await started.run('tenant-delete', { clientId: started.clientId });
       expect(await reporting.service.dumpAll()).not.toContain(started.clientId);
     }, 30_000);
+  });
+
+  describe('are alerts', () => {
+    const hourly = { cron: '30 * * * *', timezone: 'Europe/Berlin' };
+    const sales = async (user: User): Promise<{ readonly metricId: string; readonly value: number }> => {
+      const [metric] = await reporting.metricsOf(user);
+      const metricId = String(metric?.metricId);
+      const body = { dashboardId: user.board.split('/').at(-1) };
+      const answer = await reporting.call('POST', `/api/v2/guest/metrics/${metricId}/query`, user.token, body);
+      const [row] = (answer.body as { data: readonly { Sales: number }[] }).data;
+      return { metricId, value: Number(row?.Sales) };
+    };
+    const alertOf = async (maker: User, limit: number, recipients: object) => {
+      const { metricId } = await sales(maker);
+      const alert = { metricId, measure: 'Sales', condition: { is: 'above', value: limit } };
+      return reporting.schedule(maker, { name: 'Many', format: 'alert', recurrence: hourly, alert, ...recipients });
+    };
+    let moments = 0;
+    /** Lets the alert come once, and returns the outcome of each recipient. */
+    const check = async (id: string): Promise<readonly string[]> => {
+      moments += 1;
+      const { store, deps } = reporting.service;
+      const moment = new Date(deps.clock.now().getTime() - 1_500_000 + moments * 1000);
+      reporting.mailbox.received.length = 0;
+      await store.schedules.setNext(id, moment);
+      const some = await vi.waitFor(
+        async () => {
+          const rows = (await store.deliveries.list(id, 100)).filter(
+            (row) => row.moment.getTime() === moment.getTime(),
+          );
+          expect(rows.length).toBeGreaterThan(0);
+          expect(rows.every(({ state }) => !['due', 'sending'].includes(state))).toBe(true);
+          return rows;
+        },
+        { timeout: 15_000, interval: 20 },
+      );
+      return some
+        .filter(({ state }) => state !== 'shared')
+        .map(({ recipient, state, reason }) => `${recipient.replace(/^.*\||\..*$/g, '')} ${reason ?? state}`)
+        .toSorted();
+    };
+    const told = (): Readonly<Record<string, string>> =>
+      Object.fromEntries(
+        reporting.mailbox.received.map(({ mail, recipients: [to] }) => [
+          String(to).split('@')[0],
+          /Sales is (\d+)\./.exec(mail.text ?? '')?.[1] ?? String(mail.text),
+        ]),
+      );
+    const historyOf = (maker: User, scheduleId: string) =>
+      reporting.dataOf<readonly { recipient: string; state: string; reason: string | null; attempts: number }[]>(
+        reporting.call('GET', `${maker.board}/schedules/deliveries`, maker.token, { scheduleId }),
+      );
+
+    test('each is judged by what the recipient’s own token reads at that moment, and is told of once', async () => {
+      const started = await reporting.start(policy());
+      const someStates = fc.subarray(states, { minLength: 1 });
+      const user = fc.record({ before: someStates, after: someStates });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(user, { minLength: 2, maxLength: 3 }),
+          fc.nat(4),
+          someStates,
+          async (all, limit, own) => {
+            run += 1;
+            const org = run % 2 === 0 ? 'a' : 'b';
+            const named = all.map((one, index) => ({ ...one, name: `w${run}-${index}` }));
+            const before = new Map<string, number>();
+            for (const { name, before: some } of named) {
+              const { value } = await sales(await login(started, org, name, { states: some }));
+              before.set(name, value);
+            }
+            const boss = await admin(started, org, { states: own });
+            const { id } = await alertOf(boss, limit, toUsers(started, ...named.map(({ name }) => name)));
+            const first = await check(id);
+            const breached = [...before].filter(([, value]) => value > limit);
+            expect(told()).toEqual(Object.fromEntries(breached.map(([name, value]) => [name, String(value)])));
+            expect(first).toEqual(named.map(({ name }) => outcomeOf(name, Number(before.get(name)) > limit)));
+            started.clock.advance(1000);
+            const iat = Math.floor(started.clock.now().getTime() / 1000);
+            const expected: Record<string, string> = {};
+            for (const { name, before: some, after } of named) {
+              const { value } = await sales(await login(started, org, name, { states: after, iat }));
+              const isAnother = some.join() !== after.join();
+              if (isAnother && (value > limit || Number(before.get(name)) > limit)) expected[name] = String(value);
+            }
+            await check(id);
+            expect(told()).toEqual(expected);
+            // The maker learns who is checked, and never whether there was something to tell.
+            const history = await historyOf(boss, id);
+            expect(history).toHaveLength(2 * named.length);
+            const shown = history.map(({ state, reason, attempts }) => [state, reason, attempts].join());
+            expect([...new Set(shown)]).toEqual(['checked,,0']);
+          },
+        ),
+        { numRuns: 6 },
+      );
+    }, 120_000);
+    const outcomeOf = (name: string, isTold: boolean) => `${name} ${isTold ? 'sent' : 'nothing-to-tell'}`;
+
+    test('tell each recipient the end of its own breach', async () => {
+      const started = await reporting.start(policy());
+      await login(started, 'a', 'ann', { states: ['CA'] });
+      await login(started, 'a', 'bob', { states: ['CA', 'NV', 'NY'] });
+      const boss = await admin(started, 'a');
+      const { id } = await alertOf(boss, 2, toUsers(started, 'ann', 'bob'));
+      expect(await check(id)).toEqual(['ann nothing-to-tell', 'bob sent']);
+      expect(await check(id)).toEqual(['ann nothing-to-tell', 'bob nothing-to-tell']);
+      await reporting.changeRows(["DELETE FROM sales WHERE client = 'a' AND id > 2"]);
+      expect(await check(id)).toEqual(['ann nothing-to-tell', 'bob sent']);
+      expect(reporting.mailbox.received.map(({ mail }) => mail.subject)).toEqual(['Recovered: Many: Delays']);
+      await reporting.changeRows([]);
+      expect(await reporting.service.dumpAll()).not.toContain('isBreached');
+    }, 60_000);
+
+    test('tell nothing to a recipient who may not see the measure', async () => {
+      const hidden = {
+        name: 'hidden',
+        when: '"sales" in user.roles',
+        restrict: { hideMetrics: { delays: ['Sales'] } },
+      };
+      const started = await reporting.start(policy({ restrictions: [ownStates, hidden] }));
+      await login(started, 'a', 'ann');
+      await login(started, 'a', 'bob');
+      const boss = await admin(started, 'a');
+      const { id } = await alertOf(boss, 0, toUsers(started, 'ann', 'bob'));
+      started.clock.advance(1000);
+      await login(started, 'a', 'ann', { roles: ['sales'], iat: Math.floor(started.clock.now().getTime() / 1000) });
+      expect(await check(id)).toEqual(['ann no-right', 'bob sent']);
+      expect(Object.keys(told())).toEqual(['bob']);
+      const shown = (await historyOf(boss, id)).map(({ recipient, state, reason }) => [recipient, state, reason]);
+      expect(shown.toSorted()).toEqual([
+        [idOf(started, 'ann'), 'skipped', 'no-right'],
+        [idOf(started, 'bob'), 'checked', null],
+      ]);
+    }, 60_000);
+
+    test('tell their maker of the own breach, and those who manage schedules of none', async () => {
+      const started = await reporting.start(policy());
+      await login(started, started.clientId, 'ann');
+      const boss = await admin(started, started.clientId);
+      const { id } = await alertOf(boss, -1, toUsers(started, 'ann', 'admin'));
+      const statusOf = async () => {
+        const { call, dataOf } = reporting;
+        const [own] = await dataOf<readonly { status: object | null }[]>(
+          call('GET', `${boss.board}/schedules`, boss.token),
+        );
+        return own?.status;
+      };
+      expect([await check(id), await statusOf()]).toMatchObject([['admin sent', 'ann sent'], { isBreached: true }]);
+      expect((await historyOf(boss, id)).map(({ state }) => state).toSorted()).toEqual(['checked', 'sent']);
+      const { call, dataOf } = reporting;
+      expect(await dataOf(call('GET', `${boss.board}/schedules/tenant`, boss.token))).toMatchObject([
+        { id, last: { state: 'checked', reason: null } },
+      ]);
+      const changed = { scheduleId: id, recipients: { users: [idOf(started, 'ann')] } };
+      await dataOf(call('PUT', `${boss.board}/schedules`, boss.token, changed));
+      expect(await check(id)).toEqual(['ann nothing-to-tell']);
+      await dataOf(call('PUT', `${boss.board}/schedules`, boss.token, { scheduleId: id, recipients: null }));
+      expect([await statusOf(), await check(id)]).toEqual([null, ['admin sent']]);
+      await started.run('tenant-delete', { clientId: started.clientId });
+      expect(await reporting.service.dumpAll()).not.toContain(started.clientId);
+    }, 60_000);
   });
 
   describe('are managed', () => {

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { catchUps, dueMoments, punctualMs, reachMs } from '../../src/domain/deliver/catch-up.js';
+import { concealed } from '../../src/domain/deliver/history.js';
 import { cronOf, nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/domain/deliver/recurrence.js';
+import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
 
 const two = (number: number): string => String(number).padStart(2, '0');
 const at = fc.tuple(fc.nat(23), fc.nat(59)).map(([hour, minute]) => `${two(hour)}:${two(minute)}`);
@@ -171,5 +173,34 @@ describe('catching up', () => {
     const plannedAt = new Date('2026-05-05T08:00:00Z');
     const now = new Date('2026-05-05T07:59:59Z');
     expect(dueMoments(given, calendar, plannedAt, now)).toEqual({ due: [], skipped: [], nextAt: plannedAt });
+  });
+});
+
+const told = (state: DeliveryState, reason: DeliveryReason | null, recipient = 'bob') =>
+  concealed({
+    ...{ id: 'd', scheduleId: 's', recipient, moment: new Date(0), isRequested: false, attempts: 3 },
+    ...{ state, reason, finishedAt: new Date(0) },
+  });
+
+describe('the history of an alert to another user', () => {
+  test.each<[DeliveryState, DeliveryReason | null]>([
+    ['sent', null],
+    ['skipped', 'nothing-to-tell'],
+    ['due', 'mail-unreachable'],
+    ['sending', null],
+    ['failed', 'mail-bounced'],
+    ['failed', 'too-many-rows'],
+    ['failed', 'measure-not-numeric'],
+  ])('does not say whether there was something to tell: %s %s', (state, reason) => {
+    expect(told(state, reason)).toMatchObject({ state: 'checked', reason: null, attempts: 0, finishedAt: null });
+  });
+
+  test.each<[DeliveryState, DeliveryReason | null]>([
+    ['due', null],
+    ['skipped', 'no-right'],
+    ['skipped', 'no-address'],
+    ['skipped', 'quiet-hours'],
+  ])('says what was decided before a row was read: %s %s', (state, reason) => {
+    expect(told(state, reason)).toMatchObject({ state, reason });
   });
 });

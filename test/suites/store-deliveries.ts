@@ -365,7 +365,7 @@ const alertTests = (store: () => Store, database: () => Database): void => {
     expect(JSON.stringify(rows)).not.toMatch(/4711|unmistakable/);
   });
 
-  it('returns one delivery of an alert at a time', async () => {
+  it('returns one delivery of an alert to a recipient at a time', async () => {
     await settle(store());
     const { schedule } = await insertSchedule(store(), alerting);
     const due = [dueSample(), dueSample({ moment: later(1) }), dueSample({ moment: later(2) })];
@@ -377,6 +377,36 @@ const alertTests = (store: () => Store, database: () => Database): void => {
     await store().deliveries.finish(one?.id ?? '', first.leaseId, { state: 'sent', at: moment }, stateSample);
     expect(await store().deliveries.claim(claimOf())).toMatchObject([{ schedule: { alertState: stateSample } }]);
     expect(await store().deliveries.claim(claimOf({ now: later(60_000) }))).toHaveLength(1);
+  });
+
+  it('keeps what a check found for each recipient by itself, sealed, until the owner alone gets the alert', async () => {
+    await settle(store());
+    const recipients = { users: ['bob', 'ann'], roles: [], addresses: [] };
+    const { schedule, board, ann } = await insertSchedule(store(), { ...alerting, recipients });
+    const [toAnn, toBob] = [ann.userIdentifier, 'bob'].map((recipient) => dueSample({ recipient }));
+    if (toAnn === undefined || toBob === undefined) throw new Error('both are due');
+    await store().deliveries.insert(
+      schedule,
+      [toAnn, toBob, dueSample({ recipient: 'bob', moment: later(1) })],
+      moment,
+    );
+    const lease = claimOf();
+    const claimed = await store().deliveries.claim(lease);
+    expect(claimed.map(({ recipient }) => recipient).toSorted()).toEqual([ann.userIdentifier, 'bob'].toSorted());
+    const end = { state: 'sent', at: moment } as const;
+    expect(await store().deliveries.finish(toBob.id, lease.leaseId, end, stateSample)).toBe(true);
+    expect(await store().schedules.list(board.id, ann)).toMatchObject([{ alertState: null }]);
+    expect(await store().deliveries.claim(claimOf())).toMatchObject([
+      { recipient: 'bob', schedule: { alertState: stateSample } },
+    ]);
+    const own = { ...stateSample, value: 1 };
+    expect(await store().deliveries.finish(toAnn.id, lease.leaseId, end, own)).toBe(true);
+    expect(await store().schedules.list(board.id, ann)).toMatchObject([{ alertState: own }]);
+    const db = database().connect<Tables>().withSchema('guestlist');
+    const states = () => db.selectFrom('alert_states').selectAll().where('schedule_id', '=', schedule.id).execute();
+    expect(JSON.stringify(await states())).not.toMatch(/4711|unmistakable/);
+    await store().schedules.change(board.id, ann, schedule.id, { recipients: null });
+    expect([await states(), await store().schedules.list(board.id, ann)]).toMatchObject([[], [{ alertState: null }]]);
   });
 
   it('hands nothing over for a muted schedule, until the mute has ended', async () => {

@@ -17,7 +17,7 @@ export type ScheduleChange = { readonly [Field in keyof SchedulePlan]?: Schedule
 
 export type ScheduleStore = {
   readonly insert: (schedule: Schedule) => Promise<void>;
-  /** Returns the owner's schedules of the dashboard, oldest first. */
+  /** Returns the owner's schedules of the dashboard, oldest first. `alertState` is the owner's own. */
   readonly list: (dashboardId: string, owner: ScheduleOwner) => Promise<readonly Schedule[]>;
   /** Returns false if the owner has no such schedule of the dashboard. Also for `delete`. */
   readonly change: (
@@ -106,8 +106,8 @@ export type DeliveryStore = {
   readonly insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) => Promise<number>;
   /**
    * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
-   * first. No two calls return the same delivery while its lease lasts, nor two deliveries of one alert: each check must
-   * know what the last one found.
+   * first. No two calls return the same delivery while its lease lasts, nor two of one alert to one recipient: each check
+   * must know what the last one found. The schedule has that recipient's `alertState`.
    */
   readonly claim: (claim: Claim) => Promise<readonly ClaimedDelivery[]>;
   /**

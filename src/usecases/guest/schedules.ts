@@ -1,10 +1,11 @@
 /** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
-import { mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
+import { concealed, type ToldDelivery } from '../../domain/deliver/history.js';
+import { everyone, mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
-import type { Delivery, ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
+import type { ListedSchedule, ReportFormat, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { FilterValues, GuestGrant } from '../../domain/guest/grant.js';
@@ -159,8 +160,8 @@ const assertPlan = async (
   if (channel !== null && format !== 'alert' && format !== 'link') {
     throw invalid('channel: files go by e-mail only. Choose alert or link as the format.');
   }
-  if (recipients !== null && (alert !== null || channel !== null)) {
-    throw invalid('recipients: alerts and what goes to a channel have none. Choose null.');
+  if (recipients !== null && channel !== null) {
+    throw invalid('recipients: what goes to a channel has none. Choose null for one of both.');
   }
   const when = { recurrence, calendar: deps.reports.calendar, now: deps.clock.now() };
   if (alert !== null) await assertAlert(deps, grant, opened, alert, when);
@@ -315,18 +316,23 @@ export const sendGuestSchedule =
     return { id: delivery.id };
   };
 
-/** Returns the latest deliveries of a schedule, the newest first. */
+/** Returns the latest deliveries of a schedule, the newest first. Of an alert, what other users got is not told. */
 export const listGuestDeliveries =
   ({ store, tag }: Pick<Deps, 'store' | 'tag'>) =>
-  async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<readonly Delivery[]> => {
+  async ({ grant }: GuestCaller, { dashboardId, scheduleId }: NamedSchedule): Promise<readonly ToldDelivery[]> => {
     const opened = await openFor(store, grant, dashboardId);
-    const schedule = await findSchedule(store, opened, ownerOf(grant), scheduleId);
+    const owner = ownerOf(grant);
+    const schedule = await findSchedule(store, opened, owner, scheduleId);
     const found = await store.deliveries.list(scheduleId, schedule.recipients === null ? mostListed : mostRecipients);
-    return namingAddresses(
+    const named = await namingAddresses(
       { tag },
       schedule,
       found.filter(({ state }) => state !== 'shared'),
     );
+    if (schedule.alert === null) return named;
+    // Addresses get what the owner may see, so the owner may know of theirs.
+    const own = new Set([owner.userIdentifier, everyone, ...(schedule.recipients?.addresses ?? [])]);
+    return named.map((delivery) => (own.has(delivery.recipient) ? delivery : concealed(delivery)));
   };
 
 /** What a message holds, as this caller may read it now. */

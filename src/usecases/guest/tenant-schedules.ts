@@ -1,5 +1,6 @@
 /** Schedules of all users of a tenant on a dashboard, for those whom the policy lets manage them. */
-import { mostWatched, type ScheduleScope, type WatchedSchedule } from '../../domain/deliver/operator.js';
+import { type ToldSchedule, toldSchedule } from '../../domain/deliver/history.js';
+import { mostWatched, type ScheduleScope } from '../../domain/deliver/operator.js';
 import { nextMoment } from '../../domain/deliver/recurrence.js';
 import type { Reports } from '../../domain/deliver/reports.js';
 import { assertReports } from '../../domain/guest/access.js';
@@ -27,14 +28,16 @@ const scopeFor = async ({ store, reports }: Deps, grant: GuestGrant, openedId: s
   return { dataAppId, clientId, dashboardId: dashboard.id };
 };
 
-/** Returns the newest first, without values that their users chose. */
+/** Returns the newest first, without values that their users chose, and without what alerts found. */
 export const listTenantSchedules =
   (deps: Deps) =>
   async (
     { grant }: GuestCaller,
     { dashboardId }: Pick<NamedSchedule, 'dashboardId'>,
-  ): Promise<readonly WatchedSchedule[]> =>
-    deps.store.schedules.listAll(await scopeFor(deps, grant, dashboardId), mostWatched);
+  ): Promise<readonly ToldSchedule[]> => {
+    const found = await deps.store.schedules.listAll(await scopeFor(deps, grant, dashboardId), mostWatched);
+    return found.map(toldSchedule);
+  };
 
 /** Pauses or resumes a schedule. Moments that passed during a pause are not sent. */
 export const pauseTenantSchedule =

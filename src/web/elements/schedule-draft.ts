@@ -1,9 +1,10 @@
 /** What the form of a schedule holds, from a schedule and back to a request. Pure. */
 import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { ToldDelivery } from '../../domain/deliver/history.js';
 import type { Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { ListedChannel } from '../../domain/deliver/reports.js';
-import type { AlertStatus, Delivery, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
+import type { AlertStatus, ReportFormat, SchedulePlan } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 
@@ -17,7 +18,7 @@ export type SentSchedule = Omit<SchedulePlan, 'mutedUntil'> & {
   readonly unconfirmed: readonly string[];
 };
 /** A delivery as the service sends it. */
-export type SentDelivery = Pick<Delivery, 'id' | 'recipient' | 'isRequested' | 'state' | 'reason'> & {
+export type SentDelivery = Pick<ToldDelivery, 'id' | 'recipient' | 'isRequested' | 'state' | 'reason'> & {
   readonly moment: string;
 };
 export type Channel = Pick<ListedChannel, 'name'>;
@@ -157,7 +158,7 @@ const conditionOf = ({ is, value, to }: Draft): AlertCondition => {
 /** The body of the request that saves a draft. */
 export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
   const { name, format, channel, mutedUntil, metricId, measure, hasQuietHours, quietFrom, quietTo } = draft;
-  const { filters, metricIds, hasOwnCards, recipients } = draft;
+  const { filters, metricIds, hasOwnCards, isForOthers, recipients } = draft;
   const quietHours = hasQuietHours ? { from: quietFrom, to: quietTo } : null;
   return {
     ...{
@@ -165,7 +166,7 @@ export const bodyOf = (draft: Draft): Readonly<Record<string, unknown>> => {
       format,
       recurrence: recurrenceOf(draft),
       channel: (takesChannel(draft) && channel) || null,
-      recipients: isSharing(draft) ? recipients : null,
+      recipients: isForOthers ? recipients : null,
     },
     dashboardFilter: takesContent(draft) ? filters : {},
     metricIds: takesContent(draft) && hasOwnCards ? metricIds : null,
@@ -180,17 +181,12 @@ export const takesContent = (draft: Pick<Draft, 'format'>): boolean => !takesCha
 /** Files go by e-mail only. */
 export const takesChannel = ({ format }: Pick<Draft, 'format'>): boolean => format === 'alert' || format === 'link';
 
-/** What goes to others. */
-export const takesRecipients = ({ format }: Pick<Draft, 'format'>): boolean => format !== 'alert';
-
-const isSharing = (draft: Draft): boolean => takesRecipients(draft) && draft.isForOthers;
-
 /** The value of the choice that sends to this channel. */
 export const channelWay = (name: string): string => `#${name}`;
 
 /** Where a draft goes, as a value of that choice; empty: to the reader. */
 export const wayOf = (draft: Draft): string => {
-  if (isSharing(draft)) return 'others';
+  if (draft.isForOthers) return 'others';
   return takesChannel(draft) && draft.channel !== '' ? channelWay(draft.channel) : '';
 };
 

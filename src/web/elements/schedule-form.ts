@@ -29,7 +29,6 @@ import {
   sentWay,
   takesChannel,
   takesContent,
-  takesRecipients,
   wayOf,
 } from './schedule-draft.js';
 import { conditionName, everyName, formatName, namedDays, ownTimezone } from './schedule-words.js';
@@ -267,7 +266,7 @@ export class ScheduleForm extends LitElement {
     // What is no longer granted stays visible until it is changed.
     const own = draft.channel === '' ? [] : [draft.channel];
     const names = takesChannel(draft) ? [...new Set([...own, ...this.channels.map(({ name }) => name)])] : [];
-    const hasOthers = takesRecipients(draft) && (this.audience !== null || draft.isForOthers);
+    const hasOthers = this.audience !== null || draft.isForOthers;
     if (names.length === 0 && !hasOthers) return nothing;
     const choices: readonly Choice[] = [
       ['', text('Me, by e-mail')],

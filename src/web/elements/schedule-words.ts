@@ -1,8 +1,9 @@
 /** Schedules and deliveries in the reader's words. */
 import type { Alert, AlertCondition } from '../../domain/deliver/alert.js';
+import type { ToldState } from '../../domain/deliver/history.js';
 import type { Audience, Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
-import type { DeliveryReason, DeliveryState, ReportFormat } from '../../domain/deliver/schedule.js';
+import type { DeliveryReason, ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Format } from '../base/format.js';
 import type { Text } from '../languages/text.js';
@@ -40,7 +41,7 @@ export const conditionName = (is: AlertCondition['is'], text: Text): string =>
     newKey: text('Has a new row'),
   })[is];
 
-export const stateName = (state: DeliveryState, text: Text): string =>
+export const stateName = (state: ToldState, text: Text): string =>
   ({
     due: text('Waiting'),
     sending: text('Being sent'),
@@ -48,6 +49,7 @@ export const stateName = (state: DeliveryState, text: Text): string =>
     failed: text('Not sent'),
     skipped: text('Left out'),
     shared: text('Sent'),
+    checked: text('Checked'),
   })[state];
 
 export const reasonName = (reason: DeliveryReason, text: Text): string => {

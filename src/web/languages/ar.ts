@@ -233,6 +233,7 @@ export const texts: Texts = {
   'Left out': 'تم تخطيه',
   Link: 'رابط',
   'Me, by e-mail': 'أنا، بالبريد الإلكتروني',
+  Checked: 'تم التحقق',
   'Others, by e-mail': 'آخرون، بالبريد الإلكتروني',
   Roles: 'الأدوار',
   'All users who have the role when it is sent': 'جميع المستخدمين الذين لديهم الدور عند الإرسال',

@@ -259,6 +259,7 @@ export const texts: Texts = {
   'Left out': 'Ausgelassen',
   Link: 'Link',
   'Me, by e-mail': 'Mich, per E-Mail',
+  Checked: 'Geprüft',
   'Others, by e-mail': 'An andere, per E-Mail',
   Roles: 'Rollen',
   'All users who have the role when it is sent': 'Alle, die beim Senden die Rolle haben',

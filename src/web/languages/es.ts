@@ -264,6 +264,7 @@ export const texts: Texts = {
   'Left out': 'Omitido',
   Link: 'Enlace',
   'Me, by e-mail': 'A mí, por correo',
+  Checked: 'Comprobado',
   'Others, by e-mail': 'A otras personas, por correo',
   Roles: 'Roles',
   'All users who have the role when it is sent': 'Todos los usuarios que tengan el rol al enviarse',

@@ -272,6 +272,7 @@ export const texts: Texts = {
   'Left out': 'Omis',
   Link: 'Lien',
   'Me, by e-mail': 'Moi, par e-mail',
+  Checked: 'Vérifié',
   'Others, by e-mail': 'D’autres personnes, par e-mail',
   Roles: 'Rôles',
   'All users who have the role when it is sent': 'Tous les utilisateurs qui ont le rôle au moment de l’envoi',

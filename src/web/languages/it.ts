@@ -269,6 +269,7 @@ export const texts: Texts = {
   'Left out': 'Saltato',
   Link: 'Link',
   'Me, by e-mail': 'Me, per e-mail',
+  Checked: 'Controllato',
   'Others, by e-mail': 'Altre persone, per e-mail',
   Roles: 'Ruoli',
   'All users who have the role when it is sent': 'Tutti gli utenti che hanno il ruolo al momento dell’invio',

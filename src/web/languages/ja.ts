@@ -233,6 +233,7 @@ export const texts: Texts = {
   'Left out': '省略',
   Link: 'リンク',
   'Me, by e-mail': '自分にメールで',
+  Checked: '確認済み',
   'Others, by e-mail': 'ほかの人にメールで',
   Roles: 'ロール',
   'All users who have the role when it is sent': '送信時にそのロールを持つすべてのユーザー',

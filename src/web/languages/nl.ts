@@ -272,6 +272,7 @@ export const texts: Texts = {
   'Left out': 'Overgeslagen',
   Link: 'Link',
   'Me, by e-mail': 'Mij, per e-mail',
+  Checked: 'Gecontroleerd',
   'Others, by e-mail': 'Anderen, per e-mail',
   Roles: 'Rollen',
   'All users who have the role when it is sent': 'Alle gebruikers die bij het verzenden de rol hebben',

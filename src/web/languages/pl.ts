@@ -299,6 +299,7 @@ export const texts: Texts = {
   'Left out': 'Pominięto',
   Link: 'Link',
   'Me, by e-mail': 'Do mnie, e-mailem',
+  Checked: 'Sprawdzono',
   'Others, by e-mail': 'Do innych, e-mailem',
   Roles: 'Role',
   'All users who have the role when it is sent': 'Wszyscy użytkownicy, którzy mają tę rolę w chwili wysłania',

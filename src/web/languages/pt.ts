@@ -272,6 +272,7 @@ export const texts: Texts = {
   'Left out': 'Omitido',
   Link: 'Link',
   'Me, by e-mail': 'Para mim, por e-mail',
+  Checked: 'Verificado',
   'Others, by e-mail': 'Para outras pessoas, por e-mail',
   Roles: 'Funções',
   'All users who have the role when it is sent': 'Todos os usuários que têm a função no momento do envio',

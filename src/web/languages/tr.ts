@@ -234,6 +234,7 @@ export const texts: Texts = {
   'Left out': 'Atlandı',
   Link: 'Bağlantı',
   'Me, by e-mail': 'Bana, e-postayla',
+  Checked: 'Denetlendi',
   'Others, by e-mail': 'Başkalarına, e-postayla',
   Roles: 'Roller',
   'All users who have the role when it is sent': 'Gönderim anında role sahip olan tüm kullanıcılar',

@@ -233,6 +233,7 @@ export const texts: Texts = {
   'Left out': '已跳过',
   Link: '链接',
   'Me, by e-mail': '发送邮件给我',
+  Checked: '已检查',
   'Others, by e-mail': '发送邮件给其他人',
   Roles: '角色',
   'All users who have the role when it is sent': '发送时具有该角色的所有用户',

@@ -1,0 +1,50 @@
+/** What somebody may learn of deliveries that others got by their own right. */
+import type { WatchedSchedule } from './operator.js';
+import type { Delivery, DeliveryReason, DeliveryState } from './schedule.js';
+
+/** `checked`: it was decided what the recipient gets, and nobody else is told what that was. */
+export type ToldState = DeliveryState | 'checked';
+/** A delivery as it is told to somebody. */
+export type ToldDelivery = Omit<Delivery, 'state'> & { readonly state: ToldState };
+
+/** Reasons that are found before a row is read. */
+const reasonsBeforeRows: ReadonlySet<DeliveryReason> = new Set([
+  ...(['missed', 'muted', 'paused', 'quiet-hours', 'stopped'] as const),
+  ...([
+    'no-address',
+    'no-recipients',
+    'no-right',
+    'no-right-to-share',
+    'not-confirmed',
+    'too-many-recipients',
+  ] as const),
+]);
+
+type Outcome = Pick<ToldDelivery, 'state' | 'reason'>;
+
+/**
+ * Whether an alert was sent says whether its reader's rows are in breach. It is kept from everybody else: a maker who may
+ * choose the limit could otherwise find out any value of a recipient.
+ */
+const concealedOutcome = ({ state, reason }: Pick<Delivery, 'state' | 'reason'>): Outcome => {
+  const isUntouched = state === 'due' && reason === null;
+  const isOpen = reason !== null && reasonsBeforeRows.has(reason) && (state === 'skipped' || state === 'failed');
+  return isUntouched || isOpen ? { state, reason } : { state: 'checked', reason: null };
+};
+
+/** A delivery of an alert to another user. */
+export const concealed = (delivery: Delivery): ToldDelivery => ({
+  ...delivery,
+  ...concealedOutcome(delivery),
+  ...{ attempts: 0, finishedAt: null },
+});
+
+/** A schedule as those who manage the tenant's schedules are told of it. */
+export type ToldSchedule = Omit<WatchedSchedule, 'last'> & {
+  readonly last: (Omit<NonNullable<WatchedSchedule['last']>, keyof Outcome> & Outcome) | null;
+};
+
+export const toldSchedule = (schedule: WatchedSchedule): ToldSchedule => {
+  const { format, last } = schedule;
+  return format !== 'alert' || last === null ? schedule : { ...schedule, last: { ...last, ...concealedOutcome(last) } };
+};
