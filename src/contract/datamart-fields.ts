@@ -1,6 +1,7 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
 import { identifier, limits, list, text } from './fields.js';
+import { numbers } from './metric-parts.js';
 
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
@@ -10,6 +11,9 @@ const expression = z
   .string()
   .max(limits.sqlLength)
   .regex(/^[^\0\p{Cs}]*$/u, 'text without NUL, in well-formed Unicode');
+
+/** How numbers are written, as a chart has it. */
+export const columnNumbers = z.strictObject(numbers);
 
 const column = z
   .strictObject({
@@ -28,6 +32,7 @@ const column = z
     defaultAggregation: identifier.nullish().describe('For example `SUM` or `COUNT_DISTINCT`.'),
     isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
     defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
+    numbers: columnNumbers.nullish().describe('How numbers of the column are written in new metrics.'),
   })
   .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql.trim() !== ''), {
     path: ['sql'],

@@ -80,10 +80,20 @@ export const updateDatamart = operation({
     relationships: list(relationship).optional(),
     sharedTables: sharedTables.optional(),
     cacheTtlSeconds,
+    expectedUpdatedAt: z.iso
+      .datetime()
+      .max(40)
+      .optional()
+      .describe('The `updatedAt` that you had read. If the datamart was changed since, nothing is written.'),
   }),
   output: z.object({ id: z.string(), warnings: tenancyWarnings }),
   encode: (written: Written) => ({ id: written.datamart.name, ...writeWarnings(written) }),
-  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, DATASOURCE_CONNECTION_ERROR: 400 },
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    INVALID_DATAMART: 400,
+    DATASOURCE_CONNECTION_ERROR: 400,
+    DATAMART_CHANGED: 409,
+  },
   bindings: [
     { method: 'PUT', path: paths.kebab, from: 'body' },
     { method: 'PUT', path: paths.legacy, from: 'body', isLegacy: true },

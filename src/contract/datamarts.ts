@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
 import type { ListedDatamart } from '../domain/store/organization.js';
-import { cardinality, join } from './datamart-fields.js';
+import { cardinality, columnNumbers, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -20,6 +20,7 @@ const listedColumn = z.object({
   allowAggregate: z.boolean(),
   defaultAggregation: z.string().nullable(),
   defaultSort: z.enum(['ASC', 'DESC']).nullable(),
+  numbers: columnNumbers.nullable().describe('How numbers of the column are written in new metrics.'),
 });
 
 const listedTable = z.object({
@@ -79,6 +80,7 @@ const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => (
   allowAggregate: column.allowAggregate ?? false,
   defaultAggregation: column.defaultAggregation ?? null,
   defaultSort: column.defaultSort ?? null,
+  numbers: column.numbers ?? null,
 });
 
 const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): z.input<typeof listedTable> => ({

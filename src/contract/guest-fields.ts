@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { aggregates } from '../domain/dashboard/metric.js';
 import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
-import { cardinality } from './datamart-fields.js';
+import { cardinality, columnNumbers } from './datamart-fields.js';
 import { identifier } from './fields.js';
 import { readErrors } from './guest-reads.js';
 import { noError, operation } from './operation.js';
@@ -24,6 +24,7 @@ const field = z
     isIdentifier: z.boolean(),
     aggregates: z.array(z.enum(aggregates)).describe('Aggregates that a measure of this field may have.'),
     suggestedAggregates: z.array(z.enum(aggregates)).describe('Those that a measure most likely means, best first.'),
+    numbers: columnNumbers.nullable().describe('How its numbers are written in new metrics. Null: plainly.'),
   })
   .meta({ id: 'GuestField' });
 
@@ -54,6 +55,7 @@ const encodeTable = (of: FieldTable): z.input<typeof fieldTable> => ({
     isIdentifier: one.isIdentifier,
     aggregates: [...one.aggregates],
     suggestedAggregates: [...one.suggestedAggregates],
+    numbers: one.numbers,
   })),
 });
 
@@ -111,6 +113,7 @@ export const listGuestFields = operation({
                 isIdentifier: false,
                 aggregates: [...aggregates],
                 suggestedAggregates: ['AVG', 'SUM'],
+                numbers: { unit: 'min' },
               },
             ],
           },

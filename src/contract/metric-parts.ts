@@ -39,7 +39,7 @@ export const dimension = z.strictObject({
   bucketCount: z.number().int().min(1).max(1000).optional(),
 }) satisfies z.ZodType<Dimension>;
 
-const numbers = {
+export const numbers = {
   format: z.enum(['number', 'percent']).optional(),
   unit: identifier.optional(),
   currency: z

@@ -26,16 +26,28 @@ const writtenTable = z.strictObject({
   ).optional(),
 });
 
-const written = z
+const content = {
+  datamartName: identifier,
+  tables: list(writtenTable, limits.columns).optional(),
+  feedback: text.nullish(),
+};
+
+const hasContent = ({ tables, feedback }: { readonly tables?: unknown; readonly feedback?: unknown }): boolean =>
+  tables !== undefined || feedback !== undefined;
+const atLeastOne = 'at least one of tables and feedback';
+
+const written = z.strictObject(content).refine(hasContent, atLeastOne);
+
+const updated = z
   .strictObject({
-    datamartName: identifier,
-    tables: list(writtenTable, limits.columns).optional(),
-    feedback: text.nullish(),
+    ...content,
+    expectedLastUpdated: z.iso
+      .datetime()
+      .max(40)
+      .optional()
+      .describe('The `lastUpdated` that you had read. If the layer was changed since, nothing is written.'),
   })
-  .refine(
-    ({ tables, feedback }) => tables !== undefined || feedback !== undefined,
-    'at least one of tables and feedback',
-  );
+  .refine(hasContent, atLeastOne);
 
 const named = z.strictObject({ datamartName: identifier });
 /** For reading, the specification answers a missing name like an unknown datamart. */
@@ -153,10 +165,10 @@ export const updateSemanticLayer = operation({
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   roles: ['author'],
-  input: written,
+  input: updated,
   output: id,
   encode: encodeId,
-  errors: { ...contentErrors, SEMANTIC_LAYER_NOT_FOUND: 400 },
+  errors: { ...contentErrors, SEMANTIC_LAYER_NOT_FOUND: 400, SEMANTIC_LAYER_CHANGED: 409 },
   bindings: [{ method: 'PUT', path, from: 'body' }],
   example: { input: { datamartName: 'flights', feedback: 'Delays are in minutes.' }, output: idExample },
 });

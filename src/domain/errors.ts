@@ -46,6 +46,16 @@ export const errors = {
     mender: 'host developer',
     fix: 'Send the id that identifies this client in the data. For tenancy by database, create the database and call `POST /api/v2/datasource/sync`.',
   },
+  DATAMART_CHANGED: {
+    meaning: 'The datamart changed after the version that the request names.',
+    mender: 'host developer',
+    fix: 'Read the datamart again, apply the change to it, and send it with the new `expectedUpdatedAt`.',
+  },
+  SEMANTIC_LAYER_CHANGED: {
+    meaning: 'The semantic layer changed after the version that the request names.',
+    mender: 'host developer',
+    fix: 'Read the semantic layer again, apply the change to it, and send it with the new `expectedLastUpdated`.',
+  },
   DASHBOARD_CHANGED: {
     meaning: 'The dashboard changed after the version that the request names.',
     mender: 'host developer',

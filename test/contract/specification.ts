@@ -160,6 +160,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     bindings: ['PUT /api/v2/data-app/datamarts', 'PUT /api/v2/dataApp/datamarts legacy'],
     credentials: ['serviceToken'],
     // The last two fields, and tenancyPath, are this project's.
+    additions: `expectedUpdatedAt ${under('tableList.columns.numbers', 'format unit currency notation')} tableList.columns.numbers`,
     fields: `datamartName! tableList tenancySettings relationships sharedTables cacheTtlSeconds
       ${under('tableList', 'name! schemaName clientColumn tenancyPath isHide label wildcard columns!')}
       ${under('tableList.columns', 'name! alias label isHide isCustomColumn sql isAggregate allowAggregate defaultAggregation isApplyTimezone defaultSort')}
@@ -190,6 +191,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     bindings: [`PUT ${semanticPath}`],
     credentials: ['serviceToken'],
     fields: semantic,
+    additions: 'expectedLastUpdated',
     errors: { ...semanticErrors, SEMANTIC_LAYER_NOT_FOUND: 400 },
   },
   getSemanticLayer: {

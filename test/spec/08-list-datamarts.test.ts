@@ -118,6 +118,7 @@ test('a table item has label (empty string when unset), clientColumn (string or 
     allowAggregate: false,
     defaultAggregation: null,
     defaultSort: null,
+    numbers: null,
   });
 });
 
@@ -129,6 +130,7 @@ test('a datamart that the first release wrote is listed with the same fields', a
     isCustomColumn: false,
     sql: '',
     defaultSort: null,
+    numbers: null,
     allowAggregate: false,
   });
 });

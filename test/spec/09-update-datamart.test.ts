@@ -62,6 +62,21 @@ test('Response 200: {id: datamart name}', async () => {
   expect(await ok(house, 'updateDatamart', { datamartName: name }, { path })).toEqual({ id: name });
 });
 
+test('expectedUpdatedAt: a change after the version that was read is refused with 409, and writes nothing', async () => {
+  const { name, update, read } = await create();
+  const { updatedAt } = await read();
+  await update({ relationships: [], expectedUpdatedAt: updatedAt });
+  const now = await read();
+  const stale = { datamartName: name, sharedTables: [], expectedUpdatedAt: updatedAt };
+  const message = await refused('updateDatamart DATAMART_CHANGED', house, stale);
+  expect(message).toContain(now.updatedAt);
+  expect(await read()).toEqual(now);
+  // Of several changes to one version, one is made.
+  const again = { datamartName: name, relationships: [], expectedUpdatedAt: now.updatedAt };
+  const answers = await Promise.all(Array.from({ length: 5 }, () => call(house, 'updateDatamart', again)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409]);
+});
+
 test("warnings: [{table, message}] name the tables on which every query is refused, with the query's own message", async () => {
   const { name, update } = await create();
   const { warnings } = await update({ sharedTables: [] });
@@ -136,6 +151,7 @@ describe('tableList', () => {
       defaultAggregation: 'COUNT_DISTINCT',
       isApplyTimezone: true,
       defaultSort: 'DESC',
+      numbers: { currency: 'EUR', notation: 'compact' },
     };
     await update({
       tableList: [{ ...salesTable, isHide: true, label: 'Sales', wildcard: 'sales-*', columns: [full] }],
@@ -174,6 +190,7 @@ describe('tableList', () => {
           defaultAggregation: null,
           isApplyTimezone: false,
           defaultSort: null,
+          numbers: null,
         },
       ],
     });

@@ -4,6 +4,7 @@ import type { StoredColumn, StoredModel, StoredTable } from '../../src/web/studi
 export const column = (columnName: string, parts: Partial<StoredColumn> = {}): StoredColumn => ({
   ...{ columnName, datatype: 'BIGINT', alias: '', label: '', isHide: false, isCustomColumn: false, sql: '' },
   ...{ isApplyTimezone: false, isAggregate: false, allowAggregate: false, defaultAggregation: null, defaultSort: null },
+  numbers: null,
   ...parts,
 });
 

@@ -467,6 +467,33 @@ test('a renamed column keeps its sort, and a removed one takes along what names 
   expect(edit(emptyDraft, catalogue, other).from).toEqual({ schemaName: 'main', tableName: 'visits' });
 });
 
+test('numbers of a measure are written as the model says of its column, and a count is no amount', () => {
+  const money = { currency: 'EUR' };
+  const priced: typeof catalogue = {
+    ...catalogue,
+    tables: catalogue.tables.map((one) => ({
+      ...one,
+      fields: one.fields.map((field) => (field.columnName === 'amount' ? { ...field, numbers: money } : field)),
+    })),
+  };
+  const run = (...actions: readonly Action[]): Draft =>
+    actions.reduce((draft, action) => edit(draft, priced, action), emptyDraft);
+  const sum: Action = { kind: 'addMeasure', column: columnRef('sales.amount'), aggregate: 'SUM' };
+  const become = (aggregate: 'COUNT' | 'AVG'): Action => ({ kind: 'changeMeasure', at: 0, aggregate });
+  const written = [{ measure: 'amount', ...money }];
+  expect(run(sum).chart.numbers).toEqual(written);
+  expect(run(sum, become('COUNT')).chart.numbers).toBeUndefined();
+  expect(run(sum, become('COUNT'), become('AVG')).chart.numbers).toEqual(written);
+  expect(run({ ...sum, aggregate: 'COUNT' }).chart.numbers).toBeUndefined();
+  expect(run({ kind: 'addMeasure', column: columnRef('sales.weight') }).chart.numbers).toBeUndefined();
+  // What the author chose for the measure stays.
+  const [own] = [{ measure: 'amount', unit: 'kg' }];
+  const chosen = { ...run(sum), chart: { type: 'table', numbers: [own] } } as const;
+  expect(edit(chosen, priced, become('COUNT')).chart.numbers).toEqual([own]);
+  expect(edit(chosen, priced, become('AVG')).chart.numbers).toEqual([own]);
+  expect(newGuestDefinition.safeParse(definitionOf(run(sum))).success).toBe(true);
+});
+
 test('undo and redo lead through all states and back', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { minLength: 1 }), (states) => {

@@ -74,6 +74,7 @@ const columnDefaults: Json = {
   defaultAggregation: null,
   isApplyTimezone: false,
   defaultSort: null,
+  numbers: null,
 };
 const tableDefaults: Json = { clientColumn: null, tenancyPath: null, isHide: false, label: '', wildcard: null };
 const relationshipDefaults: Json = { cardinality: null, join: null };

@@ -84,6 +84,16 @@ export type DatamartColumn = {
   readonly defaultAggregation?: string | null | undefined;
   /** Sort direction of answers that are grouped by this column and have no sort of their own. */
   readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
+  /** How numbers of the column are written in new metrics. Null or undefined: plainly. */
+  readonly numbers?: ColumnNumbers | null | undefined;
+};
+
+/** The same fields as a chart has for its numbers. */
+export type ColumnNumbers = {
+  readonly format?: 'number' | 'percent' | undefined;
+  readonly unit?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly notation?: 'full' | 'compact' | undefined;
 };
 
 export type Cardinality = 'ManyToMany' | 'ManyToOne' | 'OneToMany' | 'OneToOne';
@@ -146,9 +156,15 @@ export const withTenancySettings = (
 };
 
 /** Returns the datamart without hidden tables and columns, as guests may use it. */
-export const visibleDatamart = (datamart: Datamart): Datamart => ({
+export const visibleDatamart = <Model extends Pick<Datamart, 'tables'>>(datamart: Model): Model => ({
   ...datamart,
-  tables: datamart.tables
-    .filter(({ isHide }) => !isHide)
-    .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
+  tables: visibleTables(datamart.tables),
 });
+
+/** As `visibleDatamart`, of its tables. */
+export const visibleTables = <Table extends Pick<DatamartTable, 'isHide' | 'columns'>>(
+  tables: readonly Table[],
+): readonly Table[] =>
+  tables
+    .filter(({ isHide }) => !isHide)
+    .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) }));

@@ -135,8 +135,8 @@ export const mergeTable = (table: SemanticTable, notes: TableNotes): SemanticTab
 };
 
 /**
- * Points for each part of a complete layer; the sum is 100. Each part scores in proportion to how many of the
- * datamart's tables or columns have it. spec-gap: the specification gives no weights.
+ * Points for each part of a complete layer; the sum is 100. Each part scores in proportion to how many of the tables or
+ * columns that the datamart shows have it. spec-gap: the specification gives no weights.
  */
 export const scoreWeights = {
   tableDescriptions: 20,

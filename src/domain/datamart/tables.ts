@@ -1,7 +1,7 @@
 /** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
 import type { Datasource } from '../organization.js';
-import type { DatamartColumn, DatamartTable, TableRef } from './datamart.js';
+import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
 import { tableKey } from './datamart.js';
 import type { SourceTable } from './source-schema.js';
 
@@ -29,6 +29,7 @@ export type ColumnDraft = {
   readonly defaultAggregation?: string | null | undefined;
   readonly isApplyTimezone?: boolean | undefined;
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
+  readonly numbers?: ColumnNumbers | null | undefined;
 };
 
 /** Lookup of a datasource's tables by name. */
@@ -134,6 +135,7 @@ const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): D
   allowAggregate: draft.allowAggregate ?? false,
   defaultAggregation: draft.defaultAggregation ?? null,
   defaultSort: draft.defaultSort === '' ? null : (draft.defaultSort ?? null),
+  numbers: draft.numbers ?? null,
 });
 
 /** Returns the tables of a list without faults, with the datatypes of the datasource. */

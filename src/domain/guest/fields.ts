@@ -2,6 +2,7 @@
 import { type Aggregate, aggregates } from '../dashboard/metric.js';
 import {
   type Cardinality,
+  type ColumnNumbers,
   type Datamart,
   type DatamartColumn,
   type DatamartTable,
@@ -48,6 +49,8 @@ export type Field = {
   readonly aggregates: readonly Aggregate[];
   /** Those that a measure most likely means, best first. */
   readonly suggestedAggregates: readonly Aggregate[];
+  /** How its numbers are written in new metrics. Null: plainly. */
+  readonly numbers: ColumnNumbers | null;
 };
 
 export type FieldRelationship = {
@@ -110,6 +113,7 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     isIdentifier,
     aggregates: fit,
     suggestedAggregates: suggested(column, type, isIdentifier, fit),
+    numbers: column.numbers ?? null,
   };
 };
 

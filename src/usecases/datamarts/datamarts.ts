@@ -95,11 +95,23 @@ export const createDatamart =
     return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
 
-export type UpdateDatamart = DatamartChanges & { readonly datamartName: string };
+export type UpdateDatamart = DatamartChanges & {
+  readonly datamartName: string;
+  /** The `updatedAt` that the caller had read. Undefined: any. */
+  readonly expectedUpdatedAt?: string | undefined;
+};
 
 /** Returns a time after the last update, even if the clock went back, since the keys of cached answers contain it. */
 const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
   new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
+
+const assertUnchanged = ({ name, updatedAt }: Datamart, expected: string | undefined): void => {
+  if (expected === undefined || Date.parse(expected) === updatedAt.getTime()) return;
+  throw new Refusal(
+    'DATAMART_CHANGED',
+    `expectedUpdatedAt: datamart ${JSON.stringify(name)} was changed at ${updatedAt.toISOString()}. Read it again, and make the change to it.`,
+  );
+};
 
 /**
  * Operation 9. The datasource is read before the transaction, so that the transaction waits only for the metadata
@@ -109,7 +121,7 @@ export const updateDatamart =
   (deps: Deps) =>
   async (
     _caller: ServiceCaller,
-    { datamartName, ...changes }: UpdateDatamart,
+    { datamartName, expectedUpdatedAt, ...changes }: UpdateDatamart,
     signal?: RequestSignal,
   ): Promise<WrittenDatamart> => {
     const { store, engine, clock, sqlRewriter } = deps;
@@ -123,6 +135,7 @@ export const updateDatamart =
       const current = await inner.datamarts.lockByName(datamartName);
       // The datamart was deleted, and possibly created again over another datasource.
       if (current?.id !== known.id) throw unknownDatamart(datamartName);
+      assertUnchanged(current, expectedUpdatedAt);
       const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
       return updated;

@@ -1,5 +1,5 @@
 /** Operation 11: the semantic layer of a datamart. */
-import type { Datamart } from '../../domain/datamart/datamart.js';
+import { type Datamart, visibleDatamart } from '../../domain/datamart/datamart.js';
 import {
   completionScore,
   type SemanticLayer,
@@ -68,15 +68,36 @@ export const createSemanticLayer =
       return datamart;
     });
 
-/** Changes the fields that the command contains. Throws SEMANTIC_LAYER_NOT_FOUND if there is no layer. */
+export type UpdateSemanticLayer = WriteSemanticLayer & {
+  /** The `lastUpdated` that the caller had read. Undefined: any. */
+  readonly expectedLastUpdated?: string | undefined;
+};
+
+const assertUnchanged = (datamart: Datamart, { updatedAt }: SemanticLayer, expected: string | undefined): void => {
+  if (expected === undefined || Date.parse(expected) === updatedAt.getTime()) return;
+  throw new Refusal(
+    'SEMANTIC_LAYER_CHANGED',
+    `expectedLastUpdated: the semantic layer of datamart ${JSON.stringify(datamart.name)} was changed at ${updatedAt.toISOString()}. Read it again, and make the change to it.`,
+  );
+};
+
+/** Returns a time after the last update, even if the clock went back, so that two versions never have the same time. */
+const later = ({ updatedAt }: SemanticLayer, clock: Clock): Date =>
+  new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
+
+/**
+ * Changes the fields that the command contains. Throws SEMANTIC_LAYER_NOT_FOUND if there is no layer, and
+ * SEMANTIC_LAYER_CHANGED if it is not the one that the caller had read.
+ */
 export const updateSemanticLayer =
   ({ store, clock }: Deps) =>
-  (_caller: ServiceCaller, command: WriteSemanticLayer): Promise<Datamart> =>
+  (_caller: ServiceCaller, { expectedLastUpdated, ...command }: UpdateSemanticLayer): Promise<Datamart> =>
     store.transaction(async (inner) => {
       const datamart = await loadDatamart(inner.datamarts.lockByName, command.datamartName);
       const current = await inner.semanticLayers.findByDatamart(datamart.id);
       if (current === undefined) throw missing(datamart.name);
-      await inner.semanticLayers.update(datamart.id, written(datamart, current, command, clock.now()));
+      assertUnchanged(datamart, current, expectedLastUpdated);
+      await inner.semanticLayers.update(datamart.id, written(datamart, current, command, later(current, clock)));
       return datamart;
     });
 
@@ -101,7 +122,8 @@ export const getSemanticLayer =
       datamart,
       tables,
       feedback,
-      completionScore: completionScore(tables, feedback),
+      // Hidden tables and columns are described to nobody.
+      completionScore: completionScore(viewSemanticTables(visibleDatamart(datamart), layer), feedback),
       updatedAt: layer?.updatedAt ?? null,
     };
   };

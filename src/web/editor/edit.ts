@@ -2,7 +2,7 @@
  * The core of the editor: `edit(draft, catalogue, action)` returns the next draft. An action that is not possible
  * changes nothing, and `refusalOf` says why beforehand. Pure, so that every sequence of actions can be tested.
  */
-import type { Chart } from '../../domain/dashboard/chart.js';
+import type { Chart, MeasureNumbers } from '../../domain/dashboard/chart.js';
 import type {
   Aggregate,
   AggregateMeasure,
@@ -146,6 +146,28 @@ const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
   ...(bucketCount === undefined ? {} : { bucketCount }),
 });
 
+/** A count of amounts is no amount. */
+const counting: ReadonlySet<Aggregate> = new Set(['COUNT', 'COUNT_DISTINCT']);
+
+/** The measure's numbers are written as the model says of its column. What the author chose for it stays. */
+const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefined): Draft => {
+  if (measure?.column === undefined || measure.indicator !== undefined) return draft;
+  const { numbers } = findField(catalogue, measure.column) ?? {};
+  if (numbers == null) return draft;
+  const { chart } = draft;
+  const isOfMeasure = (one: MeasureNumbers): boolean => one.measure === measure.name;
+  const ours: MeasureNumbers = { measure: measure.name, ...numbers };
+  const others = (chart.numbers ?? []).filter((one) => !isOfMeasure(one));
+  if (!counting.has(measure.aggregate)) {
+    return chart.numbers?.some(isOfMeasure) ? draft : { ...draft, chart: { ...chart, numbers: [...others, ours] } };
+  }
+  const isOurs = chart.numbers?.some((one) => isOfMeasure(one) && isSameNumbers(one, ours)) === true;
+  return isOurs ? tidied({ ...draft, chart: { ...chart, numbers: others } }) : draft;
+};
+
+const isSameNumbers = (a: MeasureNumbers, b: MeasureNumbers): boolean =>
+  a.format === b.format && a.unit === b.unit && a.currency === b.currency && a.notation === b.notation;
+
 const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
   addMeasure: {
     fault: (draft, catalogue, { column, aggregate, percentile }) => {
@@ -165,7 +187,7 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
         ...(percentile === undefined ? {} : { percentile }),
       };
       const from = column === null ? draft.from : fromOf(draft, column);
-      return { ...draft, from, measures: [...draft.measures, measure] };
+      return writtenAs({ ...draft, from, measures: [...draft.measures, measure] }, catalogue, measure);
     },
   },
   changeMeasure: {
@@ -178,16 +200,16 @@ const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
       }
       return aggregate === 'COUNT' && percentile === undefined ? null : 'aggregate-does-not-fit';
     },
-    apply: (draft, _, { at, aggregate, percentile }) => ({
-      ...draft,
-      measures: replaced(draft.measures, at, ({ name, column, indicator }) => ({
+    apply: (draft, catalogue, { at, aggregate, percentile }) => {
+      const next = replaced(draft.measures, at, ({ name, column, indicator }) => ({
         name,
         aggregate,
         ...(indicator === undefined ? {} : { indicator }),
         ...(column === undefined ? {} : { column }),
         ...(percentile === undefined ? {} : { percentile }),
-      })),
-    }),
+      }));
+      return writtenAs({ ...draft, measures: next }, catalogue, next[at]);
+    },
   },
 };
 

@@ -94,12 +94,11 @@ const failureOf = (body: unknown, status: number): StudioError => {
 };
 
 const send = async (url: string, init: RequestInit): Promise<unknown> => {
-  const response = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' }).catch(
-    (cause: unknown) => {
-      if (init.signal?.aborted) throw cause;
-      throw new StudioError('NETWORK_ERROR', 'The server of Studio can’t be reached. Try again.', 0);
-    },
-  );
+  const own = { ...init, credentials: 'same-origin', cache: 'no-store' } as const;
+  const response = await fetch(url, own).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new StudioError('NETWORK_ERROR', 'The server of Studio can’t be reached. Try again.', 0);
+  });
   const body: unknown = await response.json().catch(() => null);
   if (!response.ok) throw failureOf(body, response.status);
   return body;

@@ -1,4 +1,5 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
+import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
 import type { Relationship } from './relationship.js';
 
 export type StoredColumn = {
@@ -14,6 +15,7 @@ export type StoredColumn = {
   readonly allowAggregate: boolean;
   readonly defaultAggregation: string | null;
   readonly defaultSort: 'ASC' | 'DESC' | null;
+  readonly numbers: ColumnNumbers | null;
 };
 export type StoredTable = {
   readonly schemaName: string;
@@ -107,6 +109,7 @@ export const withCalculated = (model: StoredModel, key: string, name: string, sq
       allowAggregate: false,
       defaultAggregation: null,
       defaultSort: null,
+      numbers: null,
     },
   };
   return withStoredTable(model, key, { datamartTableColumns: [...columns, column] });
@@ -131,9 +134,16 @@ export const withoutRelationship = (model: StoredModel, name: string): StoredMod
   datamartRelationships: model.datamartRelationships.filter(({ relationshipName }) => relationshipName !== name),
 });
 
-/** The body of `PUT /data-app/datamarts`. */
-export const changeOf = ({ name, datamartTables, datamartRelationships, sharedTables }: StoredModel): object => ({
+/** The body of `PUT /data-app/datamarts`. It is refused if somebody changed the model since it was read. */
+export const changeOf = ({
+  name,
+  updatedAt,
+  datamartTables,
+  datamartRelationships,
+  sharedTables,
+}: StoredModel): object => ({
   datamartName: name,
+  expectedUpdatedAt: updatedAt,
   tableList: datamartTables.map(({ tableName, datamartTableColumns, ...table }) => ({
     ...table,
     name: tableName,

@@ -1,95 +1,192 @@
-/** Changes a model: labels, what is shown, whose rows a table holds, calculated columns and relationships. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+/** Changes a model: what its tables and columns are called and mean, whose rows they hold, and relationships. */
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { changed, type History, historyOf, redone, undone } from '../../editor/history.js';
 import './model-diagram.js';
+import './model-table.js';
 import type { Api } from '../base/api.js';
 import { type Checked, cardinalityText, type Ends, endsOf, evidenceOf, isCardinality } from '../base/cardinality.js';
-import { badge } from '../base/kit.js';
-import {
-  keyOf,
-  ownershipOf,
-  type StoredColumn,
-  type StoredModel,
-  type StoredTable,
-  waysOf,
-  withCalculated,
-  withColumn,
-  withOwnership,
-  withoutColumn,
-  withoutRelationship,
-  withRelationship,
-  withStoredTable,
-} from '../base/model-edit.js';
+import { keyOf, type StoredModel, withoutRelationship, withRelationship } from '../base/model-edit.js';
 import { wholeNames } from '../base/model-graph.js';
-import { type Keys, stateOf, type TableTenancy, tenancyOf, toneOf } from '../base/model-tenancy.js';
+import { type Described, findColumns, type Notes, withFeedback, wordsFault } from '../base/model-notes.js';
+import { describeScore, type ModelPlace } from '../base/model-score.js';
+import { type Keys, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
 import { countRepeats } from '../base/read-source.js';
 import { textOf } from '../base/screen.js';
+import { modelScore } from './model-score-card.js';
 import { askRelationship, evidenceBadge } from './relationship-dialog.js';
 import { redNotice, tenancyList } from './tenancy-list.js';
 
-const valueIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
-const isChecked = (event: Event): boolean => (event.target as HTMLInputElement).checked;
+/** Where Control and Z belong to what is typed. */
+const typing = 'input:not([type="checkbox"]), textarea, [contenteditable], dialog, studio-code';
 
 export class ModelEditor extends LitElement {
   static override properties = {
     api: { attribute: false },
     model: { attribute: false },
+    notes: { attribute: false },
     tenancies: { attribute: false },
     keys: { attribute: false },
-    draft: { state: true },
+    at: { attribute: false },
+    isBusy: { attribute: false },
+    steps: { state: true },
     problem: { state: true },
     checked: { state: true },
+    search: { state: true },
   };
   declare api: Api;
   declare model: StoredModel;
+  declare notes: Notes;
   /** Whose rows the tables of the saved model hold, as the service says it. */
   declare tenancies: readonly TableTenancy[];
   /** The keys of the source. Null: they could not be read. */
   declare keys: Keys | null;
-  declare draft: StoredModel;
+  /** The place that the address names. Null: none. */
+  declare at: ModelPlace | null;
+  declare isBusy: boolean;
+  declare steps: History<Described>;
   declare problem: string | null;
   /** What was counted, by the name of the relationship. */
   declare checked: ReadonlyMap<string, Checked>;
+  declare search: string;
+  #gone = new AbortController();
+
+  constructor() {
+    super();
+    this.at = null;
+    this.isBusy = false;
+    this.search = '';
+  }
 
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
 
-  protected override willUpdate(changes: Map<string, unknown>): void {
-    if (!changes.has('model')) return;
-    this.draft = this.model;
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#gone = new AbortController();
+    document.addEventListener('keydown', this.#key, { signal: this.#gone.signal });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#gone.abort();
+  }
+
+  protected override willUpdate(changes: PropertyValues<this>): void {
+    // A place that is looked for must not be among what a search leaves out.
+    if (changes.has('at') && this.at !== null) this.search = '';
+    if (!changes.has('model') && !changes.has('notes')) return;
+    this.steps = historyOf({ model: this.model, notes: this.notes });
     this.problem = null;
     this.checked = new Map();
   }
 
+  protected override updated(changes: PropertyValues<this>): void {
+    if (changes.has('at') && this.at?.field === 'feedback') this.querySelector<HTMLElement>('#model-feedback')?.focus();
+  }
+
+  get #draft(): StoredModel {
+    return this.steps.present.model;
+  }
+
+  get #isSame(): boolean {
+    const { model, notes } = this.steps.present;
+    return model === this.model && notes === this.notes;
+  }
+
+  /** Where nothing is typed. */
+  readonly #key = (event: KeyboardEvent): void => {
+    const letter = event.key.toLowerCase();
+    const isTyping = event.composedPath().some((at) => at instanceof Element && at.matches(typing));
+    if (!(event.ctrlKey || event.metaKey) || !(letter === 'z' || letter === 'y') || isTyping) return;
+    event.preventDefault();
+    if (letter === 'z' && !event.shiftKey) this.#undo();
+    else this.#redo();
+  };
+
+  readonly #undo = (): void => {
+    this.steps = undone(this.steps);
+    this.problem = null;
+  };
+
+  readonly #redo = (): void => {
+    this.steps = redone(this.steps);
+    this.problem = null;
+  };
+
   protected override render(): TemplateResult {
-    const isSame = this.draft === this.model;
-    const save = (): void =>
-      void this.dispatchEvent(new CustomEvent<StoredModel>('model-change', { detail: this.draft }));
     const now = this.#tenancies();
-    return html`<div class="toolbar above">
-        <button type="button" ?disabled=${isSame} @click=${save}>Save the model</button>
-        <button type="button" class="quiet" ?disabled=${isSame} @click=${() => this.#become(this.model)}>Discard changes</button>
-        ${isSame ? nothing : html`<span class="soft">Not saved yet. Colours show whose rows these are with your changes.</span>`}
-      </div>
+    const { present } = this.steps;
+    return html`${this.#tools()}
       ${this.problem === null ? nothing : html`<p class="notice bad" role="alert">${this.problem}</p>`}
       ${this.keys === null ? html`<p class="notice warn">The keys of the source could not be read, so no relationship is shown as proved by one.</p>` : nothing}
       ${redNotice(now)}
-      <studio-model-diagram .model=${this.draft} .tenancies=${now} .keys=${this.keys ?? none} .canConnect=${true}
+      <studio-model-diagram .model=${present.model} .tenancies=${now} .keys=${this.keys ?? none} .canConnect=${true}
         @connect=${({ detail }: CustomEvent<Ends>) => void this.#connect(detail)}></studio-model-diagram>
       ${tenancyList(now, this.api)}
-      <h2>Labels, columns and whose rows these are</h2>
-      ${this.draft.datamartTables.map((table, at) => this.#table(table, now[at]))} ${this.#relationships()}`;
+      ${modelScore(describeScore(present, now, this.keys ?? none), present.model.name)}
+      <h2>Tables and columns</h2>
+      ${this.#find()} ${this.#tables(now)} ${this.#feedback()} ${this.#relationships()}`;
+  }
+
+  #tools(): TemplateResult {
+    const { past, future, present } = this.steps;
+    const isSame = this.#isSame;
+    const fault = present.model.datamartTables.map((table) => wordsFault(present, keyOf(table))).find(Boolean) ?? null;
+    const save = (): void => void this.dispatchEvent(new CustomEvent<Described>('model-change', { detail: present }));
+    return html`<div class="toolbar above">
+      <button type="button" ?disabled=${isSame || fault !== null || this.isBusy} @click=${save}>Save the model</button>
+      <button type="button" class="quiet" title="Control and Z" ?disabled=${past.length === 0} @click=${this.#undo}>Undo</button>
+      <button type="button" class="quiet" title="Control, Shift and Z" ?disabled=${future.length === 0} @click=${this.#redo}>Redo</button>
+      <button type="button" class="quiet" ?disabled=${isSame} @click=${() => this.#become({ model: this.model, notes: this.notes })}>Discard changes</button>
+      ${isSame ? nothing : html`<span class="soft">${fault ?? 'Not saved yet. Colours show whose rows these are with your changes.'}</span>`}
+    </div>`;
+  }
+
+  #find(): TemplateResult {
+    const look = (event: Event): void => {
+      this.search = (event.target as HTMLInputElement).value;
+    };
+    const found = findColumns(this.steps.present, this.search);
+    const count = [...(found?.values() ?? [])].reduce((sum, names) => sum + names.size, 0);
+    return html`<div class="toolbar">
+      <input type="search" aria-label="Search tables and columns" placeholder="Search names and words" autocomplete="off" .value=${this.search} @input=${look} />
+      <span class="count" role="status">${found === null ? nothing : `${count} ${count === 1 ? 'column' : 'columns'}`}</span>
+    </div>`;
+  }
+
+  #tables(tenancies: readonly TableTenancy[]): TemplateResult {
+    const { present } = this.steps;
+    const found = findColumns(present, this.search);
+    return html`${present.model.datamartTables.map((table, at) => {
+      const key = keyOf(table);
+      const columns = found === null ? null : (found.get(key) ?? new Set<string>());
+      if (columns?.size === 0) return nothing;
+      return html`<studio-model-table .described=${present} .table=${table} .tenancy=${tenancies[at]} .columns=${columns}
+        .at=${this.at?.table === key ? this.at : null} .change=${this.#change}></studio-model-table>`;
+    })}
+    ${found?.size === 0 ? html`<p class="empty">Nothing contains “${this.search}”.</p>` : nothing}`;
+  }
+
+  #feedback(): TemplateResult {
+    const { model, notes } = this.steps.present;
+    const say = (event: Event): void =>
+      this.#become({ model, notes: withFeedback(notes, (event.target as HTMLTextAreaElement).value) });
+    return html`<section class="card"><h2>Notes about the whole model</h2>
+      <textarea id="model-feedback" rows="3" maxlength="2000" aria-label="Notes about the whole model" .value=${notes.feedback ?? ''} @change=${say}></textarea>
+      <p class="hint">What a person must know who asks for numbers: “Delays are in minutes; a year begins in July.” Chat reads it, without lines that name what is hidden.</p>
+    </section>`;
   }
 
   /** With unsaved changes it is decided here, as the service will. */
   #tenancies(): readonly TableTenancy[] {
-    return this.draft === this.model ? this.tenancies : tenancyOf(this.draft, this.keys ?? none);
+    return this.#draft === this.model ? this.tenancies : tenancyOf(this.#draft, this.keys ?? none);
   }
 
   /** Null: this person may not see data of tenants, not even counts. */
   get #counting(): ((ends: Ends) => Promise<Checked>) | null {
     if (!this.api.session.person.seesData) return null;
-    return (ends) => countRepeats(this.api, this.model.companyIntegration.name, this.draft, ends);
+    return (ends) => countRepeats(this.api, this.model.companyIntegration.name, this.#draft, ends);
   }
 
   async #check(name: string, ends: Ends): Promise<void> {
@@ -103,18 +200,18 @@ export class ModelEditor extends LitElement {
   }
 
   async #connect(ends: Ends): Promise<void> {
-    const taken = this.draft.datamartRelationships.map(({ relationshipName }) => relationshipName);
+    const taken = this.#draft.datamartRelationships.map(({ relationshipName }) => relationshipName);
     const made = await askRelationship({ ends, keys: this.keys ?? none, taken, count: this.#counting });
-    if (made !== null) this.#try(() => withRelationship(this.draft, made));
+    if (made !== null) this.#model((model) => withRelationship(model, made));
   }
 
-  #become(next: StoredModel): void {
-    this.draft = next;
+  #become(next: Described): void {
+    this.steps = changed(this.steps, next);
     this.problem = null;
   }
 
   /** A change that its function may refuse. */
-  #try(change: () => StoredModel): boolean {
+  readonly #change = (change: () => Described): boolean => {
     try {
       this.#become(change());
       return true;
@@ -122,73 +219,18 @@ export class ModelEditor extends LitElement {
       this.problem = textOf(error);
       return false;
     }
-  }
+  };
 
-  #table(table: StoredTable, tenancy: TableTenancy | undefined): TemplateResult {
-    const key = keyOf(table);
-    const now = ownershipOf(this.draft, table);
-    const option = (value: string, text: string): TemplateResult =>
-      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
-    const own = table.datamartTableColumns.filter(({ isCustomColumn }) => !isCustomColumn);
-    return html`<details class="card">
-      <summary><strong>${table.label || table.tableName}</strong> <code>${key}</code> ${tenancy === undefined ? nothing : badge(stateOf(tenancy), toneOf[stateOf(tenancy)])} ${table.isHide ? html`<span class="soft">hidden</span>` : nothing}</summary>
-      <div class="form">
-        <div class="row">
-          <label>Label<input maxlength="120" .value=${table.label} @change=${(event: Event) => this.#become(withStoredTable(this.draft, key, { label: valueIn(event) }))} /></label>
-          <label>Whose rows are these?
-            <select @change=${(event: Event) => this.#become(withOwnership(this.draft, key, valueIn(event)))}>
-              ${option('related', 'By a relationship to an owned table')} ${option('shared', 'Everybody’s: all tenants read every row')}
-              ${waysOf(this.draft, table).map(({ relationshipName }) => option(`path:${relationshipName}`, `By the relationship ${relationshipName}`))}
-              ${own.map(({ columnName }) => option(`column:${columnName}`, `Column ${columnName} has the client id`))}
-            </select>
-          </label>
-        </div>
-        <label class="inline"><input type="checkbox" .checked=${!table.isHide} @change=${(event: Event) => this.#become(withStoredTable(this.draft, key, { isHide: !isChecked(event) }))} /> Shown to those who build metrics</label>
-      </div>
-      <div class="table" tabindex="0" role="group" aria-label="Columns of ${key}"><table>
-        <thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Label</th><th scope="col">Shown</th></tr></thead>
-        <tbody>${table.datamartTableColumns.map((column) => this.#column(key, column))}</tbody>
-      </table></div>
-      ${this.#calculated(key)}
-    </details>`;
-  }
-
-  #column(key: string, column: StoredColumn): TemplateResult {
-    const { columnName, datatype, label, isHide, isCustomColumn, sql } = column;
-    const change = (part: Partial<StoredColumn>): void => this.#become(withColumn(this.draft, key, columnName, part));
-    return html`<tr>
-      <td><code>${columnName}</code></td>
-      <td>${
-        isCustomColumn
-          ? html`<code>${sql}</code> <button type="button" class="text" @click=${() => this.#become(withoutColumn(this.draft, key, columnName))}>Remove ${columnName}</button>`
-          : datatype
-      }</td>
-      <td><input aria-label="Label of ${key}.${columnName}" maxlength="120" .value=${label} @change=${(event: Event) => change({ label: valueIn(event) })} /></td>
-      <td><input type="checkbox" aria-label="Show ${key}.${columnName}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
-    </tr>`;
-  }
-
-  #calculated(key: string): TemplateResult {
-    const add = (event: SubmitEvent): void => {
-      event.preventDefault();
-      if (!(event.target instanceof HTMLFormElement)) return;
-      const form = new FormData(event.target);
-      const [name = '', sql = ''] = ['name', 'sql'].map((field) => String(form.get(field) ?? '').trim());
-      if (this.#try(() => withCalculated(this.draft, key, name, sql))) event.target.reset();
-    };
-    return html`<form class="toolbar" @submit=${add}>
-      <label>New calculated column<input name="name" required maxlength="120" autocomplete="off" aria-label="Name of a calculated column of ${key}" /></label>
-      <label>Expression <input name="sql" required maxlength="4000" autocomplete="off" aria-label="Expression over columns of ${key}" placeholder="price * quantity" /></label>
-      <button class="quiet">Add</button>
-    </form>`;
+  #model(change: (model: StoredModel) => StoredModel): void {
+    this.#change(() => ({ ...this.steps.present, model: change(this.#draft) }));
   }
 
   #relationships(): TemplateResult {
-    const whole = wholeNames(this.draft);
+    const whole = wholeNames(this.#draft);
     return html`<section class="card"><h2>Relationships</h2>
       <div class="table" tabindex="0" role="group" aria-label="Relationships"><table>
         <thead><tr><th scope="col">From</th><th scope="col">To</th><th scope="col">Cardinality</th><th scope="col">Who says so</th><th scope="col">Action</th></tr></thead>
-        <tbody>${this.draft.datamartRelationships.map((relationship) => {
+        <tbody>${this.#draft.datamartRelationships.map((relationship) => {
           const { relationshipName: name, parentTableName, parentColumnName, cardinality } = relationship;
           const ends = endsOf(relationship, whole);
           const evidence = evidenceOf(cardinality, ends, this.keys ?? none, this.checked.get(name) ?? null);
@@ -197,7 +239,7 @@ export class ModelEditor extends LitElement {
             <td>${isCardinality(cardinality) ? cardinalityText[cardinality] : 'not declared'}</td>
             <td>${evidenceBadge(evidence)} ${evidence.kind === 'proved' ? nothing : html`<span class="hint">${evidence.text}</span>`}
               ${this.#counting === null || evidence.kind === 'proved' ? nothing : html`<button type="button" class="text" @click=${() => void this.#check(name, ends)}>Check the rows of ${name}</button>`}</td>
-            <td><button type="button" class="text" @click=${() => this.#become(withoutRelationship(this.draft, name))}>Remove ${name}</button></td>
+            <td><button type="button" class="text" @click=${() => this.#model((model) => withoutRelationship(model, name))}>Remove ${name}</button></td>
           </tr>`;
         })}</tbody>
       </table></div>
@@ -206,7 +248,7 @@ export class ModelEditor extends LitElement {
   }
 
   #newRelationship(): TemplateResult {
-    const places = this.draft.datamartTables.flatMap((table) =>
+    const places = this.#draft.datamartTables.flatMap((table) =>
       table.datamartTableColumns.flatMap(({ columnName, isCustomColumn }) =>
         isCustomColumn ? [] : [[keyOf(table), columnName] as const],
       ),

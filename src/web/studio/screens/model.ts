@@ -15,10 +15,13 @@ import {
   withTable,
   withTenants,
 } from '../base/model-draft.js';
-import { changeOf, type StoredModel } from '../base/model-edit.js';
+import type { StoredModel } from '../base/model-edit.js';
+import type { Described, Notes } from '../base/model-notes.js';
+import { type ModelPlace, placeIn } from '../base/model-score.js';
 import { type Keys, keysOf, type TableTenancy } from '../base/model-tenancy.js';
 import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
+import { readNotes, saveModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 
@@ -32,6 +35,8 @@ type Data = {
   readonly models: readonly Listed[];
   readonly tenancy: Tenancy | null;
   readonly stored: StoredModel | null;
+  /** Null: this person may not change the model. */
+  readonly notes: Notes | null;
   /** Null: there are none to know, or the source cannot be reached. */
   readonly keys: Keys | null;
   readonly sources: readonly string[];
@@ -40,6 +45,7 @@ type Data = {
 class ModelScreen extends Screen<Data> {
   static override properties = { ...Screen.properties, draft: { state: true } };
   declare draft: ModelDraft | null;
+  #at: { readonly query: URLSearchParams; readonly place: ModelPlace | null } | undefined;
 
   constructor() {
     super();
@@ -67,7 +73,9 @@ class ModelScreen extends Screen<Data> {
       sources: sources.data.map((one) => one.name),
       tenancy: tenancy?.data ?? null,
       stored,
-      keys: stored === null || !hasRole(this.api.session, 'author') ? null : await this.#keysOf(stored, signal),
+      ...(stored === null || !hasRole(this.api.session, 'author')
+        ? { notes: null, keys: null }
+        : { notes: await readNotes(this.api, stored.name, signal), keys: await this.#keysOf(stored, signal) }),
     };
   }
 
@@ -85,10 +93,10 @@ class ModelScreen extends Screen<Data> {
     return super.needsLoad(before) || before?.query.get('source') !== this.place.query.get('source');
   }
 
-  protected override content({ models, tenancy, sources, stored, keys }: Data): TemplateResult {
+  protected override content({ models, tenancy, sources, stored, notes, keys }: Data): TemplateResult {
     const [name] = this.place.rest;
     if (name === 'new') return this.draft === null ? chooseSource(sources) : this.#new(this.draft);
-    if (tenancy !== null) return this.#one(tenancy, stored, keys);
+    if (tenancy !== null) return this.#one(tenancy, stored, notes, keys);
     const mayBuild = hasRole(this.api.session, 'author') && sources.length > 0;
     return html`<div class="head"><h1>Models</h1><p>A model says which tables and columns may be shown, and whose rows they hold.</p></div>
       ${list({
@@ -101,35 +109,31 @@ class ModelScreen extends Screen<Data> {
       })}`;
   }
 
-  #one({ datamartName, tables }: Tenancy, stored: StoredModel | null, keys: Keys | null): TemplateResult {
-    const mayEdit = hasRole(this.api.session, 'author');
+  #one(
+    { datamartName, tables }: Tenancy,
+    stored: StoredModel | null,
+    notes: Notes | null,
+    keys: Keys | null,
+  ): TemplateResult {
     const shown = html`${redNotice(tables)} ${stored === null ? nothing : html`<studio-model-diagram .model=${stored} .tenancies=${tables}></studio-model-diagram>`}
       ${tenancyList(tables, this.api)}`;
     return html`<div class="head"><h1>${datamartName}</h1></div>
-      ${mayEdit && stored !== null ? this.#edit(stored, tables, keys) : shown}
+      ${stored !== null && notes !== null ? this.#edit({ model: stored, notes }, tables, keys) : shown}
       <p>${link(addressOf('models'), 'All models')}</p>`;
   }
 
-  #edit(stored: StoredModel, tenancies: readonly TableTenancy[], keys: Keys | null): TemplateResult {
-    const save = ({ detail }: CustomEvent<StoredModel>): void =>
-      void this.act(async () => {
-        const { data } = await this.api.call<{ data: readonly StoredModel[] }>('GET', 'data-app/datamarts');
-        const now = data.find(({ name }) => name === detail.name);
-        if (now?.updatedAt !== stored.updatedAt) {
-          throw new Error(
-            'Somebody changed this model meanwhile. Open it again in another tab, and make your change to it.',
-          );
-        }
-        const { warnings = [] } = await this.api.call<{ warnings?: readonly { readonly message?: string }[] }>(
-          'PUT',
-          'data-app/datamarts',
-          {
-            body: changeOf(detail),
-          },
-        );
-        return ['The model is saved.', ...warnings.flatMap(({ message }) => message ?? [])].join(' ');
-      });
-    return html`<studio-model-editor .api=${this.api} .model=${stored} .tenancies=${tenancies} .keys=${keys} @model-change=${save}></studio-model-editor>`;
+  #edit(stored: Described, tenancies: readonly TableTenancy[], keys: Keys | null): TemplateResult {
+    const save = ({ detail }: CustomEvent<Described>): void =>
+      void this.act(async () => ['The model is saved.', ...(await saveModel(this.api, stored, detail))].join(' '));
+    return html`<studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .tenancies=${tenancies} .keys=${keys}
+      .at=${this.#placeAt()} .isBusy=${this.isBusy} @model-change=${save}></studio-model-editor>`;
+  }
+
+  /** The same object until the address changes, so that it is shown once. */
+  #placeAt(): ModelPlace | null {
+    const { query } = this.place;
+    if (this.#at?.query !== query) this.#at = { query, place: placeIn(query) };
+    return this.#at.place;
   }
 
   #new(draft: ModelDraft): TemplateResult {

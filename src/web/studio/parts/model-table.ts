@@ -1,0 +1,231 @@
+/**
+ * One table of a model: its label, words and owner, and a row for each column. Its rows are drawn only while it is open:
+ * a model may have thousands of columns.
+ */
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
+import { datatypeKind } from '../../../domain/datamart/datatype.js';
+import {
+  detailOf,
+  numberKindOf,
+  numberKinds,
+  numberKindText,
+  withDetail,
+  withNumberKind,
+  withShortNumbers,
+} from '../base/column-numbers.js';
+import { badge } from '../base/kit.js';
+import {
+  keyOf,
+  ownershipOf,
+  type StoredColumn,
+  type StoredTable,
+  waysOf,
+  withCalculated,
+  withColumn,
+  withOwnership,
+  withoutColumn,
+  withStoredTable,
+} from '../base/model-edit.js';
+import {
+  columnNotes,
+  type Described,
+  tableNotes,
+  typesFor,
+  withColumnNotes,
+  withTableNotes,
+  wordsFault,
+} from '../base/model-notes.js';
+import { isSamePlace, type ModelPlace } from '../base/model-score.js';
+import { stateOf, type TableTenancy, toneOf } from '../base/model-tenancy.js';
+
+const valueIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
+const isChecked = (event: Event): boolean => (event.target as HTMLInputElement).checked;
+
+/** Makes a change that its function may refuse by throwing. Returns whether it was made. */
+export type Change = (change: () => Described) => boolean;
+
+export class ModelTable extends LitElement {
+  static override properties = {
+    described: { attribute: false },
+    table: { attribute: false },
+    tenancy: { attribute: false },
+    columns: { attribute: false },
+    at: { attribute: false },
+    change: { attribute: false },
+    isOpen: { state: true },
+  };
+  declare described: Described;
+  declare table: StoredTable;
+  declare tenancy: TableTenancy | undefined;
+  /** Names of the columns that a search found. Null: nothing is searched, and all are shown. */
+  declare columns: ReadonlySet<string> | null;
+  /** The place to show. Null: none in this table. */
+  declare at: ModelPlace | null;
+  declare change: Change;
+  declare isOpen: boolean;
+
+  constructor() {
+    super();
+    this.columns = null;
+    this.at = null;
+    this.isOpen = false;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  protected override willUpdate(changes: PropertyValues<this>): void {
+    if (changes.has('at') && this.at !== null) this.isOpen = true;
+    if (changes.has('columns') && this.columns !== null) this.isOpen = this.columns.size > 0;
+  }
+
+  protected override updated(changes: PropertyValues<this>): void {
+    if (!changes.has('at') || this.at === null) return;
+    const { at } = this;
+    const fields = [...this.querySelectorAll<HTMLElement>('[data-at]')];
+    const field = fields.find(({ dataset }) => isSamePlace(JSON.parse(dataset.at ?? 'null'), at));
+    field?.scrollIntoView({ block: 'center' });
+    field?.focus({ preventScroll: true });
+  }
+
+  #place(field: ModelPlace['field'], column?: string): string {
+    return JSON.stringify({ table: keyOf(this.table), ...(column === undefined ? {} : { column }), field });
+  }
+
+  #model(next: (model: Described['model']) => Described['model']): void {
+    this.change(() => ({ ...this.described, model: next(this.described.model) }));
+  }
+
+  #notes(next: (notes: Described['notes']) => Described['notes']): void {
+    this.change(() => ({ ...this.described, notes: next(this.described.notes) }));
+  }
+
+  protected override render(): TemplateResult {
+    const { table, tenancy } = this;
+    const key = keyOf(table);
+    const toggled = (event: Event): void => {
+      this.isOpen = (event.target as HTMLDetailsElement).open;
+    };
+    return html`<details class="card" .open=${this.isOpen} @toggle=${toggled}>
+      <summary><strong>${table.label || table.tableName}</strong> <code>${key}</code> ${tenancy === undefined ? nothing : badge(stateOf(tenancy), toneOf[stateOf(tenancy)])} ${table.isHide ? html`<span class="soft">hidden</span>` : nothing}</summary>
+      ${this.isOpen ? this.#opened(key) : nothing}
+    </details>`;
+  }
+
+  #opened(key: string): TemplateResult {
+    const fault = wordsFault(this.described, key);
+    const { columns, table } = this;
+    const shown = table.datamartTableColumns.filter(({ columnName }) => columns === null || columns.has(columnName));
+    return html`${fault === null ? nothing : html`<p class="notice bad" role="alert">${fault}</p>`}
+      ${this.#about(key)}
+      <div class="table" tabindex="0" role="group" aria-label="Columns of ${key}"><table class="columns">
+        <thead><tr><th scope="col">Column</th><th scope="col">Label</th><th scope="col">Description</th><th scope="col">Synonyms</th>
+          <th scope="col">Meaning</th><th scope="col">Numbers</th><th scope="col">Shown</th></tr></thead>
+        <tbody>${shown.map((column) => this.#column(key, column))}</tbody>
+      </table></div>
+      ${this.#calculated(key)}`;
+  }
+
+  #about(key: string): TemplateResult {
+    const { table, described } = this;
+    const { description, synonyms } = tableNotes(described.notes, key);
+    const now = ownershipOf(described.model, table);
+    const option = (value: string, text: string): TemplateResult =>
+      html`<option value=${value} ?selected=${value === now}>${text}</option>`;
+    const own = table.datamartTableColumns.filter(({ isCustomColumn }) => !isCustomColumn);
+    return html`<div class="form wide">
+      <div class="row">
+        <label>Label<input maxlength="120" .value=${table.label} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { label: valueIn(event) }))} /></label>
+        <label>Whose rows are these?
+          <select data-at=${this.#place('owner')} @change=${(event: Event) => this.#model((model) => withOwnership(model, key, valueIn(event)))}>
+            ${option('related', 'By a relationship to an owned table')} ${option('shared', 'Everybody’s: all tenants read every row')}
+            ${waysOf(described.model, table).map(({ relationshipName }) => option(`path:${relationshipName}`, `By the relationship ${relationshipName}`))}
+            ${own.map(({ columnName }) => option(`column:${columnName}`, `Column ${columnName} has the client id`))}
+          </select>
+        </label>
+      </div>
+      <div class="row">
+        <label>Description<input data-at=${this.#place('description')} maxlength="2000" autocomplete="off" .value=${description ?? ''} placeholder="One row for each …"
+          @change=${(event: Event) => this.#notes((notes) => withTableNotes(notes, key, { description: valueIn(event) }))} /></label>
+        <label>Synonyms<input data-at=${this.#place('synonyms')} maxlength="2000" autocomplete="off" .value=${synonyms.join(', ')} placeholder="Words between commas"
+          @change=${(event: Event) => this.#notes((notes) => withTableNotes(notes, key, { synonyms: valueIn(event) }))} /></label>
+      </div>
+      <label class="inline"><input type="checkbox" .checked=${!table.isHide} @change=${(event: Event) => this.#model((model) => withStoredTable(model, key, { isHide: !isChecked(event) }))} /> Shown to those who build metrics</label>
+    </div>`;
+  }
+
+  #column(key: string, column: StoredColumn): TemplateResult {
+    const { columnName, label, isHide, isCustomColumn, datatype, sql } = column;
+    const name = `${key}.${columnName}`;
+    const { description, synonyms, columnType } = columnNotes(this.described.notes, key, columnName);
+    const change = (part: Partial<StoredColumn>): void =>
+      this.#model((model) => withColumn(model, key, columnName, part));
+    const say = (words: Parameters<typeof withColumnNotes>[3]): void =>
+      this.#notes((notes) => withColumnNotes(notes, key, columnName, words));
+    const remove = (): void => this.#model((model) => withoutColumn(model, key, columnName));
+    return html`<tr>
+      <td><code>${columnName}</code> <span class="hint">${
+        isCustomColumn
+          ? html`<code>${sql}</code> <button type="button" class="text" @click=${remove}>Remove ${columnName}</button>`
+          : datatype
+      }</span></td>
+      <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} @change=${(event: Event) => change({ label: valueIn(event) })} /></td>
+      <td><input data-at=${this.#place('description', columnName)} aria-label="Description of ${name}" maxlength="2000" autocomplete="off" .value=${description ?? ''} @change=${(event: Event) => say({ description: valueIn(event) })} /></td>
+      <td><input data-at=${this.#place('synonyms', columnName)} aria-label="Synonyms of ${name}" maxlength="2000" autocomplete="off" .value=${synonyms.join(', ')} @change=${(event: Event) => say({ synonyms: valueIn(event) })} /></td>
+      <td><select data-at=${this.#place('type', columnName)} aria-label="What ${name} means" @change=${(event: Event) => say({ columnType: valueIn(event) })}>
+        <option value="" ?selected=${columnType === null}>not said</option>
+        ${typesFor(column).map((type) => html`<option ?selected=${type === columnType}>${type}</option>`)}
+      </select></td>
+      <td>${this.#numbers(key, column)}</td>
+      <td><input type="checkbox" data-at=${this.#place('shown', columnName)} aria-label="Show ${name}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
+    </tr>`;
+  }
+
+  #numbers(
+    key: string,
+    { columnName, datatype, isCustomColumn, numbers }: StoredColumn,
+  ): TemplateResult | typeof nothing {
+    if (!isCustomColumn && !['integer', 'number'].includes(datatypeKind(datatype))) return nothing;
+    const name = `${key}.${columnName}`;
+    const write = (next: () => ColumnNumbers | null): boolean =>
+      this.change(() => ({
+        ...this.described,
+        model: withColumn(this.described.model, key, columnName, { numbers: next() }),
+      }));
+    const choose = (event: Event): void => {
+      const chosen = numberKinds.find((one) => one === valueIn(event)) ?? 'plain';
+      write(() => withNumberKind(numbers, chosen));
+    };
+    const say = (event: Event): void => {
+      if (!write(() => withDetail(numbers, valueIn(event))))
+        (event.target as HTMLInputElement).value = detailOf(numbers);
+    };
+    const kind = numberKindOf(numbers);
+    return html`<div class="numbers">
+      <select aria-label="How numbers of ${name} are written" @change=${choose}>${numberKinds.map((one) => html`<option value=${one} ?selected=${one === kind}>${numberKindText[one]}</option>`)}</select>
+      ${kind === 'money' || kind === 'unit' ? html`<input aria-label=${`${kind === 'money' ? 'Currency' : 'Unit'} of ${name}`} maxlength="20" autocomplete="off" .value=${detailOf(numbers)} @change=${say} />` : nothing}
+      <label class="inline"><input type="checkbox" aria-label="Short numbers of ${name}" .checked=${numbers?.notation === 'compact'} @change=${(event: Event) => write(() => withShortNumbers(numbers ?? {}, isChecked(event)))} /> 1.2M</label>
+    </div>`;
+  }
+
+  #calculated(key: string): TemplateResult {
+    const add = (event: SubmitEvent): void => {
+      event.preventDefault();
+      if (!(event.target instanceof HTMLFormElement)) return;
+      const form = new FormData(event.target);
+      const [name = '', sql = ''] = ['name', 'sql'].map((field) => String(form.get(field) ?? '').trim());
+      const { described } = this;
+      const isMade = this.change(() => ({ ...described, model: withCalculated(described.model, key, name, sql) }));
+      if (isMade) event.target.reset();
+    };
+    return html`<form class="toolbar" @submit=${add}>
+      <label>New calculated column<input name="name" required maxlength="120" autocomplete="off" aria-label="Name of a calculated column of ${key}" /></label>
+      <label>Expression <input name="sql" required maxlength="4000" autocomplete="off" aria-label="Expression over columns of ${key}" placeholder="price * quantity" /></label>
+      <button class="quiet">Add</button>
+    </form>`;
+  }
+}
+
+customElements.define('studio-model-table', ModelTable);

@@ -1,0 +1,243 @@
+/** What an author writes about a model: which requests save it, what a search finds, and what the score says is next. */
+import { describe, expect, test } from 'vitest';
+import { completionScore } from '../../src/domain/datamart/semantic-layer.js';
+import { type Api, StudioError } from '../../src/web/studio/base/api.js';
+import {
+  detailOf,
+  numberKindOf,
+  withDetail,
+  withNumberKind,
+  withShortNumbers,
+} from '../../src/web/studio/base/column-numbers.js';
+import { withCalculated, withColumn, withoutColumn, withStoredTable } from '../../src/web/studio/base/model-edit.js';
+import {
+  type Described,
+  findColumns,
+  type Notes,
+  notesChange,
+  semanticTables,
+  synonymsIn,
+  typesFor,
+  withColumnNotes,
+  withFeedback,
+  withTableNotes,
+  wordsFault,
+} from '../../src/web/studio/base/model-notes.js';
+import { describeScore, placeIn, placeQuery } from '../../src/web/studio/base/model-score.js';
+import { tenancyOf } from '../../src/web/studio/base/model-tenancy.js';
+import { saveModel } from '../../src/web/studio/base/save-model.js';
+import { column, model, table } from './models.js';
+
+const shop = model([
+  table('clients', ['id', 'name']),
+  table('orders', ['id', 'client', 'total'], { clientColumn: 'client' }),
+]);
+const none: Notes = {
+  tables: shop.datamartTables.map(({ schemaName, tableName: name, datamartTableColumns }) => ({
+    ...{ schemaName, name, description: null, synonyms: [] },
+    columns: datamartTableColumns.map(({ columnName }) => ({
+      ...{ name: columnName, description: null, synonyms: [], columnType: null, isIdentifier: false },
+    })),
+  })),
+  ...{ feedback: null, lastUpdated: null },
+};
+const plain: Described = { model: shop, notes: none };
+
+const described = (...changes: readonly ((notes: Notes) => Notes)[]): Described => ({
+  model: shop,
+  notes: changes.reduce((notes, change) => change(notes), none),
+});
+const total = (words: Parameters<typeof withColumnNotes>[3]) => (notes: Notes) =>
+  withColumnNotes(notes, 'main.orders', 'total', words);
+
+describe('a change of words', () => {
+  test('names only what differs', () => {
+    expect(notesChange(none, plain)).toBeUndefined();
+    const after = described(
+      total({ description: ' With tax ', synonyms: 'amount, amount, , price' }),
+      (notes) => withTableNotes(notes, 'main.orders', { description: 'One row for each order' }),
+      (notes) => withFeedback(notes, 'A year begins in July.'),
+    );
+    expect(notesChange(none, after)).toEqual({
+      tables: [
+        {
+          name: 'main.orders',
+          description: 'One row for each order',
+          columns: [{ name: 'total', description: 'With tax', synonyms: ['amount', 'price'] }],
+        },
+      ],
+      feedback: 'A year begins in July.',
+    });
+    expect(notesChange(after.notes, after)).toBeUndefined();
+  });
+
+  test('clears what was emptied', () => {
+    const { notes } = described(total({ description: 'With tax', columnType: 'Number' }));
+    const after = {
+      model: shop,
+      notes: withColumnNotes(notes, 'main.orders', 'total', { description: '', columnType: '' }),
+    };
+    expect(notesChange(notes, after)).toEqual({
+      tables: [{ name: 'main.orders', columns: [{ name: 'total', description: null, columnType: null }] }],
+    });
+  });
+
+  test('has the words of a new calculated column, and none of one that was removed again', () => {
+    const made = withCalculated(shop, 'main.orders', 'net', 'total / 1.2');
+    const notes = withColumnNotes(none, 'main.orders', 'net', { description: 'Without tax' });
+    expect(notesChange(none, { model: made, notes })).toEqual({
+      tables: [{ name: 'main.orders', columns: [{ name: 'net', description: 'Without tax' }] }],
+    });
+    expect(notesChange(none, { model: withoutColumn(made, 'main.orders', 'net'), notes })).toBeUndefined();
+  });
+
+  test('is a fault where one word means two things, or there are too many', () => {
+    const twice = described(total({ synonyms: 'Amount' }), (notes) =>
+      withTableNotes(notes, 'main.orders', { synonyms: 'amount' }),
+    );
+    expect(wordsFault(twice, 'main.orders')).toContain('“Amount”');
+    expect(wordsFault(twice, 'main.clients')).toBeNull();
+    const many = described(total({ synonyms: Array.from({ length: 11 }, (_, at) => `w${at}`).join(',') }));
+    expect(wordsFault(many, 'main.orders')).toContain('more than 10');
+    expect(synonymsIn(' , ')).toEqual([]);
+  });
+
+  test('offers the types that fit the column', () => {
+    expect(typesFor(column('total'))).toEqual(['Number', 'ENUM', 'Range', 'Identifier']);
+    expect(typesFor(column('any', { isCustomColumn: true, datatype: '' }))).toContain('JSON');
+  });
+});
+
+describe('a search', () => {
+  const words = described(total({ synonyms: 'Revenue' }), (notes) =>
+    withTableNotes(notes, 'main.orders', { description: 'Purchases' }),
+  );
+  const found = (text: string) => [...(findColumns(words, text) ?? [])].map(([key, names]) => [key, [...names]]);
+
+  test('finds columns by names and words, theirs and their table’s', () => {
+    expect(findColumns(words, '  ')).toBeNull();
+    expect(found('revenue')).toEqual([['main.orders', ['total']]]);
+    expect(found('purchases')).toEqual([['main.orders', ['id', 'client', 'total']]]);
+    expect(found('ID')).toEqual([
+      ['main.clients', ['id']],
+      ['main.orders', ['id']],
+    ]);
+    expect(found('orders id')).toEqual([['main.orders', ['id']]]);
+    expect(found('nothing')).toEqual([]);
+  });
+});
+
+describe('the score', () => {
+  const keys = new Map([['main.orders', [['id']]]]);
+  const scoreOf = (of: Described) => describeScore(of, tenancyOf(of.model, keys), keys);
+
+  test('is the service’s own, and lists what adds most first, each at its place', () => {
+    const { points, todos, parts } = scoreOf(plain);
+    expect(points).toBe(0);
+    expect(parts.map(({ filled, all }) => [filled, all])).toEqual([
+      [0, 2],
+      [0, 5],
+      [0, 5],
+      [0, 5],
+      [0, 2],
+      [0, 1],
+    ]);
+    expect(todos[0]).toEqual({
+      place: { table: 'main.clients', field: 'description' },
+      text: 'Describe the table main.clients',
+      points: 10,
+    });
+    for (const { place } of todos) expect(placeIn(new URLSearchParams(placeQuery(place)))).toEqual(place);
+    expect(todos.reduce((sum, todo) => sum + todo.points, 0)).toBeCloseTo(100);
+    const done = described(total({ description: 'With tax', synonyms: 'amount', columnType: 'Number' }));
+    expect(scoreOf(done).points).toBe(completionScore(semanticTables(done), null));
+    expect(scoreOf(done).todos.some(({ place }) => place.column === 'total')).toBe(false);
+  });
+
+  test('leaves out what is hidden, and proposes to hide keys and client ids', () => {
+    const { todos } = scoreOf(plain);
+    const toHide = todos.filter(({ place }) => place.field === 'shown').map(({ place }) => place.column);
+    expect(toHide).toEqual(['id', 'client']);
+    const hidden = { ...plain, model: withColumn(shop, 'main.orders', 'id', { isHide: true }) };
+    expect(scoreOf(hidden).todos.some(({ place }) => place.table === 'main.orders' && place.column === 'id')).toBe(
+      false,
+    );
+    const closed = { ...plain, model: withStoredTable(shop, 'main.orders', { isHide: true }) };
+    expect(scoreOf(closed).parts[0]).toMatchObject({ filled: 0, all: 1 });
+  });
+
+  test('begins with tables that nobody owns, hidden ones too', () => {
+    const lost = withStoredTable(shop, 'main.orders', { clientColumn: null, isHide: true });
+    expect(scoreOf({ ...plain, model: lost }).todos[0]).toMatchObject({
+      place: { table: 'main.orders', field: 'owner' },
+    });
+  });
+
+  test('shows no place for an address that names none', () => {
+    expect(placeIn(new URLSearchParams('table=main.orders'))).toBeNull();
+    expect(placeIn(new URLSearchParams('table=main.orders&field=__proto__'))).toBeNull();
+  });
+});
+
+describe('how numbers are written', () => {
+  test('is one choice with a detail, and short or not', () => {
+    const money = withDetail(withNumberKind(withShortNumbers({}, true), 'money'), ' usd ');
+    expect(money).toEqual({ currency: 'USD', notation: 'compact' });
+    expect([numberKindOf(money), detailOf(money)]).toEqual(['money', 'USD']);
+    expect(withNumberKind(money, 'percent')).toEqual({ format: 'percent', notation: 'compact' });
+    expect(withShortNumbers(withNumberKind(money, 'plain') ?? {}, false)).toBeNull();
+    expect(numberKindOf(null)).toBe('plain');
+    expect(() => withDetail(money, 'euro')).toThrow('three letters');
+    expect(() => withDetail({ unit: 'km' }, ' ')).toThrow('unit');
+  });
+});
+
+describe('saving', () => {
+  type Call = readonly [method: string, path: string, body: unknown];
+  const fake = (lastUpdated: string | null, refuse?: string) => {
+    const calls: Call[] = [];
+    const call = async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
+      if (method === 'GET') return { data: { ...none, lastUpdated } };
+      calls.push([method, path.split('/').at(-1) ?? '', body]);
+      if (refuse !== undefined) throw new StudioError(refuse, 'no', 409);
+      return { warnings: [{ message: 'Red.' }] };
+    };
+    return { api: { call } as unknown as Api, calls };
+  };
+  const relabelled = withColumn({ ...shop, updatedAt: 'v1' }, 'main.orders', 'total', { label: 'Total' });
+
+  test('writes the model and its words, each over the version that was read', async () => {
+    const { api, calls } = fake('w1');
+    const before = { model: shop, notes: { ...none, lastUpdated: 'w1' } };
+    const after = { model: relabelled, notes: withFeedback(before.notes, 'Yes.') };
+    expect(await saveModel(api, before, after)).toEqual(['Red.']);
+    expect(calls).toMatchObject([
+      ['PUT', 'datamarts', { datamartName: 'shop', expectedUpdatedAt: 'v1' }],
+      ['PUT', 'semantic-layer', { datamartName: 'shop', expectedLastUpdated: 'w1', feedback: 'Yes.' }],
+    ]);
+  });
+
+  test('leaves alone the part that did not change, and creates words that there were none of', async () => {
+    const { api, calls } = fake(null);
+    await saveModel(api, plain, { model: shop, notes: withFeedback(none, 'Yes.') });
+    expect(calls).toEqual([['POST', 'semantic-layer', { datamartName: 'shop', feedback: 'Yes.' }]]);
+    calls.length = 0;
+    await saveModel(api, plain, { model: relabelled, notes: none });
+    expect(calls.map(([method, path]) => [method, path])).toEqual([['PUT', 'datamarts']]);
+  });
+
+  test('writes nothing if the words are not those that were read', async () => {
+    const { api, calls } = fake('w2');
+    const after = { model: relabelled, notes: withFeedback(none, 'Yes.') };
+    await expect(saveModel(api, plain, after)).rejects.toThrow('Somebody changed this model');
+    expect(calls).toEqual([]);
+  });
+
+  test('says that somebody was faster', async () => {
+    const { api } = fake(null, 'DATAMART_CHANGED');
+    const after = { model: relabelled, notes: none };
+    await expect(saveModel(api, plain, after)).rejects.toThrow('Somebody changed this model');
+    const { api: other } = fake(null, 'INVALID_REQUEST_BODY');
+    await expect(saveModel(other, plain, after)).rejects.toThrow('no');
+  });
+});
