@@ -11,11 +11,12 @@ import { createAssistantPath } from '../studio/assistants.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
 import { createStudioRouter } from '../studio/router.js';
+import { createSearch } from '../studio/search.js';
 import type { StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { removingFiles } from '../studio/uploads.js';
 import { createViews } from '../studio/views.js';
-import { createWork } from '../studio/work.js';
+import { createWork, type Work } from '../studio/work.js';
 import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
 import { operations } from './operations.js';
@@ -54,6 +55,19 @@ const openIdOf = ({ config, origin, clock }: StudioParts, sealer: Sealer): OpenI
   return settings === null ? null : createOpenId({ settings, clientSecret, origin, sealer, clock });
 };
 
+/** What is asked across all tenants: schedules, and the search. */
+const findingParts = (
+  { service: { store }, clock, reports }: StudioParts,
+  work: Work,
+  dataAppId: () => Promise<string>,
+) => {
+  const schedules = schedulesOfAll({ store, clock, reports }, dataAppId);
+  return {
+    schedules,
+    search: createSearch({ store: store.search, work, schedules, dataAppId, now: () => clock.now() }),
+  };
+};
+
 export const openStudio = (parts: StudioParts): Studio => {
   const { config, credentials, service, gateway, admission, links, sessions, clock, log } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
@@ -83,7 +97,7 @@ export const openStudio = (parts: StudioParts): Studio => {
           ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
         })
       : null,
-    schedules: schedulesOfAll({ store, clock, reports: parts.reports }, async () => (await dataApp()).dataAppId),
+    ...findingParts(parts, work, async () => (await dataApp()).dataAppId),
     viewAs: gateway.router.viewAs,
     authoring: service.authoring,
     audit: gateway.audit,

@@ -24,6 +24,7 @@ import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createReportAddressStore } from './report-addresses.js';
 import { createScheduleStore } from './schedules.js';
+import { createSearchStore } from './search.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { createStudioSessionStore } from './studio-sessions.js';
@@ -78,4 +79,5 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   schedules: createScheduleStore(db, sealer),
   deliveries: createDeliveryStore(db, sealer),
   reportAddresses: createReportAddressStore(db),
+  search: createSearchStore(db),
 });

@@ -15,6 +15,7 @@ const change = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: tr
 
 export const commandRoles: Readonly<Record<string, Rule>> = {
   'audit-export': read('auditor'),
+  'audit-search': read('auditor'),
   'audit-verify': read('auditor'),
   'embed-facts': read('author', 'publisher', 'support', 'auditor'),
   'erasure-report': read('support', 'auditor'),

@@ -11,8 +11,7 @@ import type { Operation } from '../contract/operation.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
 import type { MetricDefinition } from '../domain/dashboard/metric.js';
-import { maskedAddress } from '../domain/deliver/address.js';
-import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
+import type { SchedulesOfAll } from '../domain/deliver/operator.js';
 import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
@@ -27,7 +26,6 @@ import type { AddressOf } from '../http/address.js';
 import { type Authenticate, senderOf } from '../http/admission.js';
 import type { Dispatch } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
-import { findFaults, writeFaults } from '../http/faults.js';
 import { sendAnswer } from '../http/middleware.js';
 import { createRoutes, type Found } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
@@ -36,7 +34,9 @@ import { assertRole, assertSeesData } from './access.js';
 import { answerOf } from './answer.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
-import { assertOwnOrigin, type LoggedIn, loggedInOf, requestIdOf, sendData } from './requests.js';
+import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
+import { createSchedulePaths } from './schedules.js';
+import { createSearchPath, type Search } from './search.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import type { ReadSystem } from './system.js';
 import { createUploadPaths, type Uploads } from './uploads.js';
@@ -71,6 +71,7 @@ export type StudioOptions = {
   readonly queries: ReadQueries;
   /** The reports and alerts of all users. */
   readonly schedules: SchedulesOfAll;
+  readonly search: Search;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
@@ -81,20 +82,6 @@ type AuthoredMetric = Omit<GuestQuery, 'metricId' | 'dashboardId'> & {
   readonly definition: MetricDefinition;
 };
 type Authored<R> = (caller: AuthorCaller, metric: AuthoredMetric, signal: AbortSignal) => Promise<R>;
-
-const maxBodyBytes = 1024 * 1024;
-const readInput = async <T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> => {
-  const given = (await bodyOf(request)({ maxBytes: maxBodyBytes, multipart: undefined })) ?? {};
-  const decoded = schema.safeParse(given);
-  if (decoded.success) return decoded.data;
-  const { faults } = faultsOf(schema, given);
-  throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
-};
-
-const faultsOf = (schema: z.ZodType, given: unknown): { readonly faults: readonly string[] } => {
-  const found = findFaults(schema, given, { root: 'body', values: 0 });
-  return 'faults' in found ? found : { faults: ['body: not valid'] };
-};
 
 /** What the page may know of its session. */
 const shown = ({ session, cookie }: LoggedIn) => ({
@@ -110,7 +97,8 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
   const handlers = createHandlers(options);
-  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, uploadPaths } = handlers;
+  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, searchPath, uploadPaths } =
+    handlers;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -119,6 +107,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.delete('/studio/session', answered(sessionPaths.logOut));
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
   router.get('/studio/system', answered(sessionPaths.system));
+  router.get('/studio/search', answered(searchPath));
   router.get('/studio/query-log', answered(queryPaths.read));
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
@@ -168,6 +157,7 @@ const createHandlers = (options: StudioOptions) => ({
   authorPaths: createAuthorPaths(options),
   queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
+  searchPath: createSearchPath(options),
   uploadPaths: createUploadPaths(options),
 });
 
@@ -306,59 +296,6 @@ const createQueryPaths = (options: StudioOptions) => {
       const plan = await queries.plan(String(request.params.id));
       if (plan === null) throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
       await sendData(response, { plan });
-    },
-  };
-};
-
-/** What an operator may know of a schedule. A person who sees no data sees no address of a user. */
-const shownSchedule = ({ owner, recurrence: _, ...schedule }: WatchedSchedule, { seesData }: Person) => ({
-  ...{ id: schedule.id, name: schedule.name, format: schedule.format, channel: schedule.channel },
-  ...{ clientId: owner.clientId, dashboardId: schedule.openedId },
-  user: seesData ? owner.userIdentifier : maskedAddress(owner.userIdentifier),
-  isPaused: schedule.isPaused,
-  mutedUntil: schedule.mutedUntil,
-  nextAt: schedule.isPaused ? null : schedule.nextAt,
-  last: schedule.last,
-});
-
-const noSchedule = (): Refusal =>
-  new Refusal('NOT_FOUND', 'There is no such schedule. Its user may have deleted it: read the list again.');
-
-/** Throws NOT_FOUND for a text that is no id. */
-const scheduleIdOf = (request: Request): string => {
-  const { data } = z.uuid().safeParse(request.params.id);
-  if (data === undefined) throw noSchedule();
-  return data;
-};
-
-const pauseInput = z.strictObject({ isPaused: z.boolean() });
-
-/** The reports and alerts of all users: where they go and what became of them, never what they say. */
-const createSchedulePaths = (options: StudioOptions) => {
-  const { schedules, audit } = options;
-  const loggedIn = loggedInOf(options);
-  return {
-    read: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'deliveries', ['support', 'auditor']);
-      const { schedules: found, hasMore } = await schedules.list();
-      await sendData(response, { schedules: found.map((schedule) => shownSchedule(schedule, person)), hasMore });
-    },
-    change: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'pausing a schedule', ['support']);
-      const { isPaused } = await readInput(request, pauseInput);
-      const id = scheduleIdOf(request);
-      const detail = { command: isPaused ? 'schedule-pause' : 'schedule-resume', operator: nameInRecords(person) };
-      // Before the change: what cannot be recorded must not happen.
-      await audit.record({
-        kind: 'admin',
-        code: 'OK',
-        requestId: requestIdOf(response),
-        detail: { ...detail, schedule: id },
-      });
-      if (!(await schedules.setPaused(id, isPaused))) throw noSchedule();
-      await sendData(response, { id, isPaused });
     },
   };
 };

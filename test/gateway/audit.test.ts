@@ -6,7 +6,7 @@ import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit/appe
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit/chain.js';
 import { auditEraser, keepPolicyText } from '../../src/gateway/audit/commands.js';
-import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../src/gateway/audit/read.js';
+import { exportAudit, exportInput, findInAudit, loadExplanation, verifyAudit } from '../../src/gateway/audit/read.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { openDatabase } from '../../src/platform/database.js';
@@ -280,6 +280,27 @@ describe('pages', () => {
     }
     expect(seen).toEqual(Array.from({ length: 12 }, (_, n) => 2 * n + 2));
     expect((await exported({ kind: 'hook' })).lines).toEqual([]);
+  });
+});
+
+describe('a search', () => {
+  it('finds the newest entries by number, kind, request, details and names, in pages', async () => {
+    const { ledger, audit } = await start();
+    for (let n = 1; n <= 5; n += 1) await audit.record(mint(n, `tenant-${n % 2}`));
+    await audit.record({ kind: 'admin', code: 'OK', requestId: 'r', detail: { command: 'tenant-suspend' } });
+    const find = async (words: readonly string[], more: object = {}) =>
+      findInAudit(ledger, { words: [...words], limit: 20, ...more });
+    const numbers = async (...words: string[]) => (await find(words)).entries.map(({ seq }) => seq);
+    expect(await numbers('TENANT-1', 'mint')).toEqual([5, 3, 1]);
+    expect(await numbers('tenant-suspend')).toEqual([6]);
+    expect(await numbers('unmistakable-user', 'tenant-0')).toEqual([4, 2]);
+    expect(await numbers('nowhere')).toEqual([]);
+    const page = await find(['mint'], { limit: 2 });
+    expect(page).toMatchObject({ entries: [{ seq: 5, tenant: 'tenant-1', code: 'OK' }, { seq: 4 }], next: 4 });
+    expect((await find(['mint'], { limit: 2, before: 4 })).entries.map(({ seq }) => seq)).toEqual([3, 2]);
+    await ledger.db.deleteFrom('tenant_keys').execute();
+    expect(await numbers('tenant-1')).toEqual([]);
+    expect(JSON.stringify(await find(['mint']))).not.toMatch(/unmistakable|tenant-/);
   });
 });
 

@@ -67,6 +67,23 @@ describe('tenants-list', () => {
     expect((await list({ state: 'deleted' })).tenants.map(({ clientId }) => clientId)).toEqual([null]);
   });
 
+  it('finds tenants whose names contain all words, which hold no wildcards', async () => {
+    const { granted, list, command, setState } = await start();
+    for (const org_id of ['Acme North', 'acme-south', 'other_one', 'acme-gone']) await granted({ ...manager, org_id });
+    await setState('acme-gone', 'deleted');
+    const find = async (...contains: string[]) => (await list({ contains })).tenants.map(({ clientId }) => clientId);
+    expect(await find('ACME')).toEqual(['Acme North', 'acme-south']);
+    expect(await find('acme', 'north')).toEqual(['Acme North']);
+    expect(await find('r_o')).toEqual(['other_one']);
+    for (const word of ['%', 'e_t', "'", 'e_o%']) expect(await find(word)).toEqual([]);
+    const page = await list({ contains: ['acme'], limit: 1 });
+    expect((await list({ contains: ['acme'], limit: 1, after: page.next })).tenants).toMatchObject([
+      { clientId: 'acme-south' },
+    ]);
+    for (const contains of [[''], ['\u0000'], 'acme', Array.from({ length: 9 }, () => 'a')])
+      expect((await command('tenants-list', { contains })).error?.code).toBe('INVALID_REQUEST_BODY');
+  });
+
   it('counts the tokens of each tenant and says when the last one was minted, if asked; of an erased one nothing', async () => {
     const { granted, list, command } = await start();
     await granted({ ...manager, org_id: 'A' });

@@ -312,8 +312,8 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
         [],
       );
       await page.locator('select[name="state"]').selectOption('failed');
-      await page.getByText('No report or alert is like this').waitFor();
-      await page.getByRole('link', { name: 'All deliveries' }).click();
+      await page.getByText('None of the 1 is like this.').waitFor();
+      await page.getByRole('button', { name: 'Show all' }).click();
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 390, height: 844 });
       await page.getByRole('button', { name: 'Resume Of Oscar of LAX' }).waitFor();

@@ -577,6 +577,78 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await page.getByRole('row').count()).toBe(2);
   });
 
+  test('the search of all Studio is opened by keys, and each result is a link', async () => {
+    await open('');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+K');
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    const kinds = () => dialog.getByRole('heading').allTextContents();
+    await page.keyboard.type('LAX');
+    await dialog.getByRole('link', { name: /^LAX active/ }).waitFor();
+    expect(await kinds()).toEqual(expect.arrayContaining(['Tenants', 'Guest tokens', 'Audit']));
+    await shoot('search');
+    expect(await violations()).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'LAX' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/studio/tenants/LAX');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.keyboard.type('flights a day');
+    await dialog
+      .getByRole('link', { name: /^Flights each day|^Flights a day/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('nothing is called this');
+    await dialog.getByText('Nothing contains “nothing is called this”.').waitFor();
+    await shoot('search-nothing');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('delays');
+    await dialog.getByRole('button', { name: 'More audit' }).press('Enter');
+    await until(() => dialog.getByRole('region', { name: 'Audit' }).getByRole('link').count()).toBeGreaterThan(5);
+    await dialog.getByRole('region', { name: 'Audit' }).getByRole('link').first().click();
+    await page.getByText(/^Entry \d+ alone/).waitFor();
+    await page.locator('tbody tr').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('system');
+    await dialog.getByRole('link', { name: /^System/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'System', exact: true }).waitFor();
+  });
+
+  test('lists are narrowed by their columns, which is part of the address, and downloaded', async () => {
+    for (const path of [
+      'tenants',
+      'tokens',
+      'keys',
+      'audit',
+      'rollouts',
+      'queries',
+      'queries/tenants',
+      'tenants/LAX',
+    ]) {
+      await open(path);
+      const waiting = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download CSV' }).first().click();
+      const file = readFileSync(await (await waiting).path(), 'utf8');
+      expect([path, file.split('\r\n').length > 1 && file.startsWith('\uFEFF"')]).toEqual([path, true]);
+    }
+    await open('queries');
+    await page.locator('select[name="tenant"]').selectOption('LAX');
+    await page.getByText(/^\d+ of \d+$/).waitFor();
+    await page.reload();
+    expect(await page.locator('select[name="tenant"]').inputValue()).toBe('LAX');
+    expect(await page.locator('tbody tr').filter({ hasNotText: 'LAX' }).count()).toBe(0);
+    await shoot('queries-narrow');
+    await page.getByRole('button', { name: 'Show all' }).click();
+    expect(new URL(page.url()).search).toBe('');
+    await open('tokens?tenant=NOBODY&use=used');
+    await page.getByText(/^None of the \d+ is like this/).waitFor();
+    await shoot('tokens-none');
+    expect(await violations()).toEqual([]);
+  });
+
   test('an owner revokes a key', async () => {
     const { serviceToken } = product.credentials;
     const made = await post(`${product.url}/api/v2/service-token`, { name: 'spare' }, serviceToken);

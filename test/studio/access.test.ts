@@ -240,12 +240,95 @@ describe('the reports and alerts of all users', () => {
   });
 });
 
+describe('the search', () => {
+  type Group = {
+    readonly kind: string;
+    readonly hits: readonly { readonly id: string; readonly name: string; readonly detail: string }[];
+    readonly next: string | null;
+    readonly isAway: boolean;
+  };
+  const find = async (
+    query: string,
+    roles: readonly StudioRole[],
+    seesData = true,
+    on: StudioServer = server,
+  ): Promise<readonly Group[]> => {
+    const headers = await on.as(personWith(roles, seesData));
+    const answer = await fetch(`${on.url}/studio/search?${query}`, { headers });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { data: { groups: readonly Group[] } }).data.groups;
+  };
+  const built = ['tenant', 'dashboard', 'metric', 'source', 'model'];
+  const allowed: Readonly<Record<StudioRole, readonly string[]>> = {
+    owner: [...built, 'token', 'schedule', 'template', 'rollout', 'audit'],
+    author: [...built, 'template', 'rollout'],
+    publisher: [...built, 'template', 'rollout'],
+    support: [...built, 'token', 'schedule', 'template', 'rollout'],
+    auditor: [...built, 'token', 'schedule', 'template', 'rollout', 'audit'],
+  };
+
+  test.each(studioRoles)('finds for %s only what the role may read elsewhere', async (role) => {
+    const groups = await find('q=acme', [role]);
+    expect(groups.map(({ kind }) => kind)).toEqual(allowed[role]);
+    const headers = await server.as(personWith([role]));
+    for (const kind of allowed.owner) {
+      const { status } = await ask(headers, 'GET', `/studio/search?q=acme&kind=${kind}`);
+      expect([kind, status]).toEqual([kind, allowed[role].includes(kind) ? 200 : 403]);
+    }
+    for (const kind of ['toString', 'x']) {
+      expect((await ask(headers, 'GET', `/studio/search?q=a&kind=${kind}`)).status).toBe(403);
+    }
+  });
+
+  test('neither shows the name of a user nor finds by it where the person may see no data', async () => {
+    const [token, schedule] = await find('q=acme', ['support']).then((all) =>
+      all.filter(({ kind }) => ['token', 'schedule'].includes(kind)),
+    );
+    expect([token?.hits[0]?.name, schedule?.hits[0]?.detail]).toEqual([
+      'ann@customer.example',
+      'alert of ann@customer.example, acme',
+    ]);
+    const hidden = await find('q=acme', ['support'], false);
+    expect(JSON.stringify(hidden)).not.toContain('ann');
+    expect((await find('q=ann@', ['support'])).some(({ kind }) => kind === 'schedule')).toBe(true);
+    expect((await find('q=ann@', ['support'], false)).some(({ kind }) => kind === 'schedule')).toBe(false);
+  });
+
+  test('asks each store for one page, and for the next page of one kind', async () => {
+    server.searched.length = 0;
+    await find('q=%20Acme%20%20sales%20', ['author']);
+    expect(server.searched.every(({ limit }) => limit === 5)).toBe(true);
+    expect(server.searched[0]).toEqual({ words: ['Acme', 'sales'], after: null, limit: 5 });
+    server.searched.length = 0;
+    expect(await find('q=acme&kind=metric&after=5', ['author'])).toMatchObject([{ kind: 'metric', next: '5' }]);
+    expect(server.searched).toEqual([{ words: ['acme'], after: '5', limit: 20 }]);
+  });
+
+  test('says what cannot be asked, and finds the rest', async () => {
+    const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, { isDataAppMissing: true });
+    const groups = await find('q=acme', ['support'], true, other);
+    expect(groups.filter(({ isAway }) => isAway).map(({ kind }) => kind)).toEqual(['token']);
+    expect(groups.map(({ kind }) => kind)).toEqual(allowed.support);
+    other.close();
+  });
+
+  test.each(['', 'q=', 'q=%20', 'q=%0a', 'q=a&q=b', 'q=%00', `q=${'x'.repeat(201)}`, 'q=a&more=1', 'q=a&after='])(
+    'refuses the query “%s” with what to send',
+    async (query) => {
+      const answer = await ask(await server.as(personWith(['owner'])), 'GET', `/studio/search?${query}`);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain('Send the query parameter q');
+    },
+  );
+});
+
 describe('a session', () => {
   test('is needed by every path but the pages', async () => {
     for (const [method, path] of [
       ['GET', '/studio/session'],
       ['DELETE', '/studio/sessions'],
       ['GET', '/studio/system'],
+      ['GET', '/studio/search?q=a'],
       ['GET', '/studio/query-log'],
       ['GET', '/studio/query-log/1/plan'],
       ['GET', '/studio/schedule-list'],

@@ -12,7 +12,9 @@ import type { WatchedSchedule } from '../../src/domain/deliver/operator.js';
 import type { AuthorCaller } from '../../src/domain/guest/caller.js';
 import type { Clock } from '../../src/domain/ports.js';
 import type { QueryNote } from '../../src/domain/query/watch.js';
+import { Refusal } from '../../src/domain/refusal.js';
 import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
+import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/search.js';
 import type { Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { adminCommand } from '../../src/gateway/common/admin-command.js';
@@ -26,6 +28,7 @@ import { commandRoles } from '../../src/studio/command-roles.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
 import { createStudioRouter } from '../../src/studio/router.js';
+import { createSearch } from '../../src/studio/search.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
 import { createViews } from '../../src/studio/views.js';
@@ -74,6 +77,8 @@ export type StudioServer = {
   readonly audited: AuditEvent[];
   /** Schedules that were paused or resumed. */
   readonly paused: [id: string, isPaused: boolean][];
+  /** What the stores were searched for. */
+  readonly searched: Wanted[];
   /** Metrics of authors that reached the service, and as whom. */
   readonly authored: Authored[];
   readonly links: ReturnType<typeof createLoginLinks>;
@@ -97,6 +102,36 @@ export const someSchedule: WatchedSchedule = {
   owner: { dataAppId: 'app', clientId: 'acme', userIdentifier: 'ann@customer.example' },
   ...{ nextAt: new Date(0), createdAt: new Date(0) },
   last: { moment: new Date(0), state: 'failed', reason: 'mail-refused', finishedAt: new Date(0) },
+};
+
+/** One thing of each kind, each named acme. Users of tokens are found by name only if they were asked for. */
+const someFinds = (askedFor: Wanted[]): SearchStore => {
+  const one =
+    <T>(found: T) =>
+    async (wanted: Wanted): Promise<FoundPage<T>> => {
+      askedFor.push(wanted);
+      return { found: [found], next: '5' };
+    };
+  const dashboard = { dashboardId: 'acme-board', name: 'Acme', workspaceName: 'w' };
+  const token = { id: 't', clientId: 'acme', createdAt: new Date(0) };
+  return {
+    dashboards: one(dashboard),
+    metrics: one({ ...dashboard, metricId: 'm', metricName: 'Acme sales' }),
+    datasources: one({ name: 'acme-db' }),
+    datamarts: one({ name: 'acme-model', datasourceName: 'acme-db' }),
+    guestTokens: ({ dataAppId, byUser }, wanted) => {
+      const userIdentifier = byUser ? 'ann@customer.example' : null;
+      return dataAppId === 'app' ? one({ ...token, userIdentifier })(wanted) : never();
+    },
+  };
+};
+
+/** What the gateway's commands answer where somebody reads the answer. */
+const commandAnswers: Readonly<Record<string, unknown>> = {
+  'tenants-list': { tenants: [{ clientId: 'acme', state: 'active' }], next: 'cursor' },
+  'policy-read': { templates: [{ template: 'acme', name: 'Acme' }] },
+  'rollout-list': { rollouts: [{ id: 'r', template: 'acme', state: 'finished', startedAt: '2026-01-01T00:00:00Z' }] },
+  'audit-search': { entries: [{ seq: 7, at: '2026-01-01T00:00:00Z', kind: 'mint', code: 'OK', tenant: 'acme' }] },
 };
 
 const never = async (): Promise<never> => {
@@ -126,6 +161,7 @@ export const startStudioServer = async (
     readonly uploads?: Uploads;
     readonly dispatch?: Dispatch;
     readonly auditFails?: () => boolean;
+    readonly isDataAppMissing?: boolean;
     /** Gets the signal of a preview, which ends only with it. */
     readonly answersNever?: (signal: AbortSignal) => void;
   } = {},
@@ -139,6 +175,7 @@ export const startStudioServer = async (
   const commands: string[] = [];
   const audited: AuditEvent[] = [];
   const paused: [string, boolean][] = [];
+  const searched: Wanted[] = [];
   const audit = {
     record: async (event: AuditEvent) => {
       if (given.auditFails?.() === true) throw new Error('the audit is full');
@@ -162,7 +199,7 @@ export const startStudioServer = async (
   const recorded = [...Object.keys(commandRoles), 'studio-link'].map((name) =>
     adminCommand(name, z.looseObject({}), async () => {
       commands.push(name);
-      return null;
+      return commandAnswers[name] ?? null;
     }),
   );
   const work = createWork({
@@ -170,6 +207,17 @@ export const startStudioServer = async (
     dispatch: removingFiles({ uploads, log }, dispatch),
     dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
   });
+  const schedules = {
+    list: async () => ({ schedules: [someSchedule], hasMore: false }),
+    setPaused: async (id: string, isPaused: boolean) => {
+      paused.push([id, isPaused]);
+      return id === someSchedule.id;
+    },
+  };
+  const dataAppId = async () => {
+    if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
+    return 'app';
+  };
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -220,13 +268,8 @@ export const startStudioServer = async (
       read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
     },
-    schedules: {
-      list: async () => ({ schedules: [someSchedule], hasMore: false }),
-      setPaused: async (id, isPaused) => {
-        paused.push([id, isPaused]);
-        return id === someSchedule.id;
-      },
-    },
+    schedules,
+    search: createSearch({ store: someFinds(searched), work, schedules, dataAppId, now: clock.now }),
     uploads,
     page: (_, response) => void response.send('the page'),
   });
@@ -235,7 +278,7 @@ export const startStudioServer = async (
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   return {
-    ...{ url, dispatched, commands, audited, paused, authored, links, sessions },
+    ...{ url, dispatched, commands, audited, paused, searched, authored, links, sessions },
     as: async (person) => {
       const { cookie } = await sessions.logIn(person);
       const headers = { cookie: `${studioCookie}=${cookie}` };

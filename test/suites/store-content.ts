@@ -2,6 +2,7 @@
  * What every metadata database must do with the content's revision, and with content that is cached between two
  * revisions. Part of the store's suite.
  */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
 import type { Store } from '../../src/domain/store/store.js';
@@ -190,7 +191,83 @@ const keepingTests = (store: () => Store): void => {
   });
 };
 
+const searchTests = (store: () => Store): void => {
+  const first = { after: null, limit: 10 };
+
+  it('finds what the organization built, by all words in upper or lower case, and nothing of a client', async () => {
+    const { workspace, owner, datamart, datasource } = await insertOrganization(store());
+    const mark = `Ünique${randomUUID().slice(0, 8)}`;
+    const board = dashboardSample(workspace.id, { owner: null, name: `${mark} 100%_ Delays` });
+    const copy = dashboardSample(workspace.id, { owner, name: `${mark} copy` });
+    const metric = metricSample(workspace.id, { owner: null, name: `${mark} sales` });
+    const own = metricSample(workspace.id, { owner, name: `${mark} own` });
+    for (const one of [board, copy]) await store().dashboards.insert(one);
+    await store().metrics.insertAll([metric, own]);
+    const placed = (metricId: string) => [{ metricId, placement: 'METRIC' as const }];
+    await store().dashboards.placeMetrics(board.id, placed(metric.metricId), moment);
+    await store().dashboards.placeMetrics(copy.id, placed(own.metricId), moment);
+    const { search } = store();
+    const boards = async (...words: string[]) =>
+      (await search.dashboards({ ...first, words })).found.map(({ dashboardId }) => dashboardId);
+    expect(await boards(mark.toLowerCase(), 'DELAYS')).toEqual([board.externalDashboardId]);
+    expect(await boards(mark)).toEqual([board.externalDashboardId]);
+    expect(await boards(mark, '100%_')).toEqual([board.externalDashboardId]);
+    for (const word of ['%', '_', "'", '\\'].map((text) => `${mark}${text}`)) expect(await boards(word)).toEqual([]);
+    expect(await search.metrics({ ...first, words: [mark] })).toEqual({
+      found: [
+        expect.objectContaining({
+          metricId: metric.metricId,
+          dashboardId: board.externalDashboardId,
+          name: board.name,
+        }),
+      ],
+      next: null,
+    });
+    expect((await search.datasources({ ...first, words: [datasource.name] })).found).toEqual([
+      { name: datasource.name },
+    ]);
+    expect((await search.datamarts({ ...first, words: [datasource.name] })).found).toEqual([
+      { name: datamart.name, datasourceName: datasource.name },
+    ]);
+  });
+
+  it('answers pages', async () => {
+    const { workspace } = await insertOrganization(store());
+    const mark = randomUUID();
+    const names = ['a', 'b', 'c'].map((letter) => `${mark} ${letter}`);
+    for (const name of names) await store().dashboards.insert(dashboardSample(workspace.id, { owner: null, name }));
+    const page = (after: string | null) => store().search.dashboards({ words: [mark], after, limit: 2 });
+    const [one, two] = [await page(null), await page('2')];
+    expect([...one.found, ...two.found].map(({ name }) => name)).toEqual(names);
+    expect([one.next, two.next]).toEqual(['2', null]);
+    expect((await page('x')).found).toEqual(one.found);
+  });
+
+  it('finds tokens of the data app that are valid, and users only where they are asked for', async () => {
+    const { dataApp, otherApp } = await insertOrganization(store());
+    const now = new Date(moment.getTime() + 1000);
+    const clientId = `client-${randomUUID().slice(0, 8)}`;
+    const grants = [
+      grantSample(dataApp.id, { clientId, userIdentifier: 'ann', datamartId: null, expiresAt: null }),
+      grantSample(dataApp.id, { clientId, userIdentifier: 'ann', datamartId: null, expiresAt: moment }),
+      grantSample(otherApp.id, { clientId, userIdentifier: 'ann', datamartId: null, expiresAt: null }),
+    ].map((grant) => ({ ...grant, allowedEmbeds: null }));
+    for (const grant of grants) {
+      const epoch = await store().guestTokens.currentEpoch(grant);
+      expect(await store().guestTokens.insert(hashToken(createToken()), grant, epoch)).toBe(true);
+    }
+    const find = async (byUser: boolean, ...words: string[]) =>
+      (await store().search.guestTokens({ dataAppId: dataApp.id, now, byUser }, { ...first, words })).found;
+    expect(await find(true, clientId, 'ANN')).toMatchObject([{ id: grants[0]?.id, clientId, userIdentifier: 'ann' }]);
+    expect(await find(false, clientId)).toMatchObject([{ clientId, userIdentifier: null }]);
+    expect(await find(false, clientId, 'ann')).toEqual([]);
+    await store().guestTokens.revoke(dataApp.id, { kind: 'client', clientId, userIdentifier: null }, now);
+    expect(await find(true, clientId)).toEqual([]);
+  });
+};
+
 export const contentTests = (store: () => Store): void => {
   describe('the revision of the content', () => revisionTests(store));
   describe('content that is kept between requests', () => keepingTests(store));
+  describe('the search', () => searchTests(store));
 };

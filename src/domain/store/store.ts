@@ -28,6 +28,7 @@ import type {
   SemanticLayerStore,
   WorkspaceStore,
 } from './organization.js';
+import type { SearchStore } from './search.js';
 
 /** All stores of the service's metadata. Writes that belong together run in one `transaction`. */
 export type Store = {
@@ -52,6 +53,7 @@ export type Store = {
   readonly schedules: ScheduleStore;
   readonly deliveries: DeliveryStore;
   readonly reportAddresses: ReportAddressStore;
+  readonly search: SearchStore;
   /**
    * Returns the content at that revision or later, which may be cached between requests. Null: the current content, not
    * cached.

@@ -8,17 +8,18 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { eraseFromAudit } from './append.js';
 import { genesisHash } from './chain.js';
-import { exportAudit, exportInput, loadExplanation, verifyAudit } from './read.js';
+import { auditSearchInput, exportAudit, exportInput, findInAudit, loadExplanation, verifyAudit } from './read.js';
 
 const head = z.strictObject({
   seq: z.number().int().min(0),
   hash: z.string().regex(/^[0-9a-f]{64}$/, `64 hex digits, such as ${genesisHash.slice(0, 8)}...`),
 });
 
-/** `audit-verify`, `audit-export` and `request-explanation`. */
+/** `audit-verify`, `audit-export`, `audit-search` and `request-explanation`. */
 export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
   adminCommand('audit-verify', z.strictObject({ head: head.optional() }), (input) => verifyAudit(ledger, input.head)),
   adminCommand('audit-export', exportInput, (input) => exportAudit(ledger, input)),
+  adminCommand('audit-search', auditSearchInput, (input) => findInAudit(ledger, input)),
   adminCommand('request-explanation', z.strictObject({ requestId: z.string().min(1).max(100) }), ({ requestId }) =>
     loadExplanation(ledger, requestId),
   ),

@@ -150,6 +150,56 @@ export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportI
   };
 };
 
+/** Maximum number of entries that one call of `findInAudit` reads. */
+const mostSearched = 1000;
+
+export const auditSearchInput = z.strictObject({
+  words: z
+    .array(z.string().min(1).max(100))
+    .min(1)
+    .max(8)
+    .describe('An entry must contain each of them, in upper or lower case.'),
+  before: z.number().int().min(1).optional().describe('`next` of the call before. Left out: the newest entries.'),
+  limit: z.number().int().min(1).max(100).default(20),
+});
+
+export type FoundEntry = EntryNames & {
+  readonly seq: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly code: string;
+};
+
+/**
+ * Finds entries by words in their number, kind, result, request, details and the names that are not erased; the newest
+ * first. Reads at most a thousand entries, so `next` may be a number though nothing was found.
+ */
+export const findInAudit = async (
+  ledger: Ledger,
+  { words, before, limit }: z.output<typeof auditSearchInput>,
+): Promise<{ readonly entries: readonly FoundEntry[]; readonly next: number | null }> => {
+  const entries: FoundEntry[] = [];
+  let [last, read] = [before ?? Number.MAX_SAFE_INTEGER, 0];
+  while (read < mostSearched) {
+    const query = ledger.db.selectFrom('audit_events').select(['seq', 'content', 'hash']).where('seq', '<', last);
+    const rows = await query.orderBy('seq', 'desc').limit(sliceSize).execute();
+    const names = await namesOf(ledger, rows);
+    for (const [index, { seq, content }] of rows.entries()) {
+      last = Number(seq);
+      const { at, kind, code, requestId, detail } = JSON.parse(content);
+      const named = names[index] ?? {};
+      const text = [last, kind, code, requestId, JSON.stringify(detail ?? ''), named.tenant, named.user].join(' ');
+      if (words.every((word) => text.toLowerCase().includes(word.toLowerCase())))
+        entries.push({ ...named, seq: last, at, kind, code });
+      if (entries.length === limit) return { entries, next: last };
+    }
+    if (rows.length < sliceSize) return { entries, next: null };
+    read += rows.length;
+    await ofThisProcess();
+  }
+  return { entries, next: last };
+};
+
 /** A request's decision with its inputs, and the policy at that time. */
 export type Decided = Explanation & {
   readonly clientId: string | null;

@@ -1,6 +1,7 @@
 /** Lists the ledger's tenants in pages for operators, with their state and a summary of their dashboards. */
 import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
+import { containsWords } from '../../platform/contains-words.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { templateName } from '../policy/schema.js';
@@ -33,6 +34,17 @@ export const tenantPage = { after: cursor.optional(), limit: z.number().int().mi
 export const tenantsListInput = z.strictObject({
   ...tenantPage,
   clientId: z.string().min(1).max(255).optional(),
+  contains: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(100)
+        .regex(/^[^\p{Cc}\p{Cs}]*$/u),
+    )
+    .max(8)
+    .optional()
+    .describe('Only tenants whose clientId contains each of these, in upper or lower case.'),
   state: z.enum(['active', 'suspended', 'deleted']).optional(),
   outcome: z.enum(outcomes).optional(),
   usage: z
@@ -96,6 +108,9 @@ const selectTenants = ({ db }: Ledger, input: TenantsListInput & { readonly tena
       query.where(sql<SqlBool>`(${name}, t.tenant_ref) > (${input.after?.[0] ?? ''}, ${input.after?.[1] ?? ''})`),
     )
     .$if(input.tenantRef !== undefined, (query) => query.where('t.tenant_ref', '=', input.tenantRef ?? ''))
+    .$if(input.contains !== undefined, (query) =>
+      query.where(containsWords(sql.ref('t.client_id'), input.contains ?? [])),
+    )
     .$if(input.state !== undefined, (query) => query.where('t.state', '=', input.state ?? 'active'))
     .$if(input.outcome !== undefined, (query) => query.where(conditions[input.outcome ?? 'none']))
     .$if(input.template !== undefined, (query) => query.where(has(sql`d.template = ${input.template}`)))

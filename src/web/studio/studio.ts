@@ -4,6 +4,7 @@ import { type Api, createApi, hasRole, offersOpenId, readSession, redeemCode, ty
 import { followed } from './base/kit.js';
 import { addressOf, entries, navigate, placeOf, type ScreenName, watchAddress } from './base/routes.js';
 import { textOf } from './base/screen.js';
+import './parts/search.js';
 import './parts/view-as.js';
 
 /** Each screen is a chunk, loaded when it is first opened. */
@@ -153,6 +154,7 @@ class Studio extends LitElement {
       <header class="top">
         <a class="brand" href="/studio" @click=${followed}><span aria-hidden="true" class="mark"></span>Studio</a>
         <span class="gap"></span>
+        <studio-search .api=${api}></studio-search>
         <studio-view-as .api=${api}></studio-view-as>
         ${this.#account(api)}
       </header>

@@ -46,6 +46,8 @@ export type Api = {
   readonly describeMetric: (body: AuthoredBody, signal?: AbortSignal) => Promise<string>;
   /** The state of the process. */
   readonly system: <T>(signal?: AbortSignal) => Promise<T>;
+  /** What contains the words, of everything that this person may read. */
+  readonly search: <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<T>;
   /** What queries took. */
   readonly queries: <T>(signal?: AbortSignal) => Promise<T>;
   /** The database's plan of one of them. */
@@ -154,6 +156,8 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       ((await post('/studio/metric-statement', body, signal)) as { readonly sql: string }).sql,
     system: async <T>(signal?: AbortSignal) =>
       dataOf(await ask('/studio/system', { ...(signal ? { signal } : {}) })) as T,
+    search: async <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) =>
+      dataOf(await ask(`/studio/search?${new URLSearchParams(query)}`, { signal })) as T,
     queries: async <T>(signal?: AbortSignal) =>
       dataOf(await ask('/studio/query-log', { ...(signal ? { signal } : {}) })) as T,
     queryPlan: async (id) =>

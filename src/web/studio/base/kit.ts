@@ -63,11 +63,23 @@ export const download = (name: string, text: string, type: string): void => {
   URL.revokeObjectURL(url);
 };
 
+/** Narrows a list to the rows with one value. It is part of the address, by its name. */
+export type Filter<Row> = {
+  readonly name: string;
+  readonly label: string;
+  readonly of: (row: Row) => string;
+  /** Left out: the values of the rows. */
+  readonly values?: readonly string[];
+};
+
 type List<Row> = {
   readonly name: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  readonly search: string;
+  /** The query of the address: the words of the search and the value of each filter. */
+  readonly query: URLSearchParams;
+  readonly filters?: readonly Filter<Row>[];
+  /** Shown instead of a list without rows. */
   readonly empty: TemplateResult | string;
   /** Buttons beside the search. */
   readonly actions?: TemplateResult | undefined;
@@ -83,10 +95,14 @@ const setInAddress = (name: string, value: string): void => {
 
 const setSearch = (event: Event): void => setInAddress('search', (event.target as HTMLInputElement).value);
 
-/** A filter of a list by one of its values, which is part of the address. */
-export const choice = (name: string, label: string, values: readonly string[], chosen: string): TemplateResult => {
+const choice = <Row>(
+  { name, label, of, values }: Filter<Row>,
+  rows: readonly Row[],
+  chosen: string,
+): TemplateResult => {
   const choose = (event: Event): void => setInAddress(name, (event.target as HTMLSelectElement).value);
-  const all = [...new Set([...values, chosen])].filter(Boolean);
+  const offered = values ?? [...new Set(rows.map(of))].toSorted();
+  const all = [...new Set([...offered, chosen])].filter(Boolean);
   return html`<label>${label}
     <select name=${name} @change=${choose}>
       <option value="" ?selected=${chosen === ''}>All</option>
@@ -95,13 +111,26 @@ export const choice = (name: string, label: string, values: readonly string[], c
   </label>`;
 };
 
-/** A list with search, which is part of the address, and a download of what is shown. */
-export const list = <Row>({ name, rows, columns, search, empty, actions }: List<Row>): TemplateResult => {
-  const shown = filtered(rows, columns, search);
+const showAll = (names: readonly string[]) => (): void => {
+  const url = new URL(location.href);
+  for (const name of names) url.searchParams.delete(name);
+  navigate(url.pathname + url.search, true);
+};
+
+/** A list with filters and a search, which are part of the address, and a download of what is shown. */
+export const list = <Row>(asked: List<Row>): TemplateResult => {
+  const { name, rows, columns, query, filters = [], empty, actions } = asked;
   if (rows.length === 0) return html`<div class="empty">${empty}${actions ?? nothing}</div>`;
+  const search = query.get('search') ?? '';
+  const wanted = filters.map((filter) => ({ filter, value: query.get(filter.name) ?? '' }));
+  const ofFilters = rows.filter((row) => wanted.every(({ filter, value }) => value === '' || filter.of(row) === value));
+  const shown = filtered(ofFilters, columns, search);
+  const isNarrow = search !== '' || wanted.some(({ value }) => value !== '');
   return html`<div class="toolbar">
+      ${wanted.map(({ filter, value }) => choice(filter, rows, value))}
       <input type="search" aria-label="Search ${name}" placeholder="Search" .value=${search} @input=${setSearch} />
-      <span class="count">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
+      <span class="count" role="status">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
+      ${isNarrow ? html`<button type="button" class="text" @click=${showAll(['search', ...filters.map((filter) => filter.name)])}>Show all</button>` : nothing}
       <span class="gap"></span>
       ${actions ?? nothing}
       <button type="button" class="quiet" @click=${() => download(`${name}.csv`, `\uFEFF${csvOf(shown, columns)}`, 'text/csv')}>Download CSV</button>
@@ -116,7 +145,7 @@ export const list = <Row>({ name, rows, columns, search, empty, actions }: List<
         </tbody>
       </table>
     </div>
-    ${shown.length === 0 ? html`<p class="empty">Nothing contains “${search}”.</p>` : nothing}`;
+    ${shown.length === 0 ? html`<p class="empty">None of the ${rows.length} is like this.</p>` : nothing}`;
 };
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });

@@ -1,6 +1,6 @@
 /** The audit: who did what, when, and whether the chain of entries is whole. */
 import { html, type TemplateResult } from 'lit';
-import { badge, type Column, choice, link, list, moment } from '../base/kit.js';
+import { badge, type Column, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
@@ -39,42 +39,27 @@ class AuditScreen extends Screen<Data> {
   }
 
   protected override content({ entries, isWhole, count }: Data): TemplateResult {
-    const kind = this.place.query.get('kind') ?? '';
-    const code = this.place.query.get('result') ?? '';
-    const rows = entries.filter(
-      (entry) => (kind === '' || entry.kind === kind) && (code === '' || entry.code === code),
-    );
-    const valuesOf = (value: (entry: Entry) => string): readonly string[] =>
-      [...new Set(entries.map(value))].toSorted();
+    const wanted = this.place.query.get('entry');
+    const rows = wanted === null ? entries : entries.filter(({ seq }) => String(seq) === wanted);
     return html`<div class="head"><h1>Audit</h1>
         ${isWhole ? badge('the chain is whole', 'good') : badge('an entry was changed or removed', 'bad')}
         <p>${count} entries${count > entries.length ? `; the latest ${entries.length} are shown` : ''}.</p></div>
-      <div class="toolbar">
-        ${choice(
-          'kind',
-          'What',
-          valuesOf((entry) => entry.kind),
-          kind,
-        )}
-        ${choice(
-          'result',
-          'Result',
-          valuesOf((entry) => entry.code),
-          code,
-        )}
-      </div>
+      ${wanted === null ? '' : html`<p>Entry ${wanted} alone. ${link(addressOf('audit'), 'All entries')}</p>`}
       ${list({
-        name: 'audit',
-        rows,
-        columns,
-        search: this.place.query.get('search') ?? '',
+        ...{ name: 'audit', rows, columns, filters },
+        query: this.place.query,
         empty:
           entries.length === 0
             ? html`<h2>No entries yet</h2>`
-            : html`<h2>No entry is like this</h2><p>${link(addressOf('audit'), 'All entries')}</p>`,
+            : html`<h2>It is not among the latest entries</h2><p><code>guestlist audit export</code> has all.</p>`,
       })}`;
   }
 }
+
+const filters: readonly Filter<Entry>[] = [
+  { name: 'kind', label: 'What', of: ({ kind }) => kind },
+  { name: 'result', label: 'Result', of: ({ code }) => code },
+];
 
 const inWords = ({ detail = {} }: Entry): string =>
   Object.entries(detail)
@@ -89,6 +74,11 @@ const columns: readonly Column<Entry>[] = [
   { title: 'Tenant', of: ({ tenant }) => tenant },
   { title: 'User', of: ({ user }) => user },
   { title: 'Details', of: inWords },
+  {
+    title: 'Request',
+    of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,
+    text: ({ requestId }) => requestId ?? '',
+  },
 ];
 
 customElements.define('studio-audit', AuditScreen);

@@ -45,7 +45,7 @@ class DashboardsScreen extends Screen<Data> {
         name: 'dashboards',
         rows: templates,
         columns: this.#columns,
-        search: this.place.query.get('search') ?? '',
+        query: this.place.query,
         empty: html`<h2>No dashboards yet</h2><p>${empty}</p>`,
         actions,
       })}

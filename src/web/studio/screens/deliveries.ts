@@ -1,7 +1,7 @@
 /** The reports and alerts of all users: what comes next, what became of the last one, and how to pause them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { badge, type Column, choice, confirmed, link, list, moment } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
@@ -44,32 +44,16 @@ class DeliveriesScreen extends Screen<Schedules> {
   }
 
   protected override content({ schedules, hasMore }: Schedules): TemplateResult {
-    const { query } = this.place;
-    const tenant = query.get('tenant') ?? '';
-    const state = query.get('state') ?? '';
-    const rows = schedules.filter(
-      (each) => (tenant === '' || each.clientId === tenant) && (state === '' || stateOf(each) === state),
-    );
     const mayPause = hasRole(this.api.session, 'support');
-    const tenants = [...new Set(schedules.map(({ clientId }) => clientId))].toSorted();
     return html`<div class="head"><h1>Deliveries</h1>
         <p>Reports and alerts that users made for themselves. What a message says is not shown here.</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
       ${hasMore ? html`<p class="notice">There are more than these ${schedules.length}; the newest are shown.</p>` : nothing}
-      <div class="toolbar">
-        ${choice('tenant', 'Tenant', tenants, tenant)}
-        ${choice('state', 'State', states, state)}
-      </div>
       ${list({
-        name: 'deliveries',
-        rows,
+        ...{ name: 'deliveries', rows: schedules, filters, query: this.place.query },
         columns: [...columns, ...(mayPause ? [this.#pausing] : [])],
-        search: query.get('search') ?? '',
-        empty:
-          schedules.length === 0
-            ? html`<h2>Nobody has made a report or an alert</h2><p>Users make them behind the bell of a dashboard, where reports are on and the embed allows them.</p>`
-            : html`<h2>No report or alert is like this</h2><p>${link(addressOf('deliveries'), 'All deliveries')}</p>`,
+        empty: html`<h2>Nobody has made a report or an alert</h2><p>Users make them behind the bell of a dashboard, where reports are on and the embed allows them.</p>`,
       })}`;
   }
 
@@ -93,6 +77,12 @@ class DeliveriesScreen extends Screen<Schedules> {
     });
   }
 }
+
+const filters: readonly Filter<Schedule>[] = [
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  { name: 'state', label: 'State', of: stateOf, values: states },
+  { name: 'kind', label: 'Kind', of: ({ format }) => format },
+];
 
 const columns: readonly Column<Schedule>[] = [
   {

@@ -1,7 +1,7 @@
 /** API keys and service tokens: which there are, and their revocation. Keys are made by command, never in a browser. */
 import { html, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { type Column, confirmed, list, moment } from '../base/kit.js';
+import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
 
 type Key = {
@@ -35,8 +35,9 @@ class KeysScreen extends Screen<readonly Row[]> {
       ${list({
         name: 'keys',
         rows,
+        filters,
         columns: [...columns, ...(mayRevoke ? [this.#revoking] : [])],
-        search: this.place.query.get('search') ?? '',
+        query: this.place.query,
         empty: html`<h2>No keys</h2>`,
       })}`;
   }
@@ -64,12 +65,32 @@ class KeysScreen extends Screen<readonly Row[]> {
   }
 }
 
+const kindOf = ({ dataApp }: Row): string => (dataApp === null ? 'service token' : `API key of ${dataApp}`);
+
+const filters: readonly Filter<Row>[] = [
+  { name: 'kind', label: 'Kind', of: kindOf },
+  {
+    name: 'use',
+    label: 'Use',
+    of: ({ lastUsedAt }) => (lastUsedAt === null ? 'not yet used' : 'used'),
+    values: ['used', 'not yet used'],
+  },
+];
+
 const columns: readonly Column<Row>[] = [
   { title: 'Name', of: ({ name }) => name },
-  { title: 'Kind', of: ({ dataApp }) => (dataApp === null ? 'Service token' : `API key of ${dataApp}`) },
-  { title: 'Ends with', of: ({ keyHint }) => (keyHint === null ? '' : html`<code>…${keyHint}</code>`) },
-  { title: 'Made', of: ({ createdAt }) => moment(createdAt) },
-  { title: 'Last used', of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet') },
+  { title: 'Kind', of: kindOf },
+  {
+    title: 'Ends with',
+    of: ({ keyHint }) => (keyHint === null ? '' : html`<code>…${keyHint}</code>`),
+    text: ({ keyHint }) => keyHint ?? '',
+  },
+  { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
+  {
+    title: 'Last used',
+    of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet'),
+    text: ({ lastUsedAt }) => lastUsedAt ?? 'not yet',
+  },
 ];
 
 customElements.define('studio-keys', KeysScreen);

@@ -103,7 +103,7 @@ class ModelScreen extends Screen<Data> {
         name: 'models',
         rows: models,
         columns,
-        search: this.place.query.get('search') ?? '',
+        query: this.place.query,
         empty: html`<h2>No model yet</h2><p>${sources.length === 0 ? 'Connect a source first.' : 'Describe the tables of a source.'}</p>`,
         actions: mayBuild ? html`${link(addressOf('models', ['new']), 'New model', 'button')}` : undefined,
       })}`;

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { personIn, readHistory, type TemplateHistory } from '../base/editions.js';
-import { badge, confirmed, link, moment, valueText } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment, valueText } from '../base/kit.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import '../parts/check.js';
@@ -110,7 +110,11 @@ class PublishScreen extends Screen<Data> {
         ${data.templates.length === 0 ? html`<p class="soft">The policy names none.</p>` : nothing}
         <ul>${data.templates.map(({ template, name }) => html`<li>${link(addressOf('rollouts', [], { template }), name)} <code>${template}</code></li>`)}</ul>
       </section>
-      <section class="card"><h2>Earlier roll-outs</h2>${earlier(data.rollouts)}</section>`;
+      <section class="card"><h2>Earlier roll-outs</h2>
+        ${list({
+          ...{ name: 'roll-outs', rows: data.rollouts, columns: earlierColumns, filters: earlierFilters },
+          ...{ query: this.place.query, empty: html`<p class="soft">None yet.</p>` },
+        })}</section>`;
   }
 
   #plan({ template, version, tenants, next, unreadable }: Plan, history: TemplateHistory | null): TemplateResult {
@@ -125,16 +129,10 @@ class PublishScreen extends Screen<Data> {
       ${mayPublish && unreadable.length === 0 ? this.#form(template, version, tenants) : nothing}
       ${mayPublish ? this.#conflicts(tenants) : nothing}
       <section class="card"><h2>What would happen</h2>
-        <div class="table" tabindex="0" role="group" aria-label="List"><table>
-          <thead><tr><th scope="col">Tenant</th><th scope="col">Copy</th><th scope="col">Changed by the tenant</th><th scope="col">Conflicts</th></tr></thead>
-          <tbody>${tenants.map(
-            ({ clientId, status, isEdited, conflicts: own, fault }) => html`<tr>
-              <td>${link(addressOf('tenants', [clientId]), clientId)}</td>
-              <td>${badge(status, status === 'up-to-date' ? 'good' : fault === null ? 'plain' : 'bad')} ${fault ?? ''}</td>
-              <td>${isEdited ? 'yes' : 'no'}</td><td>${own.map(inWords).join('; ')}</td>
-            </tr>`,
-          )}</tbody>
-        </table></div>
+        ${list({
+          ...{ name: 'plan', rows: tenants, columns: planColumns, filters: planFilters, query: this.place.query },
+          empty: html`<p class="soft">No tenant has a copy yet.</p>`,
+        })}
       </section>
       <p>${link(addressOf('rollouts'), 'All roll-outs')}</p>`;
   }
@@ -247,10 +245,11 @@ class PublishScreen extends Screen<Data> {
       ${
         tenants.length === 0
           ? nothing
-          : html`<section class="card"><h2>Tenants to look at</h2><div class="table" tabindex="0" role="group" aria-label="List"><table>
-              <thead><tr><th scope="col">Tenant</th><th scope="col">State</th><th scope="col">Why</th></tr></thead>
-              <tbody>${tenants.map(({ clientId, state: own, fault }) => html`<tr><td>${link(addressOf('tenants', [clientId]), clientId)}</td><td>${own}</td><td>${fault ?? ''}</td></tr>`)}</tbody>
-            </table></div></section>`
+          : html`<section class="card"><h2>Tenants to look at</h2>
+            ${list({
+              ...{ name: 'tenants', rows: tenants, columns: stateColumns, filters: stateFilters },
+              ...{ query: this.place.query, empty: '' },
+            })}</section>`
       }
       <p>${link(addressOf('rollouts'), 'All roll-outs')}</p>`;
   }
@@ -280,19 +279,57 @@ const changesIn = ({ unpublished }: TemplateHistory): TemplateResult =>
 
 const inWords = ({ path, kind }: Conflict): string => `${kindWords[kind]} ${path}`;
 
-const earlier = (rollouts: readonly Earlier[]): TemplateResult =>
-  rollouts.length === 0
-    ? html`<p class="soft">None yet.</p>`
-    : html`<div class="table" tabindex="0" role="group" aria-label="List"><table>
-        <thead><tr><th scope="col">Roll-out</th><th scope="col">Template</th><th scope="col">Version</th><th scope="col">Begun</th><th scope="col">By</th><th scope="col">State</th></tr></thead>
-        <tbody>${rollouts.map(
-          ({ id, template, version, state, startedAt, startedBy }) => html`<tr>
-            <td>${link(addressOf('rollouts', [id]), id.slice(0, 8))}</td><td>${template}</td><td><code>${version.slice(0, 8)}</code></td>
-            <td>${moment(startedAt)}</td><td>${personIn(startedBy)}</td>
-            <td>${badge(state, state === 'finished' ? 'good' : 'warn')}</td>
-          </tr>`,
-        )}</tbody>
-      </table></div>`;
+type Touched = Status['tenants'][number];
+
+const tenantColumn = {
+  title: 'Tenant',
+  of: ({ clientId }: { readonly clientId: string }) => link(addressOf('tenants', [clientId]), clientId),
+  text: ({ clientId }: { readonly clientId: string }) => clientId,
+};
+
+const planColumns: readonly Column<Planned>[] = [
+  tenantColumn,
+  {
+    title: 'Copy',
+    of: ({ status, fault }) =>
+      html`${badge(status, status === 'up-to-date' ? 'good' : fault === null ? 'plain' : 'bad')} ${fault ?? ''}`,
+    text: ({ status, fault }) => [status, fault].filter(Boolean).join(': '),
+  },
+  { title: 'Changed by the tenant', of: ({ isEdited }) => (isEdited ? 'yes' : 'no') },
+  { title: 'Conflicts', of: ({ conflicts }) => conflicts.map(inWords).join('; ') },
+];
+const planFilters: readonly Filter<Planned>[] = [
+  { name: 'copy', label: 'Copy', of: ({ status }) => status },
+  { name: 'changed', label: 'Changed by the tenant', of: ({ isEdited }) => (isEdited ? 'yes' : 'no') },
+];
+
+const stateColumns: readonly Column<Touched>[] = [
+  tenantColumn,
+  { title: 'State', of: ({ state }) => state },
+  { title: 'Why', of: ({ fault }) => fault ?? '' },
+];
+const stateFilters: readonly Filter<Touched>[] = [{ name: 'state', label: 'State', of: ({ state }) => state }];
+
+const earlierColumns: readonly Column<Earlier>[] = [
+  { title: 'Roll-out', of: ({ id }) => link(addressOf('rollouts', [id]), id.slice(0, 8)), text: ({ id }) => id },
+  { title: 'Template', of: ({ template }) => template },
+  {
+    title: 'Version',
+    of: ({ version }) => html`<code title=${version}>${version.slice(0, 8)}</code>`,
+    text: ({ version }) => version,
+  },
+  { title: 'Begun', of: ({ startedAt }) => moment(startedAt), text: ({ startedAt }) => startedAt },
+  { title: 'By', of: ({ startedBy }) => personIn(startedBy) },
+  {
+    title: 'State',
+    of: ({ state }) => badge(state, state === 'finished' ? 'good' : 'warn'),
+    text: ({ state }) => state,
+  },
+];
+const earlierFilters: readonly Filter<Earlier>[] = [
+  { name: 'of', label: 'Template', of: ({ template }) => template },
+  { name: 'state', label: 'State', of: ({ state }) => state },
+];
 
 const blocked = (unreadable: Plan['unreadable']): TemplateResult => html`<div class="failure" role="alert">
   <p><strong>It cannot be rolled out: it reads tables whose rows belong to nobody.</strong> ${link(addressOf('models'), 'Say whose they are')} first.</p>

@@ -1,7 +1,7 @@
 /** What queries took: the slowest and the failed ones of a day, with the database's plan, and the numbers of each tenant. */
 import { html, nothing, render, type TemplateResult } from 'lit';
 import { StudioError } from '../base/api.js';
-import { badge, type Column, link, list, moment, when } from '../base/kit.js';
+import { badge, type Column, type Filter, link, list, moment, when } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { listTenants, type Tenant } from '../base/tenants.js';
@@ -89,13 +89,13 @@ class QueriesScreen extends Screen<Data> {
   }
 
   #view(data: Data, view: string | undefined): TemplateResult {
-    const search = this.place.query.get('search') ?? '';
+    const { query } = this.place;
     if (view === 'tenants') {
       return list({
         name: 'use',
         rows: rowsOf(data),
         columns: useColumns,
-        search,
+        query,
         empty: html`<p>No tenant has asked yet.</p>`,
       });
     }
@@ -106,7 +106,8 @@ class QueriesScreen extends Screen<Data> {
       name: isFailed ? 'failed' : 'slowest',
       rows: isFailed ? data.failed : data.slowest,
       columns,
-      search,
+      filters: isFailed ? [...noteFilters, failureFilter] : noteFilters,
+      query,
       empty,
     });
   }
@@ -157,6 +158,12 @@ class QueriesScreen extends Screen<Data> {
     }
   }
 }
+
+const noteFilters: readonly Filter<Note>[] = [
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId ?? noTenant },
+  { name: 'source', label: 'Source', of: ({ datasource }) => datasource },
+];
+const failureFilter: Filter<Note> = { name: 'reason', label: 'Reason', of: ({ failure }) => failure ?? '' };
 
 const failureColumn: Column<Note> = {
   title: 'Reason',

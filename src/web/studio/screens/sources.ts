@@ -60,7 +60,7 @@ class SourcesScreen extends Screen<Data> {
         name: 'sources',
         rows: sources,
         columns: this.#columns,
-        search: this.place.query.get('search') ?? '',
+        query: this.place.query,
         empty: html`<h2>No source yet</h2><p>Connect the database of your product, with a user that may only read${uploads?.refusal === null ? ', or upload a file' : ''}.</p>`,
         actions: html`${add}`,
       })}`;
@@ -136,7 +136,6 @@ class SourcesScreen extends Screen<Data> {
     const mayBuild = hasRole(this.api.session, 'author');
     const uploaded = uploads?.sources.find((source) => source.name === name);
     const isUploaded = uploaded !== undefined;
-    const search = this.place.query.get('search') ?? '';
     return html`<div class="head">
         <h1>${name}</h1>${badge(kinds[datasourceType as Kind]?.title ?? datasourceType)}
         <span class="gap"></span>
@@ -147,7 +146,7 @@ class SourcesScreen extends Screen<Data> {
         name: 'tables',
         rows: tables,
         columns: tableColumns,
-        search,
+        query: this.place.query,
         empty: html`<h2>No tables</h2><p>The user of this source may read none. Grant it SELECT, then read the tables again.</p>`,
       })}
       <p>${link(addressOf('sources'), 'All sources')}</p>`;

@@ -36,7 +36,7 @@ class SystemScreen extends Screen<System> {
         <dl>${checks.map(({ name, isGood, fix }) => html`<dt>${name}</dt><dd>${isGood ? badge('works', 'good') : badge('fails', 'bad')} ${fix ?? (isGood ? '' : 'The log says why.')}</dd>`)}</dl>
       </section>
       <section class="card"><h2>Numbers since the start</h2>
-        ${list({ name: 'numbers', rows: numbers, columns, search: this.place.query.get('search') ?? '', empty: html`<p>None yet.</p>` })}
+        ${list({ name: 'numbers', rows: numbers, columns, query: this.place.query, empty: html`<p>None yet.</p>` })}
       </section>
       <section class="card"><h2>Configuration in force</h2>
         <p class="soft">Without secrets, which come from the environment.</p>

@@ -1,10 +1,10 @@
 /** The tenants: what each has, and what an operator can do about it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { badge, type Column, choice, confirmed, link, list, moment, when } from '../base/kit.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
+import { type Copy, type Erasure, type ErasureReport, listTenants, type Tenant } from '../base/tenants.js';
 import type { TenantUse } from './queries.js';
 
 type Data = {
@@ -18,6 +18,16 @@ const stateBadge = ({ state }: Tenant): TemplateResult =>
   badge(state, state === 'active' ? 'good' : state === 'suspended' ? 'warn' : 'bad');
 
 const nameOf = ({ clientId, tenantRef }: Tenant): string => clientId ?? `erased ${tenantRef.slice(0, 12)}`;
+
+const filters: readonly Filter<Tenant>[] = [
+  { name: 'state', label: 'State', of: ({ state }) => state, values: ['active', 'suspended', 'deleted'] },
+  {
+    name: 'provisioning',
+    label: 'Provisioning',
+    of: ({ outcome }) => outcome,
+    values: ['complete', 'unfinished', 'failed', 'none'],
+  },
+];
 
 class TenantsScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
@@ -41,25 +51,14 @@ class TenantsScreen extends Screen<Data> {
     const [id] = this.place.rest;
     const one = id === undefined ? undefined : tenants.find(({ clientId }) => clientId === id);
     if (id !== undefined) return one === undefined ? unknown(id, erasure) : this.#one(one, use);
-    const state = this.place.query.get('state') ?? '';
-    const provisioning = this.place.query.get('provisioning') ?? '';
     return html`<div class="head">
         <h1>Tenants</h1>
         <p>Each customer whose users logged in, or that a hook announced.</p>
       </div>
-      <div class="toolbar">${choice('state', 'State', ['active', 'suspended', 'deleted'], state)}${choice('provisioning', 'Provisioning', ['complete', 'unfinished', 'failed', 'none'], provisioning)}</div>
       ${list({
-        name: 'tenants',
-        rows: tenants.filter(
-          (tenant) =>
-            (state === '' || tenant.state === state) && (provisioning === '' || tenant.outcome === provisioning),
-        ),
-        columns: this.#columns,
-        search: this.place.query.get('search') ?? '',
-        empty:
-          tenants.length === 0
-            ? html`<h2>No tenants yet</h2><p>A tenant appears here when its first user opens a page with a dashboard.</p>`
-            : html`<h2>No tenant is like this</h2><p>${link(addressOf('tenants'), 'All tenants')}</p>`,
+        ...{ name: 'tenants', rows: tenants, columns: this.#columns, filters },
+        query: this.place.query,
+        empty: html`<h2>No tenants yet</h2><p>A tenant appears here when its first user opens a page with a dashboard.</p>`,
       })}`;
   }
 
@@ -100,7 +99,10 @@ class TenantsScreen extends Screen<Data> {
       </div>
       <section class="card">
         <h2>Dashboards</h2>
-        ${tenant.dashboards.length === 0 ? html`<p class="soft">None yet.</p>` : copies(tenant)}
+        ${list({
+          ...{ name: 'dashboards', rows: tenant.dashboards, columns: copyColumns, query: this.place.query },
+          empty: html`<p class="soft">None yet.</p>`,
+        })}
       </section>
       ${usageOf(tenant, use)}
       <p>${link(addressOf('queries', ['tenants'], { search: nameOf(tenant) }), 'What its queries took')}</p>
@@ -142,24 +144,26 @@ class TenantsScreen extends Screen<Data> {
   }
 }
 
-const copies = ({
-  dashboards,
-}: Tenant): TemplateResult => html`<div class="table" tabindex="0" role="group" aria-label="List">
-  <table>
-    <thead><tr><th scope="col">Template</th><th scope="col">Dashboard</th><th scope="col">Version</th><th scope="col">Step</th><th scope="col">Verified</th></tr></thead>
-    <tbody>
-      ${dashboards.map(
-        ({ template, dashboardId, templateVersion, step, verifiedAt }) => html`<tr>
-          <td>${link(addressOf('dashboards', [template]), template)}</td>
-          <td><code>${dashboardId}</code></td>
-          <td><code>${templateVersion?.slice(0, 8) ?? ''}</code></td>
-          <td>${badge(step, step === 'ready' ? 'good' : 'warn')}</td>
-          <td>${when(verifiedAt)}</td>
-        </tr>`,
-      )}
-    </tbody>
-  </table>
-</div>`;
+const copyColumns: readonly Column<Copy>[] = [
+  {
+    title: 'Template',
+    of: ({ template }) => link(addressOf('dashboards', [template]), template),
+    text: ({ template }) => template,
+  },
+  {
+    title: 'Dashboard',
+    of: ({ dashboardId }) => html`<code>${dashboardId}</code>`,
+    text: ({ dashboardId }) => dashboardId,
+  },
+  {
+    title: 'Version',
+    of: ({ templateVersion }) =>
+      html`<code title=${templateVersion ?? ''}>${templateVersion?.slice(0, 8) ?? ''}</code>`,
+    text: ({ templateVersion }) => templateVersion ?? '',
+  },
+  { title: 'Step', of: ({ step }) => badge(step, step === 'ready' ? 'good' : 'warn'), text: ({ step }) => step },
+  { title: 'Verified', of: ({ verifiedAt }) => moment(verifiedAt), text: ({ verifiedAt }) => verifiedAt ?? '' },
+];
 
 /** What its users asked for: tokens of all time from the audit, queries of this process. */
 const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): TemplateResult => {

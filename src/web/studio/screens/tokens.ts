@@ -1,7 +1,7 @@
 /** The guest tokens that are in use, and how to end them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { type Column, confirmed, link, list, moment } from '../base/kit.js';
+import { type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
 import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
@@ -23,10 +23,8 @@ class TokensScreen extends Screen<readonly Token[]> {
     const mayRevoke = hasRole(this.api.session, 'support');
     return html`<div class="head"><h1>Guest tokens</h1><p>Each page with charts uses one. Only the hash of a token is stored.</p></div>
       ${list({
-        name: 'tokens',
-        rows: tokens,
+        ...{ name: 'tokens', rows: tokens, filters, query: this.place.query },
         columns: [...columns, ...(mayRevoke ? [this.#revoking] : [])],
-        search: this.place.query.get('search') ?? '',
         empty: html`<h2>No token is in use</h2>`,
         actions: mayRevoke
           ? html`<button type="button" class="danger" ?disabled=${this.isBusy} @click=${() => void this.#revokeAll()}>End all</button>`
@@ -59,6 +57,22 @@ class TokensScreen extends Screen<readonly Token[]> {
   }
 }
 
+const filters: readonly Filter<Token>[] = [
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  {
+    name: 'use',
+    label: 'Use',
+    of: ({ lastUsedAt }) => (lastUsedAt === null ? 'not yet used' : 'used'),
+    values: ['used', 'not yet used'],
+  },
+  {
+    name: 'end',
+    label: 'Ends',
+    of: ({ expiresAt }) => (expiresAt === null ? 'never' : 'by itself'),
+    values: ['by itself', 'never'],
+  },
+];
+
 const columns: readonly Column<Token>[] = [
   {
     title: 'Tenant',
@@ -67,7 +81,11 @@ const columns: readonly Column<Token>[] = [
   },
   { title: 'Made', of: ({ createdAt }) => moment(createdAt), text: ({ createdAt }) => createdAt },
   { title: 'Ends', of: ({ expiresAt }) => moment(expiresAt, 'never'), text: ({ expiresAt }) => expiresAt ?? 'never' },
-  { title: 'Last used', of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet') },
+  {
+    title: 'Last used',
+    of: ({ lastUsedAt }) => moment(lastUsedAt, 'not yet'),
+    text: ({ lastUsedAt }) => lastUsedAt ?? 'not yet',
+  },
 ];
 
 customElements.define('studio-tokens', TokensScreen);
