@@ -834,6 +834,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     'tenants/LAX',
     'tokens',
     'keys',
+    'queries',
     'audit',
     'health',
   ];

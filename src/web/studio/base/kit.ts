@@ -126,7 +126,7 @@ export const list = <Row>(asked: List<Row>): TemplateResult => {
   const ofFilters = rows.filter((row) => wanted.every(({ filter, value }) => value === '' || filter.of(row) === value));
   const shown = filtered(ofFilters, columns, search);
   const isNarrow = search !== '' || wanted.some(({ value }) => value !== '');
-  return html`<div class="toolbar">
+  return html`<div class="toolbar narrowing">
       ${wanted.map(({ filter, value }) => choice(filter, rows, value))}
       <input type="search" aria-label="Search ${name}" placeholder="Search" .value=${search} @input=${setSearch} />
       <span class="count" role="status">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>

@@ -217,7 +217,7 @@ class SearchPart extends LitElement {
     const { kind, hits, next, isAway } = group;
     const title = titles[kind] ?? kind;
     return html`<section aria-label=${title}>
-      <h2>${title}</h2>
+      <h2 class="kind">${title}</h2>
       ${isAway ? html`<p class="soft">These cannot be searched now.</p>` : nothing}
       <ul>${hits.map((hit) => {
         const address = addressOfHit(kind, hit);
