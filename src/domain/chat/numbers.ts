@@ -36,6 +36,10 @@ const isSame = (said: number, known: number): boolean => {
   return decimals <= 20 && Number(other.toFixed(decimals)) === one;
 };
 
+/** A text without what it quotes. */
+export const withoutQuoted = (text: string, quoted: readonly string[]): string =>
+  quoted.toSorted((one, other) => other.length - one.length).reduce((left, each) => left.replaceAll(each, ' '), text);
+
 /** Every number in a text, with all that its writing can mean. */
 export const numbersIn = (text: string): readonly (readonly number[])[] =>
   [...text.matchAll(written)].map(([number]) => meanings(number)).filter((all) => all.some(Number.isFinite));

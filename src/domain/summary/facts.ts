@@ -114,7 +114,23 @@ export const factsOf = (chart: GuestChart, answer: MetricAnswer): readonly Fact[
   return (isOverTime ? overTime(measure, reads) : byGroup(measure, reads, isSum)).slice(0, most);
 };
 
-const readNumbers = ({ at, value }: Read): readonly (number | Cell)[] => [value, ...at.map((one) => one.value)];
+/** Text with words, unlike a date. It may say anything, so its digits are no values. */
+const isWording = (value: Cell): value is string => typeof value === 'string' && /\p{L}{2}/u.test(value);
+
+const readNumbers = ({ at, value }: Read): readonly (number | Cell)[] => [
+  value,
+  ...at.map((one) => one.value).filter((label) => !isWording(label)),
+];
+
+const readsOf = (fact: Fact): readonly Read[] => {
+  if (fact.kind === 'value') return [];
+  return 'before' in fact ? [fact.now, fact.before] : [fact.now];
+};
+
+/** The names of groups that are in words. A text about the facts may quote them whole. */
+export const labelsOf = (facts: readonly Fact[]): readonly string[] => [
+  ...new Set(facts.flatMap(readsOf).flatMap(({ at }) => at.map(({ value }) => value).filter(isWording))),
+];
 
 /** Every value of the facts, for the check of a text about them. */
 export const valuesOf = (facts: readonly Fact[]): readonly unknown[] =>

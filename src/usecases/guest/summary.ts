@@ -1,7 +1,7 @@
 /** Summarises cards from what the guest's own queries answer. A model writes a text only where it may read rows. */
 import type { Assistant } from '../../domain/chat/assistant.js';
 import { type Model, modelsOf } from '../../domain/chat/model.js';
-import { hasOnlyKnownNumbers } from '../../domain/chat/numbers.js';
+import { hasOnlyKnownNumbers, withoutQuoted } from '../../domain/chat/numbers.js';
 import { knownNumbers, readText } from '../../domain/chat/tool-results.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
@@ -10,7 +10,7 @@ import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
-import { factsOf, valuesOf } from '../../domain/summary/facts.js';
+import { factsOf, labelsOf, valuesOf } from '../../domain/summary/facts.js';
 import {
   type MetricSummary,
   type Summary,
@@ -89,7 +89,8 @@ const write = async (
     note(reply.tokens, 'text');
     const text = readText(reply.text);
     const known = knownNumbers([named.map(({ name }) => name), summaries.map(({ facts }) => valuesOf(facts))]);
-    return text !== null && hasOnlyKnownNumbers(text, known) ? text : null;
+    const labels = summaries.flatMap(({ facts }) => labelsOf(facts));
+    return text !== null && hasOnlyKnownNumbers(withoutQuoted(text, labels), known) ? text : null;
   } catch (error) {
     if (!(error instanceof Refusal) || !withoutText.has(error.code)) throw error;
     note(0, 'failed');
