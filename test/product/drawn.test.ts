@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import readXlsx from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasOffice, sheetsByOffice } from '../suites/office.js';
 import { hasChromium } from '../web/chromium.js';
 import { makeBoards, mintFor } from './card-board.js';
 import { ask, login, manager, openDashboard } from './guest.js';
@@ -124,6 +125,52 @@ describe.skipIf(!hasChromium())('files of the product', { timeout: 120_000 }, ()
     const { data } = await ask(product, token, dashboardId, 'Days', { crossFilter });
     expect(days?.data.length).toBe(data.length + 1);
   });
+
+  test.runIf(hasPoppler)('each row of a drawn table is in its PDF, as the answer has it', async () => {
+    const text = await textOfPdf(await fileOf(`metrics/${ids.States}/pdf`, { dashboardId }), 'table');
+    const { data } = await ask(product, token, dashboardId, 'States');
+    expect(data.length).toBeGreaterThan(10);
+    const shown = (value: number, digits: number) =>
+      value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const lines = data.map(({ State, Flights, 'Average delay': delay }) =>
+      [State, shown(Number(Flights), 0), shown(Number(delay), Math.abs(Number(delay)) < 1 ? 2 : 1)].join(' '),
+    );
+    const places = lines.map((line) => text.indexOf(line));
+    expect(lines.filter((_, index) => places[index] === -1)).toEqual([]);
+    expect(places).toEqual(places.toSorted((a, b) => Number(a) - Number(b)));
+  });
+
+  test.skipIf(!hasOffice())(
+    'LibreOffice reads in a workbook what the cards answer: text, numbers and dates',
+    async () => {
+      const timezone = 'America/Los_Angeles';
+      const there = await mintFor(product, { isEnableDownloadMetrics: true }, { timezone });
+      const names = ['States', 'Months', 'Days', 'Total'];
+      const answer = await fetch(`${product.url}/api/v2/guest/dashboards/${dashboardId}/xlsx`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${there}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ metrics: names.map((name) => ({ metricId: ids[name] })) }),
+      });
+      expect(answer.status).toBe(200);
+      const sheets = await sheetsByOffice(new Uint8Array(await answer.arrayBuffer()));
+      expect(sheets.get('About')?.join('\n')).toContain(`"Time zone","${timezone}"`);
+      for (const name of names) {
+        const { data, metaData } = await ask(product, there, dashboardId, name);
+        const [titles, ...lines] = sheets.get(name) ?? [];
+        expect(titles).toBe(metaData.columns.map((column) => JSON.stringify(column.name)).join(','));
+        // LibreOffice shows fifteen digits. Text is in quotes, and a date is not.
+        const cell = (value: unknown) => {
+          if (typeof value === 'number') return Number(value.toPrecision(15));
+          return /^\d{4}-\d\d-\d\d$/.test(String(value)) ? value : JSON.stringify(value);
+        };
+        const isNumber = (text: string) => /^-?[\d.]+(?:E[+-]\d+)?$/.test(text);
+        // It shows a month by its first day.
+        const plain = (text: string) => text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$1-$2');
+        const read = lines.map((line) => line.split(',').map((text) => (isNumber(text) ? Number(text) : plain(text))));
+        expect(read).toEqual(data.map((row) => metaData.columns.map((column) => cell(row[column.name]))));
+      }
+    },
+  );
 
   test('more drawings at once than a client may have are refused with 429 and a time to try again', async () => {
     const asked = Array.from({ length: 8 }, () => answerTo(`dashboards/${dashboardId}/pdf`, {}));
