@@ -6,6 +6,7 @@ import type { DemoBundle } from '../demo/bundle.js';
 import { prepareFlightsData } from '../demo/flights-data.js';
 import type { Clock } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
+import type { ReadLive } from '../domain/query/live.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import type { ResultCacheOptions } from '../engine/cache/result-cache.js';
 import { engineLimits } from '../engine/connections/limits.js';
@@ -26,6 +27,8 @@ export type OpenedEngine = {
   readonly close: () => Promise<void>;
   /** What queries took, for operators. */
   readonly queries: ReadQueries;
+  /** What runs, waits and is kept now, for operators. */
+  readonly live: ReadLive;
 };
 
 type EngineParts = {
@@ -56,8 +59,13 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     databaseUrl: settings.databaseUrl,
   });
   const rows = runsService ? await openSharedRows(settings, log) : null;
+  let live: ReadLive = () => ({ sources: [], cache: null });
   const engine = createEngine({
     log,
+    now: () => parts.clock.now(),
+    live: (read) => {
+      live = read;
+    },
     watch: queries,
     assertReachable,
     cache: cacheOptions(parts, rows),
@@ -65,7 +73,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
     ...engineLimits(settings),
   });
   const opened = flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
-  return { ...opened, queries, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
+  return { ...opened, queries, live, close: () => closeAll([opened.engine.close, async () => rows?.close()]) };
 };
 
 const commandTimeoutMs = 500;

@@ -15,6 +15,7 @@ import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
+import type { ReadLive } from '../domain/query/live.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
@@ -120,7 +121,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const metrics = createMetrics();
   const { registry } = metrics;
   const { encryptionKey } = credentials;
-  const [{ engine, prepare, queries }, metadata, shared] = await Promise.all([
+  const [{ engine, prepare, queries, live }, metadata, shared] = await Promise.all([
     resources.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
     resources.add(openConfiguredMetadata(config, halves, encryptionKey, log)),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
@@ -135,7 +136,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
     bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
     loading,
   ]);
-  const fronts = { config, credentials, service, shared, metadata, context, registry, queries };
+  const fronts = { config, credentials, service, shared, metadata, context, registry, queries, live };
   const { gateway, routers, studioLink, readiness } = await openFronts({ ...fronts, mail }, assets, resources);
   metadata.startMarking();
   const document = () => createOpenApi(operations, context);
@@ -323,6 +324,7 @@ const pageOf = (assets: Assets): RequestHandler => {
 type PartsOfGateway = {
   readonly config: Config;
   readonly queries: ReadQueries;
+  readonly live: ReadLive;
   readonly credentials: Credentials;
   /** Null: it runs in another process. */
   readonly service: Service | null;

@@ -1,5 +1,6 @@
 /** Reads what Studio shows of this process. */
 import type { Registry } from 'prom-client';
+import type { ReadLive } from '../domain/query/live.js';
 import type { Config } from '../platform/config.js';
 import type { Check, Readiness } from '../platform/readiness.js';
 import { type ReadSystem, type SystemNumber, withoutSecrets } from '../studio/system.js';
@@ -10,6 +11,7 @@ type Parts = {
   readonly checks: readonly Check[];
   readonly readiness: Readiness;
   readonly registry: Registry;
+  readonly live: ReadLive;
 };
 
 /** The product's own counts and levels, each added up over its labels. Durations have too many numbers for a list. */
@@ -21,12 +23,12 @@ const readNumbers = async (registry: Registry): Promise<readonly SystemNumber[]>
 };
 
 export const createReadSystem =
-  ({ version, config, checks, readiness, registry }: Parts): ReadSystem =>
+  ({ version, config, checks, readiness, registry, live }: Parts): ReadSystem =>
   async () => {
     const [failed, numbers] = await Promise.all([readiness.failed(), readNumbers(registry)]);
     const describe = ({ name }: Check) => {
       const isGood = !failed.includes(name);
       return { name, isGood, fix: isGood ? null : (readiness.fixOf(name) ?? null) };
     };
-    return { version, checks: checks.map(describe), settings: withoutSecrets(config.settings), numbers };
+    return { version, checks: checks.map(describe), settings: withoutSecrets(config.settings), numbers, live: live() };
   };

@@ -14,6 +14,7 @@ import type {
   Reads,
   RequestSignal,
 } from '../domain/query/engine.js';
+import type { LiveEngine, LiveSource, ReadLive } from '../domain/query/live.js';
 import { breathe } from '../platform/breathe.js';
 import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
@@ -43,7 +44,12 @@ const underlyingRows = 1000;
 const optionRows = 100;
 
 export type EngineOptions = DatabasesOptions &
-  RowsOptions & { readonly limits?: AnswerLimits; readonly watch?: QueryWatch | undefined };
+  RowsOptions & {
+    readonly limits?: AnswerLimits;
+    readonly watch?: QueryWatch | undefined;
+    /** Receives what reads the state of the engine. */
+    readonly live?: (read: ReadLive) => void;
+  };
 
 /** Opens each datasource at the first question about it. Errors of drivers go to `log`, never to the caller. */
 export const createEngine = (options: EngineOptions): Engine => {
@@ -53,6 +59,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   const planCache = createPlanCache();
   const { log, watch } = options;
   const parts: Parts = { databases, rows, limits, planCache, log, watch };
+  options.live?.(() => liveOf(parts));
   const until = (signal: RequestSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
@@ -73,6 +80,19 @@ export const createEngine = (options: EngineOptions): Engine => {
     },
     close: () => closeAll([databases.close, rows.close]),
   };
+};
+
+const liveOf = ({ databases, rows }: Pick<Parts, 'databases' | 'rows'>): LiveEngine => {
+  const queues = rows.queues();
+  const sources = databases.live().map((source): LiveSource => {
+    const of = (wanted: 'query' | 'download') => {
+      const own = queues.filter(({ datasourceId, kind }) => datasourceId === source.id && kind === wanted);
+      const sum = (what: 'running' | 'waiting') => own.reduce((total, queue) => total + queue[what], 0);
+      return { running: sum('running'), waiting: sum('waiting') };
+    };
+    return { ...source, queries: of('query'), downloads: of('download') };
+  });
+  return { sources, cache: rows.cache() };
 };
 
 type Parts = {

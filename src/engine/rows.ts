@@ -1,6 +1,7 @@
 /** Rows of tenant-scoped plans: from the result cache, or read from the database in the client's turn. A cache hit does not wait in the queue. */
 import type { Datasource } from '../domain/organization.js';
 import type { MetricQuestion } from '../domain/query/engine.js';
+import type { LiveEngine, LiveQueue } from '../domain/query/live.js';
 import { systemTiming } from '../platform/timing.js';
 import {
   type CacheOutcome,
@@ -30,6 +31,9 @@ export type RowsOptions = {
   readonly metrics?: EngineMetrics | undefined;
 };
 
+/** What runs and waits at one database of a datasource. */
+type RowsQueue = LiveQueue & { readonly datasourceId: string; readonly kind: Kind };
+
 export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
   /** Runs the work in the client's turn among downloads. Never cached. */
   readonly download: <R>(
@@ -38,6 +42,8 @@ export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient
     work: () => Promise<R>,
     signal?: AbortSignal | undefined,
   ) => Promise<R>;
+  readonly queues: () => readonly RowsQueue[];
+  readonly cache: () => LiveEngine['cache'];
 };
 
 const keepNothing: Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'close' | 'bytes'> = {
@@ -67,6 +73,12 @@ export const createRows = (options: RowsOptions): Rows => {
   return {
     ...keeping,
     download: queued('download'),
+    queues: () =>
+      queues.count().map(({ database, ...queue }) => {
+        const [datasourceId, , kind]: [string, string, Kind] = JSON.parse(database);
+        return { datasourceId, kind, ...queue };
+      }),
+    cache: () => (cache === undefined ? null : { bytes: bytes(), maxBytes: cache.maxBytes }),
     load: (parts, make, signal) => {
       const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
         query(parts.question, parts.plan, () => make(ended), ended);

@@ -1,4 +1,5 @@
 /** What an operator sees of the running process: its checks, its settings without secrets, and its numbers. */
+import type { LiveEngine } from '../domain/query/live.js';
 
 export type SystemNumber = { readonly name: string; readonly help: string; readonly value: number };
 
@@ -7,6 +8,7 @@ export type System = {
   readonly checks: readonly { readonly name: string; readonly isGood: boolean; readonly fix: string | null }[];
   readonly settings: unknown;
   readonly numbers: readonly SystemNumber[];
+  readonly live: LiveEngine;
 };
 
 export type ReadSystem = () => Promise<System>;

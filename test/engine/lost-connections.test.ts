@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
+import type { ReadLive } from '../../src/domain/query/live.js';
 import { findUnavailable } from '../../src/domain/unavailable.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Relay, startRelay } from './relay.js';
@@ -62,13 +63,17 @@ describe.each(kinds)('%s', (kind) => {
   let place: Place;
   let relay: Relay;
   let engine: Engine;
+  let readLive: ReadLive;
   beforeAll(async () => {
     builder = await createBuilder(kind);
     place = await builder.build('lost', [{ name: 'notes', columns: { text: 'VARCHAR' }, rows: [['first']] }]);
     const source = place.datasource as Datasource & ServerConnection;
     relay = await startRelay(source);
     place = { ...place, datasource: { ...source, host: relay.host, port: relay.port } as Datasource };
-    ({ engine } = createLoggedEngine());
+    const live = (read: ReadLive) => {
+      readLive = read;
+    };
+    ({ engine } = createLoggedEngine({ live }));
   });
   afterAll(async () => {
     await engine?.close();
@@ -113,7 +118,10 @@ describe.each(kinds)('%s', (kind) => {
     const refusal = await ask().catch((error: unknown) => error);
     expect(refusal).toMatchObject({ name: 'Refusal', code: 'METRIC_QUERY_ERROR' });
     expect(findUnavailable(refusal)?.reason).toBe('datasource-lost');
+    const lastError = () => readLive().sources[0]?.lastError;
+    expect(lastError()).toMatchObject({ reason: 'datasource-lost', isOver: false });
     await relay.open();
     expect(await rows()).toEqual([{ text: 'first' }]);
+    expect(lastError()).toMatchObject({ reason: 'datasource-lost', isOver: true });
   });
 });

@@ -1,6 +1,7 @@
 /** What operators see of queries: numbers for each client, slow and failed ones, and the database's plan without values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
+import type { ReadLive } from '../../src/domain/query/live.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createQueryWatch, type QueryWatch, withoutValues } from '../../src/engine/run/query-watch.js';
@@ -106,6 +107,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   let place: Place;
   let engine: Engine;
   let watch: QueryWatch;
+  let readLive: ReadLive;
 
   beforeAll(async () => {
     builder = await createBuilder(kind);
@@ -130,11 +132,32 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
     watch = createQueryWatch(clock());
     const log = { warn: () => undefined, error: () => undefined };
-    engine = createEngine({ log, assertReachable: async () => undefined, watch });
+    const live = (read: ReadLive) => {
+      readLive = read;
+    };
+    engine = createEngine({ log, assertReachable: async () => undefined, watch, live, now: clock().now });
   });
   afterAll(async () => {
     await engine.close();
     await builder.remove();
+  });
+
+  it('shows connections and queues as they are now, without a tenant and without a query', async () => {
+    expect(readLive()).toEqual({ sources: [], cache: null });
+    const { batches } = await engine.stream(question(place, mart, 'tenant-a', sales));
+    const seen = [];
+    for await (const _ of batches) seen.push(readLive().sources[0]);
+    expect(seen[0]).toMatchObject({ name: place.datasource.name, type: kind, databases: 1, lastError: null });
+    expect(seen[0]).toMatchObject({ downloads: { running: 1, waiting: 0 }, queries: { running: 0, waiting: 0 } });
+    expect(seen[0]?.connections).toMatchObject({ busy: 1, waiting: 0 });
+    expect(seen[0]?.openSince).toEqual(clock().now());
+    const [after] = readLive().sources;
+    expect(after).toMatchObject({ downloads: { running: 0, waiting: 0 }, connections: { busy: 0 } });
+    expect(after?.connections.open).toBeGreaterThan(0);
+    expect(JSON.stringify(readLive())).not.toMatch(/tenant-a|sales/);
+    await engine.forget(place.datasource.id);
+    expect(readLive().sources).toEqual([]);
+    await engine.forgetClient('app', 'tenant-a');
   });
 
   it('notes a query with its client, and explains it without its values', async () => {

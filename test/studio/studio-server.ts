@@ -263,7 +263,13 @@ export const startStudioServer = async (
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
+    readSystem: async () => ({
+      version: '1.2.3',
+      checks: [],
+      settings: {},
+      numbers: [],
+      live: { sources: [], cache: null },
+    }),
     queries: {
       read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),

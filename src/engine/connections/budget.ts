@@ -3,9 +3,13 @@
  * databases. At the limit, the connection idle the longest is closed. Where none is idle, the caller waits, for a
  * limited time.
  */
+import type { LiveConnections } from '../../domain/query/live.js';
 import { createWaitQueue, type WaitLimits, type WaitQueue } from './pool.js';
 
-export type ConnectionBudget = { readonly permitsOf: (datasourceId: string) => Permits };
+export type ConnectionBudget = {
+  readonly permitsOf: (datasourceId: string) => Permits;
+  readonly count: (datasourceId: string) => LiveConnections;
+};
 
 export type Permits = {
   /**
@@ -40,6 +44,7 @@ const createTally = ({ maxConnections, maxConnectionsPerDatasource }: BudgetLimi
   let total = 0;
   const hasRoomIn = (id: string): boolean => (taken.get(id) ?? 0) < maxConnectionsPerDatasource;
   return {
+    of: (id: string): number => taken.get(id) ?? 0,
     hasRoom: (id: string): boolean => total < maxConnections && hasRoomIn(id),
     /** Whether releasing a permit of `permitOf` makes room for datasource `id`. */
     helps: (permitOf: string, id: string): boolean => permitOf === id || hasRoomIn(id),
@@ -65,6 +70,7 @@ const createIdle = ({ helps }: Tally) => {
   return {
     add: (permit: Permit, connection: IdleConnection): Map<Permit, IdleConnection> => idle.set(permit, connection),
     remove: (permit: Permit): boolean => idle.delete(permit),
+    of: (id: string): number => [...idle.values()].filter(({ datasourceId }) => datasourceId === id).length,
     evict,
     /** Evicts an idle connection whose permit makes room for this datasource. */
     evictFor: (id: string): void => {
@@ -126,5 +132,11 @@ export const createConnectionBudget = (limits: BudgetLimits): ConnectionBudget =
   };
 
   const isFree = (id: string): boolean => tally.hasRoom(id) && (waiting.get(id)?.line.isEmpty() ?? true);
-  return { permitsOf: (id) => ({ acquire: async (signal) => (isFree(id) ? createFor(id) : waitFor(id, signal)) }) };
+  return {
+    permitsOf: (id) => ({ acquire: async (signal) => (isFree(id) ? createFor(id) : waitFor(id, signal)) }),
+    count: (id) => {
+      const open = tally.of(id);
+      return { open, busy: open - idle.of(id), waiting: waiting.get(id)?.line.size() ?? 0 };
+    },
+  };
 };

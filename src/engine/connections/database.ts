@@ -3,6 +3,7 @@ import type { TenantScope } from '../../domain/datamart/tenant.js';
 import type { Log as EventLog } from '../../domain/log-events.js';
 import type { Datasource } from '../../domain/organization.js';
 import { type AnswerColumn, type Cell, statementRefused } from '../../domain/query/engine.js';
+import type { LiveConnections } from '../../domain/query/live.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Catalog } from '../databases/catalog.js';
@@ -59,6 +60,8 @@ export type OpenedDatabase = {
   readonly describe: (databases: readonly string[]) => Promise<readonly SourceTable[]>;
   /** Databases and schemas of its server that may belong to clients, without the system's and its own. */
   readonly listClientDatabases: () => Promise<ClientDatabases>;
+  /** Connections that are no part of the budget, such as those to a file. Left out: it has none. */
+  readonly count?: () => LiveConnections;
   /** Waits for running statements. */
   readonly close: () => Promise<void>;
 };

@@ -9,6 +9,8 @@ export type Pool<T> = {
    * aborts while waiting.
    */
   readonly use: <R>(work: (item: T) => Promise<R>, signal?: AbortSignal) => Promise<R>;
+  /** Items in use, and callers that wait for one. */
+  readonly count: () => { readonly busy: number; readonly waiting: number };
   /** Resolves when no item is in use and no caller waits. */
   readonly drain: () => Promise<void>;
 };
@@ -26,6 +28,7 @@ export type WaitQueue<T> = {
   /** Gives the item to the first caller; false where none waits. */
   readonly serve: (item: T) => boolean;
   readonly isEmpty: () => boolean;
+  readonly size: () => number;
 };
 
 const busy = (): Refusal =>
@@ -68,6 +71,7 @@ export const createWaitQueue = <T>({ maxWaiting, waitMs }: WaitLimits): WaitQueu
       return true;
     },
     isEmpty: () => waiting.size === 0,
+    size: () => waiting.size,
   };
 };
 
@@ -99,6 +103,7 @@ export const createPool = <T>(
       run.then(forget, forget);
       return run;
     },
+    count: () => ({ busy: items.length - free.length, waiting: line.size() }),
     drain: async () => {
       while (running.size > 0) await Promise.allSettled(running);
     },

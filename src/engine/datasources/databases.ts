@@ -1,8 +1,10 @@
 import type { Datasource } from '../../domain/organization.js';
 import type { Engine } from '../../domain/query/engine.js';
+import type { LiveConnections, LiveSource } from '../../domain/query/live.js';
 import { Refusal } from '../../domain/refusal.js';
+import { findUnavailable } from '../../domain/unavailable.js';
 import { closeAll } from '../../platform/close-all.js';
-import { createConnectionBudget } from '../connections/budget.js';
+import { type ConnectionBudget, createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
 import { usualLimits } from '../connections/limits.js';
 import { maxWaiting } from '../connections/pool.js';
@@ -35,6 +37,8 @@ export type Databases = {
   /** The client databases that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly listClientDatabases: Engine['listClientDatabases'];
   readonly forget: (datasourceId: string) => Promise<void>;
+  /** The datasources that are open, or failed since the start. */
+  readonly live: () => readonly LiveDatabases[];
   /** Waits for what runs. */
   readonly close: () => Promise<void>;
 };
@@ -63,12 +67,18 @@ export type DatabasesOptions = {
   readonly maxConnectionsPerClient?: number;
   /** How long a question waits for a connection. */
   readonly waitMs?: number;
+  /** Left out: the clock of this process. */
+  readonly now?: () => Date;
 };
 
 type Entry = {
   readonly key: string;
   readonly datasourceId: string;
+  readonly datasource: Datasource;
+  readonly openSince: Date;
   readonly opening: Promise<OpenedDatabase>;
+  /** Undefined until it is open. */
+  readonly opened: () => OpenedDatabase | undefined;
   readonly places: Places;
   readonly running: Set<Promise<unknown>>;
   idle: NodeJS.Timeout | undefined;
@@ -96,6 +106,8 @@ type Entries = {
   /** Marks the entry as idle. It is closed after `idleMs`, or earlier where another database needs its place. */
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
+  readonly all: () => readonly Entry[];
+  readonly count: ConnectionBudget['count'];
 };
 
 /** Closes the database after its running work. */
@@ -107,14 +119,14 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 };
 
 /** How an entry is opened. */
-const createOpening = (options: DatabasesOptions): Entries['find'] => {
-  const { log, connectTimeoutMs = 10_000 } = options;
+const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count'> => {
+  const { log, connectTimeoutMs = 10_000, now = () => new Date() } = options;
   const { timeoutMs, streamMs, waitMs, maxConnections, maxConnectionsPerDatasource, maxConnectionsPerClient } = {
     ...usualLimits,
     ...options,
   };
   const budget = createConnectionBudget({ maxWaiting, waitMs, maxConnections, maxConnectionsPerDatasource });
-  return (datasource, client) => {
+  const find: Entries['find'] = (datasource, client) => {
     const isClients = client?.level === 'DATABASE';
     const placed = datasourceFor(datasource, client);
     const connections = isClients
@@ -122,20 +134,31 @@ const createOpening = (options: DatabasesOptions): Entries['find'] => {
       : maxConnectionsPerDatasource;
     const permits = budget.permitsOf(datasource.id);
     const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, permits });
+    let opened: OpenedDatabase | undefined;
+    opening.then(
+      (database) => {
+        opened = database;
+      },
+      () => {},
+    );
     return {
       key: keyOf(placed),
       datasourceId: datasource.id,
+      datasource,
+      openSince: now(),
       opening,
+      opened: () => opened,
       places: createCatalogCache(opening, datasource),
       running: new Set(),
       idle: undefined,
     };
   };
+  return { find, count: budget.count };
 };
 
 const createEntries = (options: DatabasesOptions): Entries => {
   const { log, idleMs = 300_000, limit = 100 } = options;
-  const make = createOpening(options);
+  const { find: make, count } = createOpening(options);
   const entries = new Map<string, Entry>();
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
@@ -154,6 +177,8 @@ const createEntries = (options: DatabasesOptions): Entries => {
   const findOpen = (datasource: Datasource, client: ClientDatabaseRef | null): Entry | undefined =>
     entries.get(keyOf(datasourceFor(datasource, client)));
   return {
+    all: () => [...entries.values()],
+    count,
     isOpen: (datasource, client) => findOpen(datasource, client) !== undefined,
     find: (datasource, client) => {
       const known = findOpen(datasource, client);
@@ -176,18 +201,22 @@ const createEntries = (options: DatabasesOptions): Entries => {
   };
 };
 
-export const createDatabases = (options: DatabasesOptions): Databases => {
-  const { log, assertReachable } = options;
-  const { find, isOpen, rest, retireAll } = createEntries(options);
-  let isClosed = false;
-  const lend = async <R>(
-    datasource: Datasource,
-    client: ClientDatabaseRef | null,
-    work: (entry: Entry) => Promise<R>,
-  ): Promise<R> => {
+type Lend = <R>(
+  datasource: Datasource,
+  client: ClientDatabaseRef | null,
+  work: (entry: Entry) => Promise<R>,
+) => Promise<R>;
+
+const createLend =
+  (
+    { find, isOpen, rest }: Entries,
+    assertReachable: DatabasesOptions['assertReachable'],
+    assertOpen: () => void,
+  ): Lend =>
+  async (datasource, client, work) => {
     // The allow-list is checked before a database is opened. An open database stays allowed.
     if (!isOpen(datasource, client)) await assertReachable(datasourceFor(datasource, client));
-    assertOpen(isClosed);
+    assertOpen();
     const entry = find(datasource, client);
     clearTimeout(entry.idle);
     const running = work(entry);
@@ -199,6 +228,16 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
       rest(entry);
     }
   };
+
+export const createDatabases = (options: DatabasesOptions): Databases => {
+  const { log, assertReachable, now = () => new Date() } = options;
+  const entries = createEntries(options);
+  const { retireAll } = entries;
+  const failures = createFailures(now);
+  let isClosed = false;
+  const lendOpen = createLend(entries, assertReachable, () => assertOpen(isClosed));
+  const lend: Lend = (datasource, client, work) =>
+    failures.noting(datasource, () => lendOpen(datasource, client, work));
   const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
   return {
     use: (datasource, client, work, origin = {}) => {
@@ -216,11 +255,75 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
       return { ...found, DATABASE: await allowedSiblings(datasource, found.DATABASE, assertReachable) };
     },
     forget,
+    live: () => liveOf(entries, failures.all()),
     close: async () => {
       isClosed = true;
       await retireAll(() => true);
     },
   };
+};
+
+/** How a datasource's connection failed last. */
+type Failure = {
+  readonly datasource: Pick<Datasource, 'id' | 'name' | 'datasourceType'>;
+  readonly at: Date;
+  readonly reason: string;
+  readonly isOver: boolean;
+};
+
+export type LiveDatabases = Omit<LiveSource, 'queries' | 'downloads'>;
+
+const mostFailures = 100;
+
+/** The reason of a failure that is the database's or the connection's, and not the question's. */
+const faultOf = (error: unknown): string | undefined => {
+  const reason = findUnavailable(error)?.reason ?? (error instanceof Refusal ? error.reason : undefined);
+  return reason?.startsWith('datasource-') === true ? reason : undefined;
+};
+
+/** Remembers the latest failure of each datasource, and whether something succeeded since. */
+const createFailures = (now: () => Date) => {
+  const failures = new Map<string, Failure>();
+  const note = ({ id, name, datasourceType }: Datasource, reason: string): void => {
+    failures.delete(id);
+    failures.set(id, { datasource: { id, name, datasourceType }, at: now(), reason, isOver: false });
+    const [first] = failures.keys();
+    if (failures.size > mostFailures && first !== undefined) failures.delete(first);
+  };
+  return {
+    all: (): readonly Failure[] => [...failures.values()],
+    noting: async <R>(datasource: Datasource, work: () => Promise<R>): Promise<R> => {
+      try {
+        const result = await work();
+        const known = failures.get(datasource.id);
+        if (known?.isOver === false) failures.set(datasource.id, { ...known, isOver: true });
+        return result;
+      } catch (error) {
+        const reason = faultOf(error);
+        if (reason !== undefined) note(datasource, reason);
+        throw error;
+      }
+    },
+  };
+};
+
+const liveOf = ({ all, count }: Entries, failures: readonly Failure[]): readonly LiveDatabases[] => {
+  const entries = all();
+  const known = new Map<string, Failure['datasource']>();
+  for (const { datasource } of [...failures, ...entries]) known.set(datasource.id, datasource);
+  return [...known.values()].map(({ id, name, datasourceType: type }) => {
+    const own = entries.filter(({ datasourceId }) => datasourceId === id);
+    const opened = own.flatMap((entry) => entry.opened() ?? []);
+    const counts = [count(id), ...opened.flatMap((database) => database.count?.() ?? [])];
+    const sum = (of: keyof LiveConnections): number => counts.reduce((total, one) => total + one[of], 0);
+    const failure = failures.find(({ datasource }) => datasource.id === id);
+    return {
+      ...{ id, name, type, databases: opened.length },
+      openSince: own.map(({ openSince }) => openSince).toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null,
+      connections: { open: sum('open'), busy: sum('busy'), waiting: sum('waiting') },
+      lastError: failure === undefined ? null : { at: failure.at, reason: failure.reason, isOver: failure.isOver },
+    };
+  });
 };
 
 const assertOpen = (isClosed: boolean): void => {

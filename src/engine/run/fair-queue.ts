@@ -2,6 +2,7 @@
  * The queue in front of each database. Clients take turns, one query each, so a client with a thousand waiting queries delays every other
  * client by one query and not by a thousand. A queue exists while a query of its database runs or waits.
  */
+import type { LiveQueue } from '../../domain/query/live.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Timing } from '../../platform/timing.js';
@@ -24,6 +25,7 @@ export type FairQueue = {
    */
   readonly use: <R>(client: string, work: () => Promise<R>, signal?: AbortSignal | undefined) => Promise<R>;
   readonly waiting: () => number;
+  readonly running: () => number;
   readonly isIdle: () => boolean;
 };
 
@@ -154,6 +156,7 @@ export const createFairQueue = (limits: QueueLimits, timing: Timing, refused: No
       }
     },
     waiting: waiting.total,
+    running: running.total,
     isIdle: () => running.total() + waiting.total() === 0,
   };
 };
@@ -168,6 +171,8 @@ export type FairQueues = {
   ) => Promise<R>;
   /** Waiting queries of all databases. */
   readonly waiting: () => number;
+  /** What runs and waits, by the name of the database. */
+  readonly count: () => readonly (LiveQueue & { readonly database: string })[];
 };
 
 export const createFairQueues = (timing: Timing, refused: NoteRefused): FairQueues => {
@@ -186,6 +191,8 @@ export const createFairQueues = (timing: Timing, refused: NoteRefused): FairQueu
         if (queue.isIdle() && queues.get(database) === queue) queues.delete(database);
       }
     },
+    count: () =>
+      [...queues].map(([database, queue]) => ({ database, running: queue.running(), waiting: queue.waiting() })),
     waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting(), 0),
   };
 };

@@ -106,6 +106,7 @@ const connect = async (
         lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
       return runLogged(work, log, { datasource, tenant, running });
     },
+    count: () => ({ open: connections.length, ...pool.count() }),
     close: async () => {
       await pool.drain();
       const closings = connections.map((connection) => () => {

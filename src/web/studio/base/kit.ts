@@ -79,6 +79,8 @@ type List<Row> = {
   /** The query of the address: the words of the search and the value of each filter. */
   readonly query: URLSearchParams;
   readonly filters?: readonly Filter<Row>[];
+  /** The name of the search in the address, for a second list of a page. Left out: `search`. */
+  readonly searchName?: string;
   /** Shown instead of a list without rows. */
   readonly empty: TemplateResult | string;
   /** Buttons beside the search. */
@@ -92,8 +94,6 @@ const setInAddress = (name: string, value: string): void => {
   else url.searchParams.set(name, value);
   navigate(url.pathname + url.search, true);
 };
-
-const setSearch = (event: Event): void => setInAddress('search', (event.target as HTMLInputElement).value);
 
 const choice = <Row>(
   { name, label, of, values }: Filter<Row>,
@@ -119,9 +119,10 @@ const showAll = (names: readonly string[]) => (): void => {
 
 /** A list with filters and a search, which are part of the address, and a download of what is shown. */
 export const list = <Row>(asked: List<Row>): TemplateResult => {
-  const { name, rows, columns, query, filters = [], empty, actions } = asked;
+  const { name, rows, columns, query, filters = [], searchName = 'search', empty, actions } = asked;
   if (rows.length === 0) return html`<div class="empty">${empty}${actions ?? nothing}</div>`;
-  const search = query.get('search') ?? '';
+  const search = query.get(searchName) ?? '';
+  const setSearch = (event: Event): void => setInAddress(searchName, (event.target as HTMLInputElement).value);
   const wanted = filters.map((filter) => ({ filter, value: query.get(filter.name) ?? '' }));
   const ofFilters = rows.filter((row) => wanted.every(({ filter, value }) => value === '' || filter.of(row) === value));
   const shown = filtered(ofFilters, columns, search);
@@ -130,7 +131,7 @@ export const list = <Row>(asked: List<Row>): TemplateResult => {
       ${wanted.map(({ filter, value }) => choice(filter, rows, value))}
       <input type="search" aria-label="Search ${name}" placeholder="Search" .value=${search} @input=${setSearch} />
       <span class="count" role="status">${shown.length === rows.length ? `${rows.length}` : `${shown.length} of ${rows.length}`}</span>
-      ${isNarrow ? html`<button type="button" class="text" @click=${showAll(['search', ...filters.map((filter) => filter.name)])}>Show all</button>` : nothing}
+      ${isNarrow ? html`<button type="button" class="text" @click=${showAll([searchName, ...filters.map((filter) => filter.name)])}>Show all</button>` : nothing}
       <span class="gap"></span>
       ${actions ?? nothing}
       <button type="button" class="quiet" @click=${() => download(`${name}.csv`, `\uFEFF${csvOf(shown, columns)}`, 'text/csv')}>Download CSV</button>

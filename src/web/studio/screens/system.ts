@@ -1,26 +1,56 @@
 /** The process: whether its parts work and how to mend them, its numbers, and the configuration in force. */
-import { html, type TemplateResult } from 'lit';
-import { badge, type Column, list } from '../base/kit.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { badge, type Column, type Filter, link, list, moment } from '../base/kit.js';
+import { addressOf } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 
 type SystemNumber = { readonly name: string; readonly help: string; readonly value: number };
+type Queue = { readonly running: number; readonly waiting: number };
+type Source = {
+  readonly name: string;
+  readonly type: string;
+  readonly databases: number;
+  readonly openSince: string | null;
+  readonly connections: { readonly open: number; readonly busy: number; readonly waiting: number };
+  readonly queries: Queue;
+  readonly downloads: Queue;
+  readonly lastError: { readonly at: string; readonly reason: string; readonly isOver: boolean } | null;
+};
 type System = {
   readonly version: string;
   readonly checks: readonly { readonly name: string; readonly isGood: boolean; readonly fix: string | null }[];
   readonly settings: unknown;
   readonly numbers: readonly SystemNumber[];
+  readonly live: {
+    readonly sources: readonly Source[];
+    readonly cache: { readonly bytes: number; readonly maxBytes: number } | null;
+  };
 };
 
 const pollMs = 5_000;
+
+const stateOf = ({ databases, lastError }: Source): 'failing' | 'open' | 'closed' =>
+  lastError?.isOver === false ? 'failing' : databases > 0 ? 'open' : 'closed';
+const stateKinds = { failing: 'bad', open: 'good', closed: 'plain' } as const;
+
+const megabytes = (bytes: number): string =>
+  `${(bytes / 1_048_576).toLocaleString(undefined, { maximumFractionDigits: 1 })} MB`;
 
 class SystemScreen extends Screen<System> {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   protected override async load(signal: AbortSignal): Promise<System> {
     clearTimeout(this.#timer);
-    const system = await this.api.system<System>(signal);
-    this.#timer = setTimeout(() => void this.reload(), pollMs);
-    return system;
+    try {
+      return await this.api.system<System>(signal);
+    } finally {
+      // Also after a failure: the service may be away for a moment.
+      if (!signal.aborted) this.#timer = setTimeout(() => void this.reload(), pollMs);
+    }
+  }
+
+  protected override needsLoad(before: SystemScreen['place'] | undefined): boolean {
+    return before === undefined;
   }
 
   override disconnectedCallback(): void {
@@ -28,12 +58,26 @@ class SystemScreen extends Screen<System> {
     clearTimeout(this.#timer);
   }
 
-  protected override content({ version, checks, settings, numbers }: System): TemplateResult {
+  protected override content({ version, checks, settings, numbers, live }: System): TemplateResult {
     const failed = checks.filter(({ isGood }) => !isGood).length;
     return html`<div class="head"><h1>System</h1>${failed === 0 ? badge('all parts work', 'good') : badge(`${failed} of ${checks.length} parts fail`, 'bad')}
         <p>Version ${version}. What is shown is of this process, and read anew every few seconds.</p></div>
       <section class="card"><h2>Parts</h2>
         <dl>${checks.map(({ name, isGood, fix }) => html`<dt>${name}</dt><dd>${isGood ? badge('works', 'good') : badge('fails', 'bad')} ${fix ?? (isGood ? '' : 'The log says why.')}</dd>`)}</dl>
+      </section>
+      <section class="card"><h2>Connections to sources</h2>
+        <p class="soft">Known without asking a database. A source appears with its first question since the start.</p>
+        ${list({
+          ...{
+            name: 'connections',
+            searchName: 'source',
+            rows: live.sources,
+            columns: sourceColumns,
+            filters: sourceFilters,
+          },
+          ...{ query: this.place.query, empty: html`<p>No source was asked yet.</p>` },
+        })}
+        ${live.cache === null ? nothing : html`<p class="soft">Kept answers: ${megabytes(live.cache.bytes)} of ${megabytes(live.cache.maxBytes)}.</p>`}
       </section>
       <section class="card"><h2>Numbers since the start</h2>
         ${list({ name: 'numbers', rows: numbers, columns, query: this.place.query, empty: html`<p>None yet.</p>` })}
@@ -44,6 +88,39 @@ class SystemScreen extends Screen<System> {
       </section>`;
   }
 }
+
+const sourceFilters: readonly Filter<Source>[] = [
+  { name: 'state', label: 'State', of: stateOf, values: ['open', 'closed', 'failing'] },
+];
+
+const whole = (value: number): string => value.toLocaleString();
+/** What runs, and how much waits behind it. */
+const queueText = ({ running, waiting }: Queue): string =>
+  waiting === 0 ? whole(running) : `${whole(running)}, ${whole(waiting)} waiting`;
+
+const sourceColumns: readonly Column<Source>[] = [
+  { title: 'Source', of: ({ name }) => link(addressOf('sources', [name]), name), text: ({ name }) => name },
+  { title: 'Kind', of: ({ type }) => type },
+  { title: 'State', of: (source) => badge(stateOf(source), stateKinds[stateOf(source)]), text: stateOf },
+  { title: 'Open', of: ({ connections }) => whole(connections.open), isNumber: true },
+  { title: 'Busy', of: ({ connections }) => whole(connections.busy), isNumber: true },
+  { title: 'Waiting', of: ({ connections }) => whole(connections.waiting), isNumber: true },
+  { title: 'Queries', of: ({ queries }) => queueText(queries) },
+  { title: 'Downloads', of: ({ downloads }) => queueText(downloads) },
+  {
+    title: 'Open since',
+    of: ({ openSince }) => moment(openSince, 'not open'),
+    text: ({ openSince }) => openSince ?? '',
+  },
+  {
+    title: 'Last error',
+    of: ({ lastError }) =>
+      lastError === null
+        ? 'none'
+        : html`${badge(lastError.reason, lastError.isOver ? 'plain' : 'bad')} ${moment(lastError.at)}${lastError.isOver ? ', over since' : ''}`,
+    text: ({ lastError }) => (lastError === null ? 'none' : `${lastError.reason} ${lastError.at}`),
+  },
+];
 
 const columns: readonly Column<SystemNumber>[] = [
   { title: 'Number', of: ({ name }) => html`<code>${name}</code>`, text: ({ name }) => name },
