@@ -50,6 +50,8 @@ import { createRevocations, type Revocations } from '../gateway/revocation/revoc
 import { createScopes } from '../gateway/revocation/scopes.js';
 import { createServiceTokens } from '../gateway/revocation/service-tokens.js';
 import { createRolloutCommands } from '../gateway/rollout/commands.js';
+import { createRolloutLedger } from '../gateway/rollout/ledger.js';
+import { createBringToPublished } from '../gateway/rollout/published.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
@@ -354,6 +356,7 @@ const createProvisioning = (options: GatewayOptions, { upstream, capabilities }:
     keyId,
     capabilities,
     keepVersion: versions.keep,
+    bringToPublished: createBringToPublished({ upstream, versions, ledger: createRolloutLedger(ledger, clock) }),
   });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];

@@ -226,7 +226,7 @@ const tenants = {
   'provision.failed': {
     level: 'warn',
     meaning: 'A dashboard could not be created or verified for a tenant. A later request retries.',
-    fields: { template: 'name of the template', reason: 'reason code' },
+    fields: { err, template: 'name of the template', reason: 'reason code' },
   },
   'provision.note_failed': {
     level: 'error',

@@ -188,6 +188,7 @@ export const ownReasons = [
   'provisioning-overtaken',
   'provisioning-refused',
   'provisioning-under-way',
+  'published-edition-refused',
   'query-column-type',
   'query-column-unknown',
   'query-line-full',

@@ -169,7 +169,7 @@ describe('a roll-out with decided conflicts', () => {
         { clientId: 'b', path: found, take: 'tenant' },
       ],
     });
-    await vi.waitFor(async () => expect((await run('rollout-status', { id })).state).toBe('finished'), 10_000);
+    await vi.waitFor(async () => expect((await run('rollout-status', { id })).state).toBe('finished'), 50_000);
     const names = await Promise.all(['a', 'b', 'c'].map((clientId) => namesOf(board, clientId)));
     expect(names.map(([name]) => name)).toEqual(['All sales', 'Of b', 'Of c']);
     const after = await planRollout(deps(), board.policy, { template: board.template, after: '', limit: 9 });

@@ -6,6 +6,7 @@ import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createProvision } from '../../src/gateway/provision/provision.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
+import { createBringToPublished } from '../../src/gateway/rollout/published.js';
 import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollout.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
 
@@ -396,7 +397,8 @@ it('applies the new template to a copy whose creation was interrupted while the 
     const self = await joinProcesses(house.ledger.db, true);
     const ledger = { ...house.ledger, self };
     const place = { baseUrl: 'u', keyId: 'k', capabilities: house.capabilities, keepVersion: house.versions.keep };
-    const provision = createProvision({ ...house, ...place, ledger, upstream });
+    const bringToPublished = createBringToPublished({ ...house, upstream, ledger: house.rolloutLedger });
+    const provision = createProvision({ ...house, ...place, bringToPublished, ledger, upstream });
     return { ensure: () => provision.ensure(board.policy, [...board.policy.templates.values()], 'cut'), self };
   };
   let made = (): void => {};

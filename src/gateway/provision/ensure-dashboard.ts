@@ -103,7 +103,7 @@ export const createEnsureDashboard = ({ make, memory, clock, log }: EnsureDashbo
       } catch (error) {
         const reason = error instanceof Refusal ? error.reason : undefined;
         log.warn(
-          { event: 'provision.failed', template: name, tenant: clientId, requestId, reason },
+          { event: 'provision.failed', err: error, template: name, tenant: clientId, requestId, reason },
           'failed to provision a dashboard',
         );
         return { template, error };

@@ -1,6 +1,6 @@
 /**
  * Makes a client's copy of one template, or adopts an existing one. Its steps are: begin, create, verify owner and
- * template, verify import, complete. If the process dies in between, the next request repeats the steps and finds their
+ * template, verify import, publish, complete. If the process dies in between, the next request repeats the steps and finds their
  * results. An existing dashboard is adopted only after it is verified.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,16 @@ import {
   readMade,
 } from './verify-copy.js';
 
+/**
+ * Brings a new copy to the edition that was published last. Returns the copy's version then. Throws
+ * UPSTREAM_UNAVAILABLE.
+ */
+export type BringToPublished = (
+  copy: Copy & { readonly tenantRef: string; readonly version: string | null },
+) => Promise<string | null>;
+
 export type MakeOptions = CopyOptions & {
+  readonly bringToPublished: BringToPublished;
   readonly provisioned: ProvisionLedger;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -45,7 +54,7 @@ export type MakeRequest = {
  */
 export type MakeDashboard = (making: MakeRequest) => Promise<void>;
 
-type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
+type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'publish' | 'complete';
 type Outcome = CopyResult & { readonly how: 'created' | 'found' | 'finished' };
 type Run = MakeRequest & { readonly copy: Copy; readonly target: CopyTarget; step: Step };
 
@@ -135,6 +144,14 @@ const createOrTake = async (options: MakeOptions, run: Run, before: PriorState):
   return { how: 'found', isCreated: false, version };
 };
 
+/** A copy that a guest may have used stays as it is: a roll-out changes it. */
+const publish = async (options: MakeOptions, run: Run, before: PriorState, outcome: Outcome): Promise<Outcome> => {
+  if (before.wasVerified || !(outcome.isCreated || before.isResumed)) return outcome;
+  run.step = 'publish';
+  const version = await options.bringToPublished({ ...run.target, ...run.copy, version: outcome.version });
+  return version === outcome.version ? outcome : { ...outcome, version, isCreated: true };
+};
+
 type Detail = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Records an audit event. It has only the template's name, since the dashboard's id contains the clientId. */
@@ -217,8 +234,11 @@ export const createMakeDashboard =
     const before = await begin(options, run);
     if (before === 'verified') return;
     try {
-      const outcome = await createOrTake(options, run, before);
+      const outcome = await publish(options, run, before, await createOrTake(options, run, before));
       await complete(options, run, outcome);
+      // A roll-out that ended in between did not see this copy.
+      const latest = await publish(options, run, before, outcome);
+      if (latest.version !== outcome.version) await complete(options, run, latest);
       if (outcome.how !== 'found')
         options.log.info(
           { event: 'tenant.provisioned', dashboardId, tenant: clientId, requestId: run.requestId },

@@ -25,7 +25,7 @@ import {
 } from './ensure-dashboard.js';
 import type { CopyLocation, DashboardRow, TenantDashboards } from './ledger.js';
 import { createProvisionLedger } from './ledger.js';
-import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
+import { type BringToPublished, createMakeDashboard, tenantDeleted } from './make-dashboard.js';
 import type { TemplateVersion } from './verify-copy.js';
 
 export type { EnsureResult, ProvisionedDashboard } from './ensure-dashboard.js';
@@ -85,6 +85,7 @@ export type ProvisionOptions = {
   readonly log: Log;
   /** Stores the content of a template's version before the first row refers to it. */
   readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
+  readonly bringToPublished: BringToPublished;
   /** Maximum number of tenants in this process's memory of verified copies. */
   readonly maxRemembered?: number;
 };

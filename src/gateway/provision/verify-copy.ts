@@ -43,6 +43,8 @@ export const mends: Readonly<Record<string, string>> = {
     'The copy lacks its metrics, and the analytics service cannot delete dashboards. Delete the copy there with its embeds, then provision again.',
   'import-brings-nothing':
     'The copy was created again and still lacks its metrics. Check the template at the analytics service, then provision again.',
+  'published-edition-refused':
+    'A new copy could not get the edition that was rolled out last. Its log line says why; a roll-out of the current template to all tenants mends a template whose published edition the model no longer allows.',
   'dashboard-not-readable':
     'The analytics service refuses to list the metrics of the copy. Its log and the one of the gateway have the reason.',
 };

@@ -7,7 +7,7 @@ import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 
 export type EditionDeps = {
   readonly versions: TemplateVersions;
-  readonly ledger: Pick<RolloutLedger, 'list' | 'countByVersion'>;
+  readonly ledger: Pick<RolloutLedger, 'list' | 'countByVersion' | 'findPublished'>;
 };
 
 /** Reads the template's current content and keeps it. Throws NOT_FOUND for a template that the policy does not name. */
@@ -26,7 +26,10 @@ const changesOf = (before: TemplateVersion | undefined, after: TemplateVersion |
     ? []
     : contentChanges(before.content, after.content).map(({ text }) => text);
 
-/** Returns the newest editions, newest first. The first is the template's current content, published or not. */
+/**
+ * Returns the newest editions, newest first. The first is the template's current content, published or not. `newCopies`
+ * is the version that new tenants get; null: the current content.
+ */
 export const listEditions = async (
   deps: EditionDeps,
   policy: Policy,
@@ -39,6 +42,7 @@ export const listEditions = async (
   const contents = new Map((await versions.list(template)).map((one) => [one.version, one]));
   const rollouts = (await ledger.list()).filter((one) => one.template === template);
   const copies = await ledger.countByVersion(template);
+  const newCopies = (await ledger.findPublished(template)) ?? null;
   const shown = editions.slice(0, limit).map(({ number, version, at, by, label }, index) => {
     const before = editions[index + 1];
     const own = rollouts.filter((one) => one.version === version);
@@ -53,20 +57,25 @@ export const listEditions = async (
       })),
     };
   });
-  return { template, editions: shown, hasMore: editions.length > limit, ...unpublished(contents, shown[0], copies) };
+  const published = newCopies ?? mostCopied(copies);
+  const hasMore = editions.length > limit;
+  return { template, editions: shown, hasMore, newCopies, ...unpublished(contents, shown[0], published) };
+};
+
+const mostCopied = (copies: ReadonlyMap<string | null, number>): string | undefined => {
+  const known = [...copies].filter((entry): entry is [string, number] => entry[0] !== null);
+  return known.toSorted(([, one], [, other]) => other - one)[0]?.[0];
 };
 
 /**
- * Compares the current content with the version that most copies have: what a roll-out would bring to them, in words.
- * No copy has a known version: `published` is null.
+ * Compares the current content with the published version, or the one that most copies have: what a roll-out would
+ * bring to them, in words. `published` is null if no version is known.
  */
 const unpublished = (
   contents: ReadonlyMap<string, TemplateVersion>,
   current: { readonly version: string } | undefined,
-  copies: ReadonlyMap<string | null, number>,
+  published: string | undefined,
 ) => {
-  const known = [...copies].filter((entry): entry is [string, number] => entry[0] !== null);
-  const [published] = known.toSorted(([, one], [, other]) => other - one)[0] ?? [];
   if (published === undefined || current === undefined) return { published: null, unpublished: [] };
   return { published, unpublished: changesOf(contents.get(published), contents.get(current.version)) };
 };

@@ -7,17 +7,18 @@ import type { Clock } from '../../domain/ports.js';
 import { createLeases, type Leases } from '../ledger/leases.js';
 import type { ItemState, Ledger, LedgerTables } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';
-import type {
-  ItemKey,
-  ItemOutcome,
-  ItemPage,
-  ItemRows,
-  ItemTarget,
-  Rollout,
-  RolloutItem,
-  RolloutLedger,
-  RolloutRows,
-  TenantDashboard,
+import {
+  type ItemKey,
+  type ItemOutcome,
+  type ItemPage,
+  type ItemRows,
+  type ItemTarget,
+  type Rollout,
+  type RolloutItem,
+  type RolloutLedger,
+  type RolloutRows,
+  reachesAll,
+  type TenantDashboard,
 } from './model.js';
 
 type Db = Kysely<LedgerTables>;
@@ -80,6 +81,41 @@ const insert = async (
   });
 };
 
+const addNew = async (db: Db, now: Date, { id, template, version, options }: Rollout): Promise<readonly string[]> => {
+  const copies = dashboardsOf(db)
+    .where('dashboards.template', '=', template)
+    .where('dashboards.template_version', 'is distinct from', version)
+    .where(({ not, exists, selectFrom }) => {
+      const items = selectFrom('rollout_items').select('rollout_items.dashboard_id').where('rollout_id', '=', id);
+      return not(exists(items.whereRef('rollout_items.dashboard_id', '=', 'dashboards.dashboard_id')));
+    });
+  const added = await db
+    .insertInto('rollout_items')
+    .columns(['rollout_id', 'dashboard_id', 'tenant_ref', 'cohort', 'state', 'from_version', 'updated_at'])
+    .expression(
+      db
+        .selectFrom(copies.as('copy'))
+        .select(({ val }) => [
+          sql<string>`${id}::uuid`.as('rollout_id'),
+          'copy.dashboardId',
+          'copy.tenantRef',
+          sql<number>`${options.steps.length}::integer`.as('cohort'),
+          sql<'waiting'>`'waiting'`.as('state'),
+          'copy.version',
+          val(now).as('updated_at'),
+        ]),
+    )
+    .returning('dashboard_id')
+    .execute();
+  return added.map((row) => row.dashboard_id);
+};
+
+const findPublished = async (db: Db, template: string): Promise<string | undefined> => {
+  const finished = db.selectFrom('rollouts').select(['version', 'options']).where('template', '=', template);
+  const rows = await finished.where('state', '=', 'finished').orderBy('created_at', 'desc').orderBy('id').execute();
+  return rows.find(({ options }) => reachesAll(JSON.parse(options)))?.version;
+};
+
 const leaseName = (id: string): string => `rollout/${id}`;
 
 /**
@@ -115,6 +151,8 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
       .execute();
     return rows.map((row) => ({ ...decodeRollout(row), startedAt: row.created_at }));
   },
+  addNew: (rollout) => addNew(db, clock.now(), rollout),
+  findPublished: (template) => findPublished(db, template),
   countByVersion: async (template) => {
     const counted = await db
       .selectFrom(dashboardsOf(db).where('dashboards.template', '=', template).as('copy'))

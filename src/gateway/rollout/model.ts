@@ -103,6 +103,10 @@ export type RolloutRows = {
   readonly find: (id: string) => Promise<Rollout | undefined>;
   /** Returns the newest 100 roll-outs, newest first. */
   readonly list: () => Promise<readonly (Rollout & { readonly startedAt: Date })[]>;
+  /** Adds the copies of another version that were made since the roll-out began, to its last cohort. Returns their ids. */
+  readonly addNew: (rollout: Rollout) => Promise<readonly string[]>;
+  /** Returns the version of the template's newest finished roll-out to all tenants. */
+  readonly findPublished: (template: string) => Promise<string | undefined>;
   /** Returns how many copies of the template have each version. */
   readonly countByVersion: (template: string) => Promise<ReadonlyMap<string | null, number>>;
   /** Acquires the roll-out's lease. Resolves with undefined if another process holds it. */
@@ -162,6 +166,9 @@ export const cohortOf = (tenantRef: string, { canary, steps }: CohortPlan): numb
   const step = steps.findIndex((percent) => shareOf(tenantRef) < percent);
   return step < 0 ? undefined : step + 1;
 };
+
+/** Whether the plan reaches every tenant. */
+export const reachesAll = ({ steps }: Pick<CohortPlan, 'steps'>): boolean => steps.at(-1) === 100;
 
 export const cohortName = (cohort: number, { steps }: CohortPlan): string =>
   cohort === 0 ? 'canary' : `${steps[cohort - 1] ?? '?'} %`;

@@ -13,9 +13,9 @@ import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { createCopies } from './copies.js';
 import { rememberVersions } from './drift.js';
-import { applyItem, restoreItem } from './item.js';
+import { type ApplyContext, applyItem, restoreItem } from './item.js';
 import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger, RolloutOptions, TenantDashboard } from './model.js';
-import { cohortOf } from './model.js';
+import { cohortOf, reachesAll } from './model.js';
 import { eachOf } from './pool.js';
 import type { TemplateVersions } from './template-versions.js';
 import { type TrialContext, tryCanaries } from './trial.js';
@@ -110,35 +110,51 @@ const isTrialFailed = async (run: Run, context: TrialContext): Promise<boolean> 
   return failures.length > 0;
 };
 
-/**
- * Applies the roll-out to each cohort in turn and returns the state that it ends in: `paused` after a cohort, if that is
- * wanted and others wait.
- */
-const applyAll = async (run: Run): Promise<RolloutState> => {
-  const { ledger, versions, rollout, upstream, width = 4 } = run;
+const openWork = async (run: Run) => {
+  const { ledger, versions, rollout, upstream } = run;
   const findVersion = rememberVersions(versions);
   const target = await findVersion(rollout.template, rollout.version);
   if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
   const known = await versions.list(rollout.template);
   const { choices } = rollout.options;
-  const copies = createCopies(upstream, rollout.workspace);
-  const work = { rollout, ledger, findVersion, target, known, copies, choices };
-  if (await isTrialFailed(run, work)) return 'stopped';
+  return { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace), choices };
+};
+
+/** Applies the roll-out to the copies, and returns the number of failures. Stops if there are more than allowed. */
+const applyTo = async (run: Run, work: ApplyContext, ids: readonly string[]): Promise<number> => {
+  const { rollout, width = 4 } = run;
   const step = createStep(run, 'apply', (item) => applyItem(work, item));
+  let failures = 0;
+  const one = async (id: string): Promise<void> => {
+    if (isFailure(['failed'], await step(id))) failures += 1;
+  };
+  await eachOf(ids, width, one, () => failures > rollout.options.maxFailures);
+  return failures;
+};
+
+/** Applies a roll-out to all tenants also to copies that were made since it began, from the edition before it. */
+const applyToNew = async (run: Run, work: ApplyContext): Promise<number> => {
+  const { ledger, rollout } = run;
+  return reachesAll(rollout.options) ? applyTo(run, work, await ledger.addNew(rollout)) : 0;
+};
+
+/**
+ * Applies the roll-out to each cohort in turn and returns the state that it ends in: `paused` after a cohort, if that is
+ * wanted and others wait.
+ */
+const applyAll = async (run: Run): Promise<RolloutState> => {
+  const { ledger, rollout } = run;
+  const work = await openWork(run);
+  if (await isTrialFailed(run, work)) return 'stopped';
   const { steps, maxFailures, isPausing = false } = rollout.options;
   for (let cohort = 0; cohort <= steps.length; cohort += 1) {
-    let failures = 0;
     const open = (await ledger.count(rollout.id)).filter(({ state }) => state === 'waiting' || state === 'prepared');
     const ids = await ledger.listIds(rollout.id, ['waiting', 'prepared', 'failed'], cohort);
-    const one = async (id: string): Promise<void> => {
-      if (isFailure(['failed'], await step(id))) failures += 1;
-    };
-    await eachOf(ids, width, one, () => failures > maxFailures);
-    if (failures > maxFailures) return 'stopped';
+    if ((await applyTo(run, work, ids)) > maxFailures) return 'stopped';
     const isStep = open.some((count) => count.cohort === cohort) && open.some((count) => count.cohort > cohort);
     if (isPausing && isStep) return 'paused';
   }
-  return 'finished';
+  return (await applyToNew(run, work)) > maxFailures ? 'stopped' : 'finished';
 };
 
 const written: readonly ItemState[] = [
@@ -202,6 +218,8 @@ const createStart =
         const end = await all(run);
         await ledger.setState(id, end);
         await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
+        // New copies get this edition from now on. Those that began before this moment are brought to it.
+        if (end === 'finished') await applyToNew(run, await openWork(run));
       } finally {
         await lease.release();
       }

@@ -18,12 +18,12 @@ export type TrialContext = DriftContext & {
 const standInCount = 3;
 
 /**
- * Returns the dashboards to try: those of the canary, else some of the first step that has any. Empty once the roll-out
- * has come further: it wrote only after a trial without errors.
+ * Returns the dashboards to try: those of the canary, else some of the first step that has any. Empty if there is no
+ * copy, and once the roll-out has come further: it wrote only after a trial without errors.
  */
 const listCanaries = async ({ rollout, ledger }: TrialContext): Promise<readonly string[]> => {
   const counts = await ledger.count(rollout.id);
-  if (counts.some(({ state }) => state !== 'waiting' && state !== 'failed')) return [];
+  if (counts.length === 0 || counts.some(({ state }) => state !== 'waiting' && state !== 'failed')) return [];
   const first = Math.min(...counts.map(({ cohort }) => cohort));
   const ids = await ledger.listIds(rollout.id, ['waiting', 'failed'], first);
   return first === 0 ? ids : ids.slice(0, standInCount);

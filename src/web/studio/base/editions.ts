@@ -23,6 +23,8 @@ export type TemplateHistory = {
   readonly hasMore: boolean;
   /** The version that most copies have. Null: no copy is known. */
   readonly published: string | null;
+  /** The version that new tenants get. Null: the current content, since nothing was rolled out to all tenants. */
+  readonly newCopies: string | null;
   /** What a roll-out would bring to those copies. */
   readonly unpublished: readonly string[];
 };

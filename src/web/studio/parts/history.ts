@@ -48,17 +48,18 @@ export class History extends LitElement {
       return html`<div class="skeleton" aria-busy="true" aria-label="Loading"><i></i><i></i></div>`;
     if (history === null)
       return html`<div class="empty"><h2>No history</h2><p>The policy does not name this dashboard as a template, so no tenant gets it.</p></div>`;
+    const published = history.editions.find(({ version }) => version === history.newCopies);
     return html`${unpublishedOf(history)}
-      <ol class="editions">${history.editions.map((edition, index) => this.#edition(edition, index === 0))}</ol>
+      <ol class="editions">${history.editions.map((edition, index) => this.#edition(edition, index === 0, edition === published))}</ol>
       ${history.hasMore ? html`<p class="soft">Older ones: <code>guestlist tenants history ${this.template} --limit 100</code></p>` : nothing}`;
   }
 
-  #edition(edition: Edition, isCurrent: boolean): TemplateResult {
+  #edition(edition: Edition, isCurrent: boolean, isPublished: boolean): TemplateResult {
     const { number, label, at, by, changes, copies, rollouts } = edition;
     return html`<li class="card">
       <div class="head">
         <h2>Edition ${number}${label === null ? '' : `: ${label}`}</h2>
-        ${isCurrent ? badge('current') : nothing} ${copies > 0 ? badge(copies === 1 ? 'in 1 copy' : `in ${copies} copies`, 'good') : nothing}
+        ${isCurrent ? badge('current') : nothing} ${isPublished ? badge('published: new tenants get it', 'good') : nothing} ${copies > 0 ? badge(copies === 1 ? 'in 1 copy' : `in ${copies} copies`, 'good') : nothing}
         <span class="gap"></span>
         ${
           this.mayRestore && !isCurrent
@@ -81,11 +82,13 @@ export class History extends LitElement {
 }
 
 /** What no tenant has yet. */
-const unpublishedOf = ({ published, unpublished }: TemplateHistory): TemplateResult => {
+const unpublishedOf = ({ published, unpublished, newCopies }: TemplateHistory): TemplateResult => {
   if (published === null)
     return html`<p class="soft">No tenant has a copy that is known to come from this template yet.</p>`;
-  if (unpublished.length === 0) return html`<p class="soft">Most tenants have the current edition.</p>`;
+  if (unpublished.length === 0)
+    return html`<p class="soft">${newCopies === null ? 'Most tenants have the current edition.' : 'The current edition is published.'}</p>`;
   return html`<section class="card"><h2>Not rolled out yet</h2>
+    <p class="soft">${newCopies === null ? 'New tenants get the current edition all the same, until one is rolled out to all tenants.' : 'No tenant sees these changes, nor does a new one.'}</p>
     <ul>${unpublished.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 };
 

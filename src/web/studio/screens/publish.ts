@@ -173,7 +173,7 @@ class PublishScreen extends Screen<Data> {
         <input name="canary" list="canary-tenants" autocomplete="off" />
         <datalist id="canary-tenants">${tenants.map(({ clientId }) => html`<option value=${clientId}></option>`)}</datalist>
       </label>
-      <label>Then in steps <span class="hint">percent of the tenants, rising</span><input name="steps" value="100" autocomplete="off" /></label>
+      <label>Then in steps <span class="hint">percent of the tenants, rising; 100 publishes the version, so that new tenants get it too</span><input name="steps" value="100" autocomplete="off" /></label>
       <label>Where a tenant changed the same thing <span class="hint" id="decided">and nothing is decided below</span>
         <select name="onConflict" aria-describedby="decided">
           <option value="leave">leave that copy as it is</option>
