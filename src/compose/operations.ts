@@ -12,6 +12,7 @@ import * as dashboardEmbeds from '../contract/dashboard-embeds.js';
 import * as dashboards from '../contract/dashboards.js';
 import * as dataApps from '../contract/data-apps.js';
 import * as datamartColumns from '../contract/datamart-columns.js';
+import * as datamartExpressions from '../contract/datamart-expressions.js';
 import * as datamartTenancy from '../contract/datamart-tenancy.js';
 import * as datamartWrites from '../contract/datamart-writes.js';
 import * as datamarts from '../contract/datamarts.js';
@@ -57,6 +58,7 @@ import {
   listServiceTokens,
   rotateServiceToken,
 } from '../usecases/credentials/service-tokens.js';
+import { checkDatamartExpression } from '../usecases/dashboards/check-expression.js';
 import { compareDashboardContent } from '../usecases/dashboards/compare-content.js';
 import { getDashboardContent, replaceDashboardContent } from '../usecases/dashboards/content.js';
 import { deleteTemplate } from '../usecases/dashboards/delete-template.js';
@@ -199,6 +201,7 @@ const table = {
   createDatamart: serve(datamartWrites.createDatamart, createDatamart),
   updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),
   deleteDatamart: serve(datamarts.deleteDatamart, deleteDatamart),
+  checkDatamartExpression: serve(datamartExpressions.checkDatamartExpression, checkDatamartExpression),
   listDatamartColumns: serve(datamartColumns.listDatamartColumns, listDatamartColumns),
   getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
   createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),
@@ -285,6 +288,7 @@ type Declared =
   | typeof dashboards
   | typeof dataApps
   | typeof datamartColumns
+  | typeof datamartExpressions
   | typeof datamartTenancy
   | typeof datamartWrites
   | typeof datamarts

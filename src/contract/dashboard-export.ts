@@ -4,7 +4,12 @@
  */
 import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../domain/dashboard/dashboard.js';
-import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } from '../domain/dashboard/metric.js';
+import {
+  maxLineage,
+  measureAggregates,
+  type SqlDefinition,
+  type VisualDefinition,
+} from '../domain/dashboard/metric.js';
 import { translationsFault } from '../domain/dashboard/translations.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
@@ -20,7 +25,7 @@ const dataType = z.enum(['string', 'number', 'date', 'boolean']);
 const measure = z.union([
   z.strictObject({
     name: identifier,
-    aggregate: z.enum(aggregates),
+    aggregate: z.enum(measureAggregates),
     column: columnRef.optional(),
     indicator: predicate.optional(),
     percentile: z.number().min(0).max(1).optional(),

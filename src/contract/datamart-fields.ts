@@ -7,7 +7,7 @@ export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneT
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
 
 /** The expression of a custom column. The engine parses it and never runs the text itself. */
-const expression = z
+export const expression = z
   .string()
   .max(limits.sqlLength)
   .regex(/^[^\0\p{Cs}]*$/u, 'text without NUL, in well-formed Unicode');

@@ -1,7 +1,7 @@
 /** Questions in words. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import { type ChatAnswer, chatLimits } from '../domain/chat/chat.js';
-import { aggregates } from '../domain/dashboard/metric.js';
+import { measureAggregates } from '../domain/dashboard/metric.js';
 import { columnRef, guestFilterValues, identifier, limits, list, tableRef } from './fields.js';
 import { newGuestDefinition } from './guest-definition.js';
 import { language, readErrors } from './guest-reads.js';
@@ -26,7 +26,9 @@ const parts = {
   measures: list(
     z.strictObject({
       name: identifier,
-      aggregate: z.enum(aggregates),
+      aggregate: z
+        .enum(measureAggregates)
+        .describe('AGGREGATE takes a column that is a measure as it is, and goes with no other column.'),
       column: columnRef.optional().describe('Left out only with COUNT, which then counts rows.'),
       indicator: predicate.optional().describe('AVG with it is the share of rows that pass; SUM counts them.'),
       percentile: z.number().min(0).max(1).optional(),

@@ -3,7 +3,7 @@
  * RLS variables) must not become valid in a request of a browser.
  */
 import { z } from 'zod';
-import { aggregates } from '../domain/dashboard/metric.js';
+import { measureAggregates } from '../domain/dashboard/metric.js';
 import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest/metric.js';
 import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
@@ -21,7 +21,7 @@ const parts = {
   measures: list(
     z.strictObject({
       name: identifier,
-      aggregate: z.enum(aggregates),
+      aggregate: z.enum(measureAggregates),
       column: columnRef.optional(),
       indicator: predicate.optional(),
       percentile: z.number().min(0).max(1).optional(),

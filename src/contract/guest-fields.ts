@@ -1,6 +1,6 @@
 /** An operation of this project: the fields on which a guest may build metrics. */
 import { z } from 'zod';
-import { aggregates } from '../domain/dashboard/metric.js';
+import { aggregates, measureAggregates } from '../domain/dashboard/metric.js';
 import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
 import { cardinality, columnNumbers } from './datamart-fields.js';
 import { identifier } from './fields.js';
@@ -22,8 +22,15 @@ const field = z
       .describe('Kind of the values. `other`: only the database knows; it refuses what does not fit.'),
     columnType: z.string().nullable().describe('Of the semantic layer.'),
     isIdentifier: z.boolean(),
-    aggregates: z.array(z.enum(aggregates)).describe('Aggregates that a measure of this field may have.'),
-    suggestedAggregates: z.array(z.enum(aggregates)).describe('Those that a measure most likely means, best first.'),
+    isMeasure: z
+      .boolean()
+      .describe(
+        'A measure of the datamart: its only aggregate is `AGGREGATE`, and nothing is split or filtered by it.',
+      ),
+    aggregates: z.array(z.enum(measureAggregates)).describe('Aggregates that a measure of this field may have.'),
+    suggestedAggregates: z
+      .array(z.enum(measureAggregates))
+      .describe('Those that a measure most likely means, best first.'),
     numbers: columnNumbers.nullable().describe('How its numbers are written in new metrics. Null: plainly.'),
   })
   .meta({ id: 'GuestField' });
@@ -53,6 +60,7 @@ const encodeTable = (of: FieldTable): z.input<typeof fieldTable> => ({
     type: one.type,
     columnType: one.columnType,
     isIdentifier: one.isIdentifier,
+    isMeasure: one.isMeasure,
     aggregates: [...one.aggregates],
     suggestedAggregates: [...one.suggestedAggregates],
     numbers: one.numbers,
@@ -111,6 +119,7 @@ export const listGuestFields = operation({
                 type: 'integer',
                 columnType: 'Number',
                 isIdentifier: false,
+                isMeasure: false,
                 aggregates: [...aggregates],
                 suggestedAggregates: ['AVG', 'SUM'],
                 numbers: { unit: 'min' },

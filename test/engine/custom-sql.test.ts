@@ -459,6 +459,34 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide()) })).toBe(2);
     });
 
+    test('a measure of the datamart is taken as it is, beside others, and follows the tenant and its conditions', async () => {
+      const mean = { name: 'mean', aggregate: 'AGGREGATE', column: columnRef('flights.mean') } as const;
+      const spelt = { name: 'mean', expression: own('sum(delay) / count(*)') };
+      for (const more of [{}, { conditions: [condition('flights.dest', { kind: 'oneOf', values: ['y'] })] }]) {
+        const split = { dimensions: [{ name: 'to', column: columnRef('flights.dest') }] };
+        expect(await visual({ ...split, measures: [mean, count] }, more)).toEqual(
+          await visual({ ...split, measures: [spelt, count] }, more),
+        );
+        expect(await visual({ measures: [mean] }, more)).toEqual(await visual({ measures: [spelt] }, more));
+      }
+      const having = { measure: 'mean', predicate: { kind: 'compare', operator: '>', value: 1e6 } } as const;
+      expect(await visual({ measures: [mean], having })).toEqual([]);
+    });
+
+    test('a measure of the datamart must be one, and counts rows of its own table only', async () => {
+      const take = (name: string, parts: Parameters<typeof metric>[1] = {}) =>
+        refusalOf(() =>
+          visual({ measures: [{ name: 'm', aggregate: 'AGGREGATE', column: columnRef(`flights.${name}`) }], ...parts }),
+        );
+      expect(await take('delay')).toMatchObject({ reason: 'measure-without-column' });
+      expect(await take('hours')).toMatchObject({ reason: 'measure-without-column' });
+      const all = withColumns(custom('rows', 'count(*)', true));
+      const rows = { name: 'rows', aggregate: 'AGGREGATE', column: columnRef('flights.rows') } as const;
+      const ask = (from: string) => engine.query(question(place, all, 'a', metric(from, { measures: [rows] })));
+      expect((await ask('flights')).rows).toEqual([{ rows: 3 }]);
+      expect(await refusalOf(() => ask('airports'))).toMatchObject({ reason: 'measure-without-column' });
+    });
+
     test('a custom column can be used like any column: as a float, a long decimal or a date', async () => {
       const real =
         { MYSQL: 'delay / 16e0', CLICKHOUSE: 'delay / 16' }[kind as string] ?? 'cast(delay as double precision) / 16';

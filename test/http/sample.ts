@@ -319,6 +319,7 @@ export const sampleHandlers: Handlers = {
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
   createDatasource: async () => datasource,
+  checkDatamartExpression: async () => ({ isMeasure: true, isChecked: true, faults: [] }),
   compareDatasourceColumns: async () => ({
     from: { rows: 830, repeated: 88, isWhole: true },
     to: { rows: 91, repeated: 0, isWhole: true },

@@ -68,7 +68,8 @@ const measureOf = (
   tables: readonly TableRef[],
   members: readonly Joined[],
 ): Value => {
-  if (measure.aggregate === undefined) throw new TypeError('the evaluator reads no SQL');
+  if (measure.aggregate === undefined || measure.aggregate === 'AGGREGATE')
+    throw new TypeError('the evaluator reads no SQL');
   const position = positionIn(tables, measure.column ?? from);
   const own = new Set(members.map((row) => row[position] ?? null).filter((row) => row !== null));
   if (measure.column === undefined) return exact(BigInt(own.size));

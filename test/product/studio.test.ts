@@ -724,9 +724,29 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     // What is to be done leads to its field.
     await page.getByRole('link', { name: 'Describe the table main.flights' }).click();
     await page.keyboard.type('One row for each flight');
-    await page.getByLabel('Name of a calculated column of main.flights').fill('kilometres');
-    await page.getByLabel('Expression over columns of main.flights').fill('distance * 1.609');
-    await page.locator('details[open]').getByRole('button', { name: 'Add', exact: true }).click();
+    const write = async (name: string, ...texts: readonly string[]) => {
+      await page.getByRole('button', { name: /^Add a calculated column or measure to Flights/ }).click();
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+      const code = page.getByRole('textbox', { name: 'Expression over columns of main.flights' });
+      await code.focus();
+      for (const text of texts) {
+        await page.keyboard.press('Control+a');
+        await page.keyboard.insertText(text);
+        if (text === texts.at(-1)) break;
+        // A fault is said, marked at its place, and keeps the expression from being added.
+        await page.locator('.expression .notice.bad').waitFor();
+        await page.locator('.cm-lint-marker-error').waitFor();
+        expect(await page.locator('.expression button', { hasText: 'Add' }).isDisabled()).toBe(true);
+        await shoot(`model-expression-${name}`);
+        expect(await violations()).toEqual([]);
+      }
+      await page.locator('.expression').getByText('the database computes it').waitFor();
+      await page.locator('.expression button', { hasText: 'Add' }).click();
+      await page.locator('.expression').waitFor({ state: 'detached' });
+    };
+    await write('kilometres', 'distance * nowhere', 'distance * 1.609');
+    await write('mean delay', 'SUM(delay) /', 'SUM(delay) / COUNT(*)');
+    await page.getByText('measure: SUM(delay) / COUNT(*)').waitFor();
     await page.getByLabel('Search tables and columns').fill('kilometres');
     expect(await page.locator('.columns tbody tr').count()).toBe(1);
     await shoot('model-edit');
@@ -744,6 +764,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(fields.text).toContain('"description":"One row for each flight"');
     expect(fields.text).toContain('"numbers":{"unit":"mi"}');
     expect(fields.text).toContain('kilometres');
+    expect(fields.text).toMatch(/"columnName":"mean delay"[^}]*"isMeasure":true,"aggregates":\["AGGREGATE"\]/);
     expect(fields.text).not.toContain('"columnName":"origin"');
   });
 

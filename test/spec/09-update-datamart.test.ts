@@ -62,6 +62,53 @@ test('Response 200: {id: datamart name}', async () => {
   expect(await ok(house, 'updateDatamart', { datamartName: name }, { path })).toEqual({ id: name });
 });
 
+describe('checkDatamartExpression', () => {
+  const check = async (sql: string, tableName = 'sales') =>
+    (await ok(house, 'checkDatamartExpression', { datamartName: 'shop', tableName, sql })).data;
+
+  test('says whether it is a measure, and that the database computes it', async () => {
+    expect(await check('amount * 2', 'main.sales')).toEqual({ isMeasure: false, isChecked: true, faults: [] });
+    expect(await check('sum(amount)\n / count(*)', 'main.sales')).toEqual({
+      ...{ isMeasure: true, isChecked: true, faults: [] },
+    });
+  });
+
+  test.each([
+    ['amount *', /line 1, column \d+/],
+    ['amount +\n * 2', /line 2, column \d+/],
+    ['amount + nowhere', /^nowhere is no column of the datamart in table main\.sales$/],
+    ["getenv('HOME')", /not allowed/],
+    ['(select 1)', /./],
+    ['sum(region)', /region has the type VARCHAR/],
+    ['sum(amount) + amount', /./],
+  ])('says what is wrong, and where: %s', async (sql, said) => {
+    const { faults, isChecked } = await check(sql, 'main.sales');
+    expect(faults).toEqual([expect.stringMatching(said)]);
+    expect(isChecked).toBe(true);
+  });
+
+  test('says that the database was not asked where no query may read the table', async () => {
+    await createSales(house, 'red', { sharedTables: [] });
+    const answer = await ok(house, 'checkDatamartExpression', {
+      datamartName: 'red',
+      tableName: 'products',
+      sql: 'id + 1',
+    });
+    expect(answer.data).toEqual({ isMeasure: false, isChecked: false, faults: [] });
+  });
+
+  test('errors', async () => {
+    const input = { datamartName: 'shop', tableName: 'main.sales', sql: '1' };
+    await refused('checkDatamartExpression INVALID_DATAMART', house, { ...input, datamartName: 'Shop' });
+    expect(await refused('checkDatamartExpression INVALID_TABLE', house, { ...input, tableName: 'sales' })).toContain(
+      'more than one table',
+    );
+    await refused('checkDatamartExpression INVALID_REQUEST_BODY', house, { ...input, sql: '' });
+    for (const bearer of [null, 'wrong', house.apiKey])
+      await refused('checkDatamartExpression AUTHENTICATION_ERROR', house, input, { bearer });
+  });
+});
+
 test('expectedUpdatedAt: a change after the version that was read is refused with 409, and writes nothing', async () => {
   const { name, update, read } = await create();
   const { updatedAt } = await read();

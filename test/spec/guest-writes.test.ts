@@ -669,3 +669,119 @@ test('a dashboard without permissions allows no writes, whatever the token says'
   const input = { dashboardId: 'closed', name: 'X', definition: revenueBy() };
   await refused('createGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
 });
+
+describe('measures of the datamart', () => {
+  /** The shop with measures, one of which reads a column that is hidden from guests. */
+  const open = async (dashboardId: string): Promise<void> => {
+    const own = (columnName: string, sql: string, isAggregate = true) => ({
+      ...{ columnName, datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
+      ...{ isCustomColumn: true, isAggregate, sql },
+    });
+    await house.stored(async (store) => {
+      const mart = await store.datamarts.findByName('shop');
+      if (mart === undefined) throw new Error('the organization has no datamart shop');
+      const measures = [
+        own('mean', 'sum(amount) / count(*)'),
+        own('rows', 'count(*)'),
+        own('doubled', 'amount * 2', false),
+        own('told', 'max(paid)'),
+        own('told_case', 'max("PAID")'),
+        own('broken', 'sum('),
+      ];
+      const tables = mart.tables.map((one) =>
+        one.tableName === 'sales' && one.schemaName === 'main'
+          ? {
+              ...one,
+              columns: [
+                ...one.columns
+                  .filter(({ isCustomColumn }) => isCustomColumn !== true)
+                  .map((column) => ({ ...column, isHide: column.columnName === 'paid' })),
+                ...measures,
+              ],
+            }
+          : one,
+      );
+      await store.datamarts.update({ ...mart, tables });
+    });
+    await openBoard(house, dashboardId, 'acme');
+  };
+  const measured = (columnName: string, parts: Input = {}): Input => ({
+    chart: { type: 'table' },
+    from: tableRef('sales'),
+    measures: [{ name: 'M', aggregate: 'AGGREGATE', column: columnRef(`sales.${columnName}`) }],
+    ...parts,
+  });
+  const preview = async (dashboardId: string, definition: Input) =>
+    (await ok(house, 'previewGuestMetric', { dashboardId, definition }, { bearer: acme })).data;
+
+  test('are listed where a guest may read each of their columns, and are nothing but measured', async () => {
+    await open('measures');
+    const { data } = await ok(house, 'listGuestFields', { dashboardId: 'measures' }, { bearer: acme });
+    const fields = data.tables.find(
+      ({ schemaName, tableName }) => schemaName === 'main' && tableName === 'sales',
+    )?.fields;
+    expect(fields?.filter(({ isMeasure }) => isMeasure).map(({ columnName }) => columnName)).toEqual(['mean', 'rows']);
+    expect(fields?.find(({ columnName }) => columnName === 'mean')).toMatchObject({
+      type: 'other',
+      aggregates: ['AGGREGATE'],
+      suggestedAggregates: ['AGGREGATE'],
+    });
+    expect(fields?.find(({ columnName }) => columnName === 'doubled')).toMatchObject({ isMeasure: false });
+  });
+
+  test('answer with the rows of the guest’s client, as a guest’s own metric', async () => {
+    await open('own-measures');
+    const sums = {
+      measures: [
+        { name: 'S', aggregate: 'SUM', column: columnRef('sales.amount') },
+        { name: 'N', aggregate: 'COUNT' },
+      ],
+    };
+    const [plain] = await preview('own-measures', measured('mean', sums));
+    const mean = Number(plain?.S) / Number(plain?.N);
+    expect(await preview('own-measures', measured('mean'))).toEqual([{ M: mean }]);
+    const metricId = await create(house, acme, 'own-measures', 'Mean', { definition: measured('mean') });
+    const asked = { dashboardId: 'own-measures', metricId };
+    expect((await ok(house, 'queryGuestMetric', asked, { bearer: acme })).data).toEqual([{ M: mean }]);
+    await refused('queryGuestMetric UNAUTHORIZED', house, asked, { bearer: globex });
+  });
+
+  test.each(['told', 'told_case', 'broken', 'paid', 'nowhere'])(
+    'that read what is hidden are refused like columns that do not exist: %s',
+    async (name) => {
+      await open(`closed-${name}`);
+      const of = { dashboardId: `closed-${name}`, definition: measured(name) };
+      const message = await refused('previewGuestMetric INVALID_REQUEST_BODY', house, of, { bearer: acme });
+      expect(message).toContain(`measures[0].column: the datamart has no column main.sales.${name}`);
+      await refused('createGuestMetric INVALID_REQUEST_BODY', house, { ...of, name: 'M' }, { bearer: acme });
+    },
+  );
+
+  test('take no other column, no indicator and no other aggregate', async () => {
+    await open('odd-measures');
+    const wrong = async (definition: Input) =>
+      refused(
+        'previewGuestMetric INVALID_REQUEST_BODY',
+        house,
+        { dashboardId: 'odd-measures', definition },
+        { bearer: acme },
+      );
+    expect(await wrong(measured('amount'))).toContain('is no measure of the datamart');
+    expect(await wrong(measured('doubled'))).toContain('is no measure of the datamart');
+    const column = columnRef('sales.mean');
+    const indicator = { kind: 'isNotNull' } as const;
+    expect(
+      await wrong(measured('mean', { measures: [{ name: 'M', aggregate: 'AGGREGATE', column, indicator }] })),
+    ).toContain('taken as it is');
+    expect(await wrong(measured('mean', { measures: [{ name: 'M', aggregate: 'AGGREGATE' }] }))).toContain(
+      'needs a column',
+    );
+    for (const parts of [
+      { measures: [{ name: 'M', aggregate: 'SUM', column }] },
+      { dimensions: [{ name: 'By', column }] },
+    ] as const) {
+      const input = { dashboardId: 'odd-measures', definition: measured('mean', parts) };
+      await refused('previewGuestMetric METRIC_QUERY_ERROR', house, input, { bearer: acme });
+    }
+  });
+});

@@ -83,7 +83,7 @@ describe('a change of words', () => {
   });
 
   test('has the words of a new calculated column, and none of one that was removed again', () => {
-    const made = withCalculated(shop, 'main.orders', 'net', 'total / 1.2');
+    const made = withCalculated(shop, 'main.orders', { name: 'net', sql: 'total / 1.2' });
     const notes = withColumnNotes(none, 'main.orders', 'net', { description: 'Without tax' });
     expect(notesChange(none, { model: made, notes })).toEqual({
       tables: [{ name: 'main.orders', columns: [{ name: 'net', description: 'Without tax' }] }],

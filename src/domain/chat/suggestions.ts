@@ -1,5 +1,5 @@
 /** Metrics that a catalogue suggests, as first questions. Pure: reads no row. */
-import type { Aggregate, Dimension } from '../dashboard/metric.js';
+import type { Dimension, MeasureAggregate } from '../dashboard/metric.js';
 import type { Field, FieldTable, GuestFields } from '../guest/fields.js';
 import type { NewGuestDefinition } from '../guest/metric.js';
 import { type LabelledColumn, labelsOf } from './labels.js';
@@ -15,7 +15,8 @@ const keyName = /\b(?:id|code|key|uuid)\b/i;
 
 const isGroup = ({ type, isIdentifier, label, columnName }: Field): boolean =>
   (type === 'text' || type === 'enum') && !isIdentifier && !keyName.test(label || columnName.replaceAll('_', ' '));
-const isNumber = ({ type, isIdentifier }: Field): boolean => (type === 'integer' || type === 'number') && !isIdentifier;
+const isNumber = ({ type, isIdentifier, isMeasure }: Field): boolean =>
+  isMeasure || ((type === 'integer' || type === 'number') && !isIdentifier);
 
 /** Fields that the operator described come first. */
 const notesOf = ({ columnType, description, synonyms }: Field): number =>
@@ -35,7 +36,7 @@ const groupOf = (placed: Placed, more: Partial<Dimension> = {}): Dimension => ({
 });
 
 /** Null: the rows are counted. */
-type Counted = { readonly placed: Placed; readonly aggregate: Aggregate } | null;
+type Counted = { readonly placed: Placed; readonly aggregate: MeasureAggregate } | null;
 
 const measureOf = (counted: Counted, group: Dimension) => {
   const wanted = counted === null ? 'Count' : titleOf(counted.placed.field);

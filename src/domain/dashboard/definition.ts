@@ -1,5 +1,12 @@
 /** Columns in a metric's definition, and the definition's faults for a datamart. */
-import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from '../datamart/datamart.js';
+import {
+  type ColumnRef,
+  type Datamart,
+  findColumn,
+  findTable,
+  isMeasureColumn,
+  type TableRef,
+} from '../datamart/datamart.js';
 import { sameName } from './dashboard.js';
 import {
   type Calculation,
@@ -114,7 +121,7 @@ export const definitionFaults = (definition: MetricDefinition, datamart: Datamar
     ...definition.sort.flatMap(({ name }, index) =>
       names.includes(name) ? [] : [`sort[${index}].name: no dimension or measure "${name}"`],
     ),
-    ...(definition.kind === 'visual' ? visualFaults(definition) : sqlFaults(definition)),
+    ...(definition.kind === 'visual' ? visualFaults(definition, datamart) : sqlFaults(definition)),
     ...chartFaults(definition),
     ...(names.length === 0 ? ['measures: it has neither a dimension nor a measure'] : []),
   ];
@@ -125,10 +132,11 @@ const tableFaults = (from: TableRef, datamart: Datamart): readonly string[] =>
     ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
     : [];
 
-const visualFaults = (definition: VisualDefinition): readonly string[] => {
+const visualFaults = (definition: VisualDefinition, datamart: Datamart): readonly string[] => {
   const measures = new Set(definition.measures.map(({ name }) => name));
   return [
     ...definition.measures.flatMap(measureFaults),
+    ...definition.measures.flatMap((measure, index) => modelMeasureFaults(measure, index, datamart)),
     ...definition.rlsVariables
       .filter(({ column }) => column === undefined)
       .map(({ name }) => `rlsVariables: "${name}" needs a column; only custom SQL goes without`),
@@ -141,6 +149,24 @@ const visualFaults = (definition: VisualDefinition): readonly string[] => {
     ...treeFaults('where', definition.where),
     ...treeFaults('having', definition.having),
   ];
+};
+
+/** A measure of the datamart is taken as it is. */
+const modelMeasureFaults = (
+  { name, aggregate, column, indicator }: Measure,
+  index: number,
+  datamart: Datamart,
+): readonly string[] => {
+  if (aggregate !== 'AGGREGATE' || column === undefined) return [];
+  const found = findColumn(datamart, column);
+  if (found !== undefined && !isMeasureColumn(found)) {
+    return [
+      `measures[${index}].column: measure "${name}" takes ${written(column)} as it is (AGGREGATE), which is no measure of the datamart: a custom column with isAggregate`,
+    ];
+  }
+  return indicator === undefined
+    ? []
+    : [`measures[${index}].indicator: measure "${name}" is a measure of the datamart, which is taken as it is`];
 };
 
 const measureFaults = (

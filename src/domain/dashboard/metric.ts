@@ -70,11 +70,15 @@ export type Dimension = {
 export const aggregates = ['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN', 'PERCENTILE'] as const;
 export type Aggregate = (typeof aggregates)[number];
 
+/** Of a measure: `AGGREGATE` takes a measure of the datamart as it is. */
+export const measureAggregates = [...aggregates, 'AGGREGATE'] as const;
+export type MeasureAggregate = (typeof measureAggregates)[number];
+
 export type Measure = AggregateMeasure | ExpressionMeasure;
 
 export type AggregateMeasure = {
   readonly name: string;
-  readonly aggregate: Aggregate;
+  readonly aggregate: MeasureAggregate;
   /** Undefined only with COUNT, which then counts rows. */
   readonly column?: ColumnRef | undefined;
   /**
@@ -89,6 +93,9 @@ export type AggregateMeasure = {
   readonly percentile?: number | undefined;
   readonly expression?: undefined;
 };
+
+/** A measure of the datamart: its column is an aggregating custom column. It has no indicator and no percentile. */
+export type ModelMeasure = AggregateMeasure & { readonly aggregate: 'AGGREGATE' };
 
 /**
  * An expression of aggregates in the datasource's own SQL: `SUM(flights.delay) / COUNT(*)`. Only the host may define

@@ -169,7 +169,8 @@ const numbers: Typed['kind'] = 'number';
 
 /** The kind of a measure's values. */
 const measureKind = ({ aggregate, column, indicator }: Measure, datamart: Datamart): DatatypeKind => {
-  if (aggregate === undefined || column === undefined || indicator !== undefined) return numbers;
+  if (aggregate === undefined || aggregate === 'AGGREGATE' || column === undefined || indicator !== undefined)
+    return numbers;
   const { kind } = typeOf(column, datamart);
   if (aggregate === 'MIN' || aggregate === 'MAX') return kind;
   const isDate = kind === 'date' && (aggregate === 'MEDIAN' || aggregate === 'PERCENTILE');

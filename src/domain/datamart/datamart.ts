@@ -96,6 +96,10 @@ export type ColumnNumbers = {
   readonly notation?: 'full' | 'compact' | undefined;
 };
 
+/** Whether the column is a measure of the datamart: an aggregating expression that metrics choose by its name. */
+export const isMeasureColumn = ({ isCustomColumn, isAggregate }: DatamartColumn): boolean =>
+  isCustomColumn === true && isAggregate === true;
+
 export type Cardinality = 'ManyToMany' | 'ManyToOne' | 'OneToMany' | 'OneToOne';
 export type JoinKind = 'INNER JOIN' | 'LEFT JOIN' | 'RIGHT JOIN' | 'FULL JOIN';
 

@@ -1,11 +1,12 @@
 /** The fields that a guest may build a metric on. What is not listed here, an editor neither shows nor names. */
-import { type Aggregate, aggregates } from '../dashboard/metric.js';
+import { type Aggregate, aggregates, type MeasureAggregate } from '../dashboard/metric.js';
 import {
   type Cardinality,
   type ColumnNumbers,
   type Datamart,
   type DatamartColumn,
   type DatamartTable,
+  isMeasureColumn,
   sameTable,
   type TableRef,
   tableKey,
@@ -45,10 +46,12 @@ export type Field = {
   readonly type: DatatypeKind;
   readonly columnType: string | null;
   readonly isIdentifier: boolean;
+  /** Whether it is a measure of the datamart, which is nothing but measured. */
+  readonly isMeasure: boolean;
   /** Aggregates that fit the values. */
-  readonly aggregates: readonly Aggregate[];
+  readonly aggregates: readonly MeasureAggregate[];
   /** Those that a measure most likely means, best first. */
-  readonly suggestedAggregates: readonly Aggregate[];
+  readonly suggestedAggregates: readonly MeasureAggregate[];
   /** How its numbers are written in new metrics. Null: plainly. */
   readonly numbers: ColumnNumbers | null;
 };
@@ -102,7 +105,9 @@ const suggested = (
 const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
   const type = column.isCustomColumn === true ? 'other' : datatypeKind(column.datatype);
   const isIdentifier = notes?.isIdentifier === true || notes?.columnType === 'Identifier';
+  const isMeasure = isMeasureColumn(column);
   const fit = aggregatesOf(column);
+  const asItIs = ['AGGREGATE'] as const;
   return {
     columnName: column.columnName,
     label: column.label,
@@ -111,8 +116,9 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     type,
     columnType: notes?.columnType ?? null,
     isIdentifier,
-    aggregates: fit,
-    suggestedAggregates: suggested(column, type, isIdentifier, fit),
+    isMeasure,
+    aggregates: isMeasure ? asItIs : fit,
+    suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
     numbers: column.numbers ?? null,
   };
 };
@@ -153,8 +159,8 @@ const viewTable = (table: DatamartTable, notes: SemanticTable | undefined, joinG
     synonyms: notes?.synonyms ?? [],
     joinGroup,
     fields: table.columns
-      // Only the expression of a measure may name such a column, and guests cannot write one.
-      .filter(({ isAggregate }) => isAggregate !== true)
+      // A plain column that is only said to aggregate has nothing to be taken as it is.
+      .filter((column) => column.isAggregate !== true || isMeasureColumn(column))
       .map((column) => fieldOf(column, columns.get(column.columnName))),
   };
 };

@@ -1,11 +1,12 @@
 /** Custom columns of the datamart, and measures that are custom expressions. */
 import { sql } from 'kysely';
-import type { ExpressionMeasure } from '../../domain/dashboard/metric.js';
+import type { ExpressionMeasure, Measure, ModelMeasure } from '../../domain/dashboard/metric.js';
 import {
   type ColumnRef,
   type DatamartTable,
   findColumn,
   findTable,
+  isMeasureColumn,
   sameTable,
   type TableRef,
   tableKey,
@@ -60,7 +61,7 @@ const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
   const { template, isAggregate } = await parse(context, parser, column?.sql ?? '');
   if (isAggregate || column?.isAggregate === true) {
     refuseQuery(
-      `Custom column ${columnName(ref)} already aggregates. Use it only in the expression of a measure.`,
+      `Custom column ${columnName(ref)} already aggregates. Choose it as a measure, or name it in the expression of one.`,
       'custom-column-aggregates',
     );
   }
@@ -128,51 +129,101 @@ const ownColumn = (context: SqlContext, parser: SqlParser, ref: ColumnRef, path:
     : { schemaName: ref.schemaName, tableName: ref.tableName, columnName: name };
 };
 
+/** A measure that is an expression, or one of the datamart, which is taken as it is. */
+export type WrittenMeasure = ExpressionMeasure | ModelMeasure;
+
+export const isWritten = (measure: Measure): measure is WrittenMeasure =>
+  measure.aggregate === undefined || measure.aggregate === 'AGGREGATE';
+
+/** No expression contains NUL. */
+export const expressionKey = ({ expression, column }: WrittenMeasure): string =>
+  expression ?? (column === undefined ? '' : `\0${tableKey(column)}${column.columnName}`);
+
 /**
- * Expressions of measures by their text, over columns of the metric's tables. Aggregating custom columns are expanded
- * in them.
+ * Expressions of measures by `expressionKey`, over columns of the metric's tables. Aggregating custom columns are
+ * expanded in them.
  */
 export type Expressions = ReadonlyMap<string, Template<ColumnRef>>;
 
 export const readExpressions = async (
   context: SqlContext,
-  measures: readonly ExpressionMeasure[],
+  measures: readonly WrittenMeasure[],
   near: readonly TableRef[],
 ): Promise<Expressions> => {
   const expressions = new Map<string, Template<ColumnRef>>();
-  for (const { name, expression } of measures) {
-    const parser = loadParser(context);
-    const parsed = await parse(context, parser, expression);
-    const parts: Template<ColumnRef>[] = [];
-    for (const part of parsed.template) {
-      parts.push(typeof part === 'string' ? [part] : await expand(context, parser, part.path, near));
-    }
-    // Outside an aggregate, only an aggregating custom column may be named.
-    const isBare = parts.some((inner, at) => typeof parsed.template[at] !== 'string' && inner.length === 1);
-    const hasColumns = parsed.template.some((part) => typeof part !== 'string');
-    if (!parsed.isAggregate && (isBare || !hasColumns)) {
-      refuseQuery(
-        `Measure ${name} is an expression that aggregates nothing; write it with SUM, COUNT and the like.`,
-        'expression-not-aggregate',
-      );
-    }
-    expressions.set(expression, parts.flat());
+  for (const measure of measures) {
+    const template =
+      measure.expression === undefined
+        ? await readModelMeasure(context, measure, near[0])
+        : await readExpression(context, measure, near);
+    expressions.set(expressionKey(measure), template);
   }
   return expressions;
+};
+
+/** `root`: the table whose rows are counted where the measure names no column. */
+const readModelMeasure = async (
+  context: SqlContext,
+  { name, column }: ModelMeasure,
+  root: TableRef | undefined,
+): Promise<Template<ColumnRef>> => {
+  const found = column === undefined ? undefined : findColumn(context.datamart, column);
+  if (column === undefined || found === undefined || !isMeasureColumn(found)) {
+    return refuseQuery(
+      `Measure ${name} is to be taken as it is, but ${column === undefined ? 'names no column' : `${columnName(column)} is no measure of datamart ${context.datamart.name}`}. Choose a custom column with isAggregate.`,
+      'measure-without-column',
+    );
+  }
+  const template = await expandMeasure(context, loadParser(context), column, found.sql ?? '');
+  if (columnsIn(template).length === 0 && (root === undefined || !sameTable(root, column))) {
+    refuseQuery(
+      `Measure ${name} counts rows of ${column.tableName}, so the metric must start from that table.`,
+      'measure-without-column',
+    );
+  }
+  return template;
+};
+
+const readExpression = async (
+  context: SqlContext,
+  { name, expression }: ExpressionMeasure,
+  near: readonly TableRef[],
+): Promise<Template<ColumnRef>> => {
+  const parser = loadParser(context);
+  const parsed = await parse(context, parser, expression);
+  const parts: Template<ColumnRef>[] = [];
+  for (const part of parsed.template) {
+    parts.push(typeof part === 'string' ? [part] : await expand(context, parser, part.path, near));
+  }
+  // Outside an aggregate, only an aggregating custom column may be named.
+  const isBare = parts.some((inner, at) => typeof parsed.template[at] !== 'string' && inner.length === 1);
+  const hasColumns = parsed.template.some((part) => typeof part !== 'string');
+  if (!parsed.isAggregate && (isBare || !hasColumns)) {
+    refuseQuery(
+      `Measure ${name} is an expression that aggregates nothing; write it with SUM, COUNT and the like.`,
+      'expression-not-aggregate',
+    );
+  }
+  return parts.flat();
 };
 
 /** The columns that the expressions sum as they are, where the database itself would sum anything. */
 export const readSums = async (
   context: SqlContext,
-  measures: readonly ExpressionMeasure[],
+  measures: readonly WrittenMeasure[],
   near: readonly TableRef[],
 ): Promise<readonly { readonly aggregate: string; readonly column: ColumnRef }[]> => {
   const parser = loadParser(context);
   const sums: { readonly aggregate: string; readonly column: ColumnRef }[] = [];
-  for (const { expression } of measures) {
-    const parsed = await parse(context, parser, expression);
+  for (const measure of measures) {
+    const own = measure.column;
+    const text = measure.expression ?? (own === undefined ? '' : (findColumn(context.datamart, own)?.sql ?? ''));
+    const parsed = await parse(context, parser, text);
     for (const { aggregate, path } of parsed.sums ?? []) {
-      const [column] = columnsIn(await expand(context, parser, path, near));
+      const [column] =
+        own === undefined
+          ? columnsIn(await expand(context, parser, path, near))
+          : [ownColumn(context, parser, own, path)];
       if (column !== undefined) sums.push({ aggregate, column });
     }
   }
@@ -200,8 +251,17 @@ const expand = async (
   if (one === undefined || others.length > 0) return refuseColumn(path, "the metric's tables");
   const { schemaName, tableName } = one.table;
   const ref = { schemaName, tableName, columnName: one.column.columnName };
-  if (one.column.isCustomColumn !== true || one.column.isAggregate !== true) return [ref];
-  const { template, isAggregate } = await parse(context, parser, one.column.sql ?? '');
+  if (!isMeasureColumn(one.column)) return [ref];
+  return expandMeasure(context, parser, ref, one.column.sql ?? '');
+};
+
+const expandMeasure = async (
+  context: SqlContext,
+  parser: SqlParser,
+  ref: ColumnRef,
+  text: string,
+): Promise<Template<ColumnRef>> => {
+  const { template, isAggregate } = await parse(context, parser, text);
   if (!isAggregate) {
     refuseQuery(
       `Custom column ${columnName(ref)} has isAggregate, but its SQL aggregates nothing.`,

@@ -1,12 +1,20 @@
 /** Reads a visual metric's custom SQL before anything is planned: custom columns, expressions and conditions in SQL. */
 
 import { columnsOf } from '../../domain/dashboard/definition.js';
-import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/dashboard/metric.js';
+import { testsOf, type VisualDefinition } from '../../domain/dashboard/metric.js';
 import type { ColumnRef, Datamart } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Computed } from '../plan/plan.js';
-import { columnsIn, type Expressions, namedBy, readComputed, readExpressions, readSums } from './computed.js';
+import {
+  columnsIn,
+  type Expressions,
+  isWritten,
+  namedBy,
+  readComputed,
+  readExpressions,
+  readSums,
+} from './computed.js';
 import type { SqlContext } from './context.js';
 import { type Queries, readQueries } from './queries.js';
 import { assertSum } from './sums.js';
@@ -28,24 +36,27 @@ export type CustomQuestion = {
   readonly column?: ColumnRef | undefined;
 };
 
-const isExpression = (measure: VisualDefinition['measures'][number]): measure is ExpressionMeasure =>
-  measure.aggregate === undefined;
+/** The columns of measures that are taken as they are have no values of their own. */
+const withoutWritten = (definition: VisualDefinition): VisualDefinition => ({
+  ...definition,
+  measures: definition.measures.filter((measure) => !isWritten(measure)),
+});
 
 /** Throws METRIC_QUERY_ERROR for SQL that does not parse or is not allowed. */
 export const readCustom = async (context: SqlContext, question: CustomQuestion): Promise<Custom> => {
   const { definition, column } = question;
   const conditions = [...question.conditions, ...testsOf(definition.where)];
   const queries = await readQueries(context, conditions);
-  const named = [...columnsOf(definition), ...conditions.map(namedBy), ...(column ? [column] : [])];
+  const named = [...columnsOf(withoutWritten(definition)), ...conditions.map(namedBy), ...(column ? [column] : [])];
   const near = [
     definition.from,
     ...[...definition.dimensions, ...definition.measures].flatMap((one) => one.column ?? []),
   ];
-  const expressions = await readExpressions(context, definition.measures.filter(isExpression), near);
+  const expressions = await readExpressions(context, definition.measures.filter(isWritten), near);
   const refs = [...named, ...[...expressions.values()].flatMap(columnsIn)];
   const { catalog, columns } = await readComputed(context, refs);
   if (context.isWritten) {
-    const sums = await readSums(context, definition.measures.filter(isExpression), near);
+    const sums = await readSums(context, definition.measures.filter(isWritten), near);
     for (const { aggregate, column: summed } of sums) assertSum({ catalog }, aggregate, [summed]);
   }
   return { catalog: columns.size === 0 ? null : catalog, columns, expressions, queries };

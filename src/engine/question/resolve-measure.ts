@@ -1,6 +1,6 @@
 import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/dashboard/metric.js';
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import type { Expressions } from '../custom/computed.js';
+import { type Expressions, expressionKey, isWritten } from '../custom/computed.js';
 import { columnName } from '../databases/catalog.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
@@ -22,11 +22,16 @@ export type ResolvedMeasure = {
 };
 
 type ColumnOf = (ref: ColumnRef) => Column;
+/** Computed over the values of a column. */
+type Computed = AggregateMeasure & { readonly aggregate: Aggregate };
 
 /** Throws METRIC_QUERY_ERROR where the column's type cannot be aggregated this way. */
 export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions: Expressions): ResolvedMeasure => {
-  if (measure.aggregate !== undefined) return resolveAggregate(measure, columnOf);
-  const template = expressions.get(measure.expression);
+  const { aggregate } = measure;
+  if (aggregate !== undefined && aggregate !== 'AGGREGATE')
+    return resolveAggregate({ ...measure, aggregate }, columnOf);
+  if (!isWritten(measure)) throw new TypeError('a measure of an unknown kind');
+  const template = expressions.get(expressionKey(measure));
   if (template === undefined) throw new TypeError('an expression that was not read');
   const custom = template.map((part) => (typeof part === 'string' ? part : columnOf(part)));
   return { name: measure.name, aggregate: 'COUNT', column: null, indicator: null, fraction: null, custom };
@@ -35,7 +40,7 @@ export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions
 const percentiles: ReadonlySet<Aggregate> = new Set(['MEDIAN', 'PERCENTILE']);
 const numericOnly: ReadonlySet<Aggregate> = new Set(['SUM', 'AVG']);
 
-const resolveAggregate = (measure: AggregateMeasure, columnOf: ColumnOf): ResolvedMeasure => {
+const resolveAggregate = (measure: Computed, columnOf: ColumnOf): ResolvedMeasure => {
   const { name, aggregate } = measure;
   const fraction = fractionOf(measure);
   if (measure.column === undefined) {
@@ -59,7 +64,7 @@ const resolveAggregate = (measure: AggregateMeasure, columnOf: ColumnOf): Resolv
   return { name, aggregate, column, indicator: null, fraction };
 };
 
-const fractionOf = ({ name, aggregate, percentile }: AggregateMeasure): number | null => {
+const fractionOf = ({ name, aggregate, percentile }: Computed): number | null => {
   if (aggregate === 'MEDIAN') return 0.5;
   if (aggregate !== 'PERCENTILE') return null;
   return percentile !== undefined && percentile >= 0 && percentile <= 1

@@ -23,6 +23,7 @@ import type { GuestGrant } from '../../domain/guest/grant.js';
 import { isRecord } from '../../domain/is-record.js';
 import type { Clock } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import type { Opened } from '../embeds/lookup.js';
@@ -36,6 +37,7 @@ type Deps = {
   readonly engine: Pick<Engine, 'introspect' | 'listClientDatabases'>;
   readonly clock: Clock;
   readonly assistant: Assistant;
+  readonly sqlRewriter: SqlRewriter;
 };
 
 /** Earlier definitions go to the model, so they must fit what the guest may use now. */

@@ -11,17 +11,19 @@ import {
   newDefinition,
 } from '../../domain/guest/metric.js';
 import type { Clock } from '../../domain/ports.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened } from '../embeds/lookup.js';
+import { withOpenMeasures } from './open-measures.js';
 
-type Deps = { readonly store: Store; readonly clock: Clock };
+type Deps = { readonly store: Store; readonly clock: Clock; readonly sqlRewriter: SqlRewriter };
 
 const maxFaults = 10;
 
 const assertSound = async (
-  { store, clock }: Deps,
+  { store, clock, sqlRewriter }: Deps,
   grant: GuestGrant,
   opened: Opened,
   write: DefinitionWrite,
@@ -33,7 +35,8 @@ const assertSound = async (
       'This embed has no datamart; the host application must name one in its access settings.',
     );
   }
-  const faults = guestFaults(write, source.datamart, { now: clock.now(), timezone: grant.timezone });
+  const datamart = await withOpenMeasures(sqlRewriter, source.datasource.datasourceType, source.datamart);
+  const faults = guestFaults(write, datamart, { now: clock.now(), timezone: grant.timezone });
   if (faults.sent.length > 0) {
     const lines = faults.sent.slice(0, maxFaults).map((fault) => `definition.${fault}.`);
     throw new Refusal('INVALID_REQUEST_BODY', lines.join('\n'), { reason: 'guest-definition' });

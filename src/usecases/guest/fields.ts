@@ -1,7 +1,7 @@
 /** The fields of a dashboard's datamart that a guest may build metrics on. */
 
 import { type Catalogue, openFeedback } from '../../domain/chat/catalogue.js';
-import type { Datamart, DatamartTable } from '../../domain/datamart/datamart.js';
+import { type Datamart, type DatamartTable, tableKey } from '../../domain/datamart/datamart.js';
 import { viewSource } from '../../domain/datamart/tables.js';
 import { assertDefines, assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
@@ -11,11 +11,13 @@ import { newDefinition } from '../../domain/guest/metric.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { Clock } from '../../domain/ports.js';
 import type { Engine, RequestSignal } from '../../domain/query/engine.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { askedBy } from '../datamarts/source.js';
 import { isUnreachable, readOwnerships } from '../datamarts/tenancy.js';
 import type { Opened } from '../embeds/lookup.js';
+import { withOpenMeasures } from './open-measures.js';
 import { unsavedMetric } from './preview.js';
 import { openDashboard, questionFor } from './scope.js';
 
@@ -23,6 +25,7 @@ export type CatalogueDeps = {
   readonly store: Store;
   readonly engine: Pick<Engine, 'introspect' | 'listClientDatabases'>;
   readonly clock: Clock;
+  readonly sqlRewriter: SqlRewriter;
 };
 
 /** Throws UNAUTHORIZED unless the guest may create metrics from fields on this dashboard. */
@@ -42,14 +45,14 @@ const unreadableTables = async (
   { store, engine }: CatalogueDeps,
   { datasource, datamart }: { readonly datasource: Datasource; readonly datamart: Datamart },
   signal: RequestSignal,
-): Promise<ReadonlySet<DatamartTable>> => {
+): Promise<ReadonlySet<string>> => {
   const synced = await store.datasources.findTables(datasource.id);
   const source = synced === undefined ? undefined : viewSource(datasource, synced);
   try {
     const ownerships = await readOwnerships({ store, engine: askedBy(engine, signal) }, datamart, source);
     return new Set(
       ownerships.flatMap(({ table, tenancy }) =>
-        tenancy.kind === 'unreadable' && table.isClientColumnOfEmbed !== true ? [table] : [],
+        tenancy.kind === 'unreadable' && table.isClientColumnOfEmbed !== true ? [tableKey(table)] : [],
       ),
     );
   } catch (cause) {
@@ -61,21 +64,28 @@ const unreadableTables = async (
   }
 };
 
-/** Returns what the guest may build on, with the operator's notes about it. Reads no row, and checks no permission. */
+/**
+ * Returns what the guest may build on, with the operator's notes about it. Reads no row, and checks no permission.
+ * `showsAllMeasures`: also measures that read hidden columns, for an author.
+ */
 export const readCatalogue = async (
   deps: CatalogueDeps,
   grant: LiveGrant,
   opened: Opened,
   signal: RequestSignal,
+  showsAllMeasures = false,
 ): Promise<Catalogue> => {
   const definition = newDefinition({ chart: { type: 'table' }, from: { schemaName: '', tableName: '' } });
   const metric = unsavedMetric(grant, opened, definition);
   const target = { opened, metric, dashboards: [opened.dashboard] };
   const query = { metricId: metric.metricId };
   const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
-  const { datamart, joinModel = 'multi', conditions } = question;
+  const { joinModel = 'multi', conditions } = question;
+  const datamart = showsAllMeasures
+    ? question.datamart
+    : await withOpenMeasures(deps.sqlRewriter, question.datasource.datasourceType, question.datamart);
   const unreadable = await unreadableTables(deps, question, signal);
-  const isReadable = (table: DatamartTable): boolean => !unreadable.has(table);
+  const isReadable = (table: DatamartTable): boolean => !unreadable.has(tableKey(table));
   const layer = await deps.store.semanticLayers.findByDatamart(datamart.id);
   const fields = guestFields({ datamart, isReadable, joinModel, conditions }, layer);
   return { fields, feedback: openFeedback(datamart, fields, layer) };
@@ -96,5 +106,5 @@ export const listGuestFields =
     const opened = await openDashboard(deps.store, grant, dashboardId);
     if (author === undefined) assertBuilds(grant, opened);
     else assertDefines(grant);
-    return (await readCatalogue(deps, grant, opened, signal)).fields;
+    return (await readCatalogue(deps, grant, opened, signal, author !== undefined)).fields;
   };

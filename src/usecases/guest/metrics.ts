@@ -11,6 +11,7 @@ import { nextCard } from '../../domain/guest/layout.js';
 import { type GuestDefinition, guestLimits, isWhole, type NewGuestDefinition } from '../../domain/guest/metric.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Clock, Digest, Ids } from '../../domain/ports.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
@@ -21,7 +22,12 @@ import { metricDigest } from './own-metrics.js';
 import { viewMetric } from './reads.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+type Deps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+};
 
 export type CreateGuestMetric = {
   readonly dashboardId: string;

@@ -8,6 +8,7 @@ import type { GuestQuery, MetricReply } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { compared } from '../../domain/query/comparison.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import type { Opened } from '../embeds/lookup.js';
@@ -16,7 +17,12 @@ import { guestReads } from './engine.js';
 import { loadTarget } from './metric-target.js';
 import { openDashboard, openMetric, questionFor } from './scope.js';
 
-type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+type Deps = {
+  readonly store: Store;
+  readonly engine: ReadEngine;
+  readonly clock: Clock;
+  readonly sqlRewriter: SqlRewriter;
+};
 
 type Question = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'>;
 

@@ -3,7 +3,12 @@
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
 import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
-import { type Aggregate, type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
+import {
+  type MeasureAggregate,
+  type Metric,
+  measureNames,
+  type VisualDefinition,
+} from '../../domain/dashboard/metric.js';
 import { besideCards, type Tile, translatedTile } from '../../domain/dashboard/tile.js';
 import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
@@ -70,7 +75,12 @@ const grainsOf = ({ dimensions, drillPath }: VisualDefinition): GuestChart['grai
     [...dimensions, ...drillPath].flatMap(({ name, grain }) => (grain === undefined ? [] : [[name, grain]])),
   );
 
-const combining: Readonly<Partial<Record<Aggregate, Combine>>> = { SUM: 'sum', COUNT: 'sum', MIN: 'min', MAX: 'max' };
+const combining: Readonly<Partial<Record<MeasureAggregate, Combine>>> = {
+  SUM: 'sum',
+  COUNT: 'sum',
+  MIN: 'min',
+  MAX: 'max',
+};
 
 const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChart['combine'] =>
   Object.fromEntries([

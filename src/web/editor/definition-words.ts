@@ -29,6 +29,7 @@ export const groupWords = (words: Words, { column, grain }: Dimension): string =
 /** A measure by what it computes. */
 export const measureWords = (words: Words, measure: NonNullable<NewGuestDefinition['measures']>[number]): string => {
   const { text } = words.format;
+  if (measure.aggregate === 'AGGREGATE') return measure.column === undefined ? '' : titleOf(words, measure.column);
   const aggregate = aggregateName(measure.aggregate, text);
   if (measure.column === undefined) return aggregate;
   return text('{aggregate} of {name}', { aggregate, name: titleOf(words, measure.column) });

@@ -4,12 +4,12 @@
  */
 import type { Chart, MeasureNumbers } from '../../domain/dashboard/chart.js';
 import type {
-  Aggregate,
   AggregateMeasure,
   Calculation,
   Comparison,
   Dimension,
   Measure,
+  MeasureAggregate,
   TimeGrain,
 } from '../../domain/dashboard/metric.js';
 import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
@@ -46,14 +46,14 @@ export type Action =
       readonly kind: 'addMeasure';
       /** Null: count rows. */
       readonly column: ColumnRef | null;
-      readonly aggregate?: Aggregate | undefined;
+      readonly aggregate?: MeasureAggregate | undefined;
       readonly percentile?: number | undefined;
       readonly name?: string | undefined;
     }
   | {
       readonly kind: 'changeMeasure';
       readonly at: number;
-      readonly aggregate: Aggregate;
+      readonly aggregate: MeasureAggregate;
       readonly percentile?: number | undefined;
     }
   | {
@@ -124,7 +124,11 @@ const fieldFault = (
 const roomFault = (items: readonly unknown[]): Reason | null => (items.length < greatestShelf ? null : 'full');
 
 /** What a measure of the field most likely means. */
-const aggregateOf = (catalogue: Catalogue, column: ColumnRef | null, aggregate: Aggregate | undefined): Aggregate =>
+const aggregateOf = (
+  catalogue: Catalogue,
+  column: ColumnRef | null,
+  aggregate: MeasureAggregate | undefined,
+): MeasureAggregate =>
   aggregate ?? (column === null ? undefined : findField(catalogue, column)?.suggestedAggregates[0]) ?? 'COUNT';
 
 /** What people call the field or, where rows are counted, the table. */
@@ -147,7 +151,7 @@ const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
 });
 
 /** A count of amounts is no amount. */
-const counting: ReadonlySet<Aggregate> = new Set(['COUNT', 'COUNT_DISTINCT']);
+const counting: ReadonlySet<MeasureAggregate | undefined> = new Set(['COUNT', 'COUNT_DISTINCT']);
 
 /** The measure's numbers are written as the model says of its column. What the author chose for it stays. */
 const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefined): Draft => {

@@ -1,5 +1,5 @@
 /** Which values, grains and buckets fit a field. The service decides; these rules say the same beforehand. */
-import type { Aggregate, Calculation, Dimension, Measure, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { Calculation, Dimension, Measure, MeasureAggregate, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { Predicate, Scalar } from '../../domain/filter/filter.js';
 import type { Period } from '../../domain/filter/period.js';
 import type { Field } from '../../domain/guest/fields.js';
@@ -35,7 +35,7 @@ export const groupingFault = (
   field: Field,
   { grain, bucketWidth, bucketCount }: Pick<Dimension, 'grain' | 'bucketWidth' | 'bucketCount'>,
 ): Reason | null => {
-  if (field.type === 'json') return 'no-groups';
+  if (field.type === 'json' || field.isMeasure) return 'no-groups';
   if (grain !== undefined && field.type !== 'date') return 'needs-date';
   if (bucketWidth === undefined && bucketCount === undefined) return null;
   if (!isNumeric(field)) return 'needs-number';
@@ -51,7 +51,11 @@ const isPlain = (value: number): boolean =>
   Number.isFinite(value) && !/e/.test(String(value)) && String(value).replace(/[-.]/g, '').length <= 15;
 
 /** Returns why the field cannot be aggregated so, or null. */
-export const aggregateFault = (field: Field, aggregate: Aggregate, percentile: number | undefined): Reason | null => {
+export const aggregateFault = (
+  field: Field,
+  aggregate: MeasureAggregate,
+  percentile: number | undefined,
+): Reason | null => {
   if (!field.aggregates.includes(aggregate)) return 'aggregate-does-not-fit';
   if (aggregate !== 'PERCENTILE') return percentile === undefined ? null : 'wrong-value';
   if (percentile === undefined) return 'percentile-missing';
@@ -108,7 +112,11 @@ export const predicateKinds = ({ type }: Pick<Field, 'type'>): readonly Predicat
 const greatestList = 1000;
 
 /** Returns why the condition does not fit the field, or null. */
-export const predicateFault = (field: Pick<Field, 'type'>, predicate: Predicate): Reason | null => {
+export const predicateFault = (
+  field: Pick<Field, 'type'> & Partial<Pick<Field, 'isMeasure'>>,
+  predicate: Predicate,
+): Reason | null => {
+  if (field.isMeasure === true) return 'cannot-filter';
   if (!predicateKinds(field).includes(predicate.kind)) return 'cannot-filter';
   const fits = (value: Scalar): boolean => takes(field, value);
   switch (predicate.kind) {
@@ -134,7 +142,7 @@ export const predicateFault = (field: Pick<Field, 'type'>, predicate: Predicate)
 
 /** Whether the measure's values are numbers. `field` is that of its column. */
 export const isNumberMeasure = ({ aggregate, column, indicator }: Measure, field: Field | undefined): boolean => {
-  if (aggregate === undefined || indicator !== undefined) return true;
+  if (aggregate === undefined || aggregate === 'AGGREGATE' || indicator !== undefined) return true;
   if (column === undefined || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return true;
   return field !== undefined && isNumeric(field);
 };
@@ -163,7 +171,7 @@ export const calculationFault = (
 export const measureType = (measure: Measure, field: Field | undefined): Field['type'] => {
   const { aggregate } = measure;
   if (aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return 'integer';
-  if (aggregate === undefined || measure.indicator !== undefined || aggregate === 'SUM' || aggregate === 'AVG')
-    return 'number';
+  if (aggregate === undefined || measure.indicator !== undefined) return 'number';
+  if (aggregate === 'AGGREGATE' || aggregate === 'SUM' || aggregate === 'AVG') return 'number';
   return field?.type ?? 'other';
 };

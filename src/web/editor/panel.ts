@@ -76,7 +76,8 @@ const refOf = ({ table, field }: Found): ColumnRef => ({
 
 /** What a click on a field does. */
 const usual = (found: Found): Action =>
-  found.field.suggestedAggregates.length > 0 && (found.field.type === 'integer' || found.field.type === 'number')
+  found.field.isMeasure ||
+  (found.field.suggestedAggregates.length > 0 && (found.field.type === 'integer' || found.field.type === 'number'))
     ? { kind: 'addMeasure', column: refOf(found) }
     : { kind: 'addGroup', shelf: 'dimensions', column: refOf(found) };
 
@@ -379,7 +380,8 @@ export class EditorPanel extends LitElement {
       maxlength="4000" autocomplete="off" spellcheck="false" .value=${now} @change=${given} />`;
   }
 
-  #aggregate(field: Field, name: string, at: number): TemplateResult {
+  #aggregate(field: Field, name: string, at: number): TemplateResult | typeof nothing {
+    if (field.isMeasure) return nothing;
     const { text } = this.view.format;
     const now = this.#draft.measures[at]?.aggregate;
     const choose = (event: Event) => {

@@ -1,11 +1,16 @@
 /** A draft as a card shows it: the metric that the service would describe, and a client that asks for previews. */
-import type { Aggregate } from '../../domain/dashboard/metric.js';
+import type { MeasureAggregate } from '../../domain/dashboard/metric.js';
 import type { Combine, GuestMetric } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { GuestClient } from '../base/client.js';
 import { type Draft, definitionOf } from './draft.js';
 
-const combining: Readonly<Partial<Record<Aggregate, Combine>>> = { SUM: 'sum', COUNT: 'sum', MIN: 'min', MAX: 'max' };
+const combining: Readonly<Partial<Record<MeasureAggregate, Combine>>> = {
+  SUM: 'sum',
+  COUNT: 'sum',
+  MIN: 'min',
+  MAX: 'max',
+};
 
 /** Returns the metric as the service describes a saved one. */
 export const viewOf = (

@@ -1,5 +1,5 @@
 /** What the editor says, in the reader's language. */
-import type { Aggregate, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { Aggregate, MeasureAggregate, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { Text } from '../languages/text.js';
 import type { ChartNeed } from './charts.js';
 
@@ -15,9 +15,9 @@ const aggregateWords: Readonly<Record<Aggregate, (text: Text) => string>> = {
 };
 export const aggregateName = (aggregate: Aggregate, text: Text): string => aggregateWords[aggregate](text);
 
-/** Without PERCENTILE, which needs a fraction. */
-export const offeredAggregates = (all: readonly Aggregate[]): readonly Aggregate[] =>
-  all.filter((aggregate) => aggregate !== 'PERCENTILE');
+/** Without PERCENTILE, which needs a fraction, and without AGGREGATE, which is no choice. */
+export const offeredAggregates = (all: readonly MeasureAggregate[]): readonly Aggregate[] =>
+  all.flatMap((aggregate) => (aggregate === 'PERCENTILE' || aggregate === 'AGGREGATE' ? [] : [aggregate]));
 
 const grainWords = {
   hour: (text: Text) => text('Hour'),

@@ -95,8 +95,12 @@ export const withOwnership = (model: StoredModel, key: string, value: string): S
   });
 };
 
-/** The model with a calculated column. Throws if the table has a column of that name. */
-export const withCalculated = (model: StoredModel, key: string, name: string, sql: string): StoredModel => {
+/** The model with a calculated column or a measure. Throws if the table has a column of that name. */
+export const withCalculated = (
+  model: StoredModel,
+  key: string,
+  { name, sql, isMeasure = false }: { readonly name: string; readonly sql: string; readonly isMeasure?: boolean },
+): StoredModel => {
   const columns = model.datamartTables.find((table) => keyOf(table) === key)?.datamartTableColumns ?? [];
   if (columns.some(({ columnName }) => columnName.toLowerCase() === name.toLowerCase())) {
     throw new Error(`${key} has a column “${name}” already. Give this one another name.`);
@@ -105,7 +109,7 @@ export const withCalculated = (model: StoredModel, key: string, name: string, sq
     ...{ columnName: name, datatype: '', alias: '', label: name, isHide: false, isCustomColumn: true, sql },
     ...{
       isApplyTimezone: false,
-      isAggregate: false,
+      isAggregate: isMeasure,
       allowAggregate: false,
       defaultAggregation: null,
       defaultSort: null,

@@ -10,6 +10,7 @@ export type GraphColumn = {
   readonly isKey: boolean;
   readonly isClient: boolean;
   readonly isCalculated: boolean;
+  readonly isMeasure: boolean;
   readonly isHide: boolean;
 };
 export type GraphTable = {
@@ -63,12 +64,13 @@ const linesOf = (model: StoredModel, tenancies: readonly TableTenancy[]): readon
 
 const columnsOf = (table: StoredTable, keys: Keys): readonly GraphColumn[] => {
   const key = new Set((keys.get(keyOf(table)) ?? []).flatMap((one) => (one.length === 1 ? one : [])));
-  return table.datamartTableColumns.map(({ columnName, label, isHide, isCustomColumn }) => ({
+  return table.datamartTableColumns.map(({ columnName, label, isHide, isCustomColumn, isAggregate }) => ({
     name: columnName,
     title: label === '' || label === columnName ? '' : label,
     isKey: key.has(columnName),
     isClient: table.clientColumn === columnName,
     isCalculated: isCustomColumn,
+    isMeasure: isCustomColumn && isAggregate,
     isHide,
   }));
 };

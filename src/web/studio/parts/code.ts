@@ -1,6 +1,6 @@
 /**
  * An editor for a policy file, for JSON, or for SQL (`language="sql"`): colours, line numbers, faults at their place, and
- * the words that may be written where the cursor is. `read-only`: it only shows. It stands in a shadow root, because its styles are adopted there, which the strict content policy allows.
+ * the words that may be written where the cursor is. `read-only`: it only shows. `short`: it is a few lines high. It stands in a shadow root, because its styles are adopted there, which the strict content policy allows.
  */
 import { autocompletion, type Completion, type CompletionContext, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -37,6 +37,9 @@ const theme = EditorView.theme({
   '.cm-tooltip': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--paper)' },
 });
+
+/** For a text of few lines. */
+const shortTheme = EditorView.theme({ '.cm-scroller': { minHeight: '56px', maxHeight: '220px' } });
 
 /** Offers the words that go on with what stands before the cursor. Quotes and brackets of an expression end a word. */
 const completing = (words: () => readonly CodeWord[]) => (context: CompletionContext) => {
@@ -130,7 +133,8 @@ export class Code extends HTMLElement {
       ],
       // The key Tab leaves the editor, as it leaves every other field.
       keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-      [EditorView.contentAttributes.of({ 'aria-label': this.getAttribute('label') ?? '' }), theme, changed],
+      [EditorView.contentAttributes.of({ 'aria-label': this.getAttribute('label') ?? '' }), changed],
+      this.hasAttribute('short') ? [shortTheme, theme] : theme,
     ];
   }
 }

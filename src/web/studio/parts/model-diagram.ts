@@ -166,7 +166,7 @@ export class ModelDiagram extends LitElement {
     const marks = [
       column.isKey ? 'key' : '',
       column.isClient ? 'client id' : '',
-      column.isCalculated ? 'calculated' : '',
+      column.isMeasure ? 'measure' : column.isCalculated ? 'calculated' : '',
       column.isHide ? 'hidden' : '',
     ].filter(Boolean);
     const text = html`<span>${column.name}</span>${marks.length === 0 ? nothing : html`<small>${marks.join(', ')}</small>`}`;

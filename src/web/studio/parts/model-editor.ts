@@ -162,7 +162,7 @@ export class ModelEditor extends LitElement {
       const key = keyOf(table);
       const columns = found === null ? null : (found.get(key) ?? new Set<string>());
       if (columns?.size === 0) return nothing;
-      return html`<studio-model-table .described=${present} .table=${table} .tenancy=${tenancies[at]} .columns=${columns}
+      return html`<studio-model-table .api=${this.api} .described=${present} .table=${table} .tenancy=${tenancies[at]} .columns=${columns}
         .at=${this.at?.table === key ? this.at : null} .change=${this.#change}></studio-model-table>`;
     })}
     ${found?.size === 0 ? html`<p class="empty">Nothing contains “${this.search}”.</p>` : nothing}`;

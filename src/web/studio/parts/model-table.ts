@@ -3,8 +3,10 @@
  * a model may have thousands of columns.
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
 import { datatypeKind } from '../../../domain/datamart/datatype.js';
+import type { Api } from '../base/api.js';
 import {
   detailOf,
   numberKindOf,
@@ -38,6 +40,8 @@ import {
 } from '../base/model-notes.js';
 import { isSamePlace, type ModelPlace } from '../base/model-score.js';
 import { stateOf, type TableTenancy, toneOf } from '../base/model-tenancy.js';
+import './expression-form.js';
+import type { WrittenExpression } from './expression-form.js';
 
 const valueIn = (event: Event): string => (event.target as HTMLInputElement | HTMLSelectElement).value;
 const isChecked = (event: Event): boolean => (event.target as HTMLInputElement).checked;
@@ -53,8 +57,11 @@ export class ModelTable extends LitElement {
     columns: { attribute: false },
     at: { attribute: false },
     change: { attribute: false },
+    api: { attribute: false },
     isOpen: { state: true },
+    written: { state: true },
   };
+  declare api: Api;
   declare described: Described;
   declare table: StoredTable;
   declare tenancy: TableTenancy | undefined;
@@ -64,12 +71,15 @@ export class ModelTable extends LitElement {
   declare at: ModelPlace | null;
   declare change: Change;
   declare isOpen: boolean;
+  /** The expression that is being written; without a name, a new one. Null: none is. */
+  declare written: { readonly name: string | null; readonly sql: string } | null;
 
   constructor() {
     super();
     this.columns = null;
     this.at = null;
     this.isOpen = false;
+    this.written = null;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -157,7 +167,7 @@ export class ModelTable extends LitElement {
   }
 
   #column(key: string, column: StoredColumn): TemplateResult {
-    const { columnName, label, isHide, isCustomColumn, datatype, sql } = column;
+    const { columnName, label, isHide, isCustomColumn, isAggregate, datatype, sql } = column;
     const name = `${key}.${columnName}`;
     const { description, synonyms, columnType } = columnNotes(this.described.notes, key, columnName);
     const change = (part: Partial<StoredColumn>): void =>
@@ -165,10 +175,15 @@ export class ModelTable extends LitElement {
     const say = (words: Parameters<typeof withColumnNotes>[3]): void =>
       this.#notes((notes) => withColumnNotes(notes, key, columnName, words));
     const remove = (): void => this.#model((model) => withoutColumn(model, key, columnName));
+    const rewrite = (): void => {
+      this.written = { name: columnName, sql };
+    };
     return html`<tr>
       <td><code>${columnName}</code> <span class="hint">${
         isCustomColumn
-          ? html`<code>${sql}</code> <button type="button" class="text" @click=${remove}>Remove ${columnName}</button>`
+          ? html`${isAggregate ? 'measure' : 'calculated'}: <code>${sql}</code>
+              <button type="button" class="text" @click=${rewrite}>Change ${columnName}</button>
+              <button type="button" class="text" @click=${remove}>Remove ${columnName}</button>`
           : datatype
       }</span></td>
       <td><input aria-label="Label of ${name}" maxlength="120" .value=${label} @change=${(event: Event) => change({ label: valueIn(event) })} /></td>
@@ -211,20 +226,30 @@ export class ModelTable extends LitElement {
   }
 
   #calculated(key: string): TemplateResult {
-    const add = (event: SubmitEvent): void => {
-      event.preventDefault();
-      if (!(event.target instanceof HTMLFormElement)) return;
-      const form = new FormData(event.target);
-      const [name = '', sql = ''] = ['name', 'sql'].map((field) => String(form.get(field) ?? '').trim());
-      const { described } = this;
-      const isMade = this.change(() => ({ ...described, model: withCalculated(described.model, key, name, sql) }));
-      if (isMade) event.target.reset();
+    const { written } = this;
+    if (written === null) {
+      const open = (): void => {
+        this.written = { name: null, sql: '' };
+      };
+      return html`<div class="toolbar"><button type="button" class="quiet" @click=${open}>Add a calculated column or measure to ${this.table.label || this.table.tableName}</button></div>`;
+    }
+    const save = ({ name, sql, isMeasure }: WrittenExpression): boolean =>
+      this.change(() => {
+        const { model } = this.described;
+        const next =
+          written.name === null
+            ? withCalculated(model, key, { name, sql, isMeasure })
+            : withColumn(model, key, written.name, { sql, isAggregate: isMeasure });
+        return { ...this.described, model: next };
+      });
+    const close = (): void => {
+      this.written = null;
     };
-    return html`<form class="toolbar" @submit=${add}>
-      <label>New calculated column<input name="name" required maxlength="120" autocomplete="off" aria-label="Name of a calculated column of ${key}" /></label>
-      <label>Expression <input name="sql" required maxlength="4000" autocomplete="off" aria-label="Expression over columns of ${key}" placeholder="price * quantity" /></label>
-      <button class="quiet">Add</button>
-    </form>`;
+    return html`${keyed(
+      written.name,
+      html`<studio-expression-form .api=${this.api} .datamart=${this.described.model.name} .table=${this.table}
+      .initial=${written.name === null ? null : { name: written.name, sql: written.sql }} .save=${save} .close=${close}></studio-expression-form>`,
+    )}`;
   }
 }
 

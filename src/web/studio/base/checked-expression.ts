@@ -1,0 +1,76 @@
+/**
+ * Checks an expression while it is typed: a moment after the last key, and only the latest text. An earlier check is
+ * cancelled.
+ */
+import { createLatest } from '../../base/latest.js';
+import type { Api } from './api.js';
+import { type CodeFault, sqlFaults } from './sql-faults.js';
+
+/** The answer of `POST /data-app/datamarts/expressions/check`. */
+export type CheckedExpression = {
+  readonly isMeasure: boolean;
+  /** False: the database could not be asked. */
+  readonly isChecked: boolean;
+  readonly faults: readonly string[];
+};
+
+export type ExpressionState =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'checking' }
+  | { readonly kind: 'checked'; readonly sql: string; readonly result: CheckedExpression }
+  /** The check itself failed. */
+  | { readonly kind: 'failed'; readonly message: string };
+
+export type CheckSql = (sql: string, signal: AbortSignal) => Promise<CheckedExpression>;
+
+export const checkOver =
+  (api: Api, datamartName: string, tableName: string): CheckSql =>
+  async (sql, signal) => {
+    const body = { datamartName, tableName, sql };
+    const path = 'data-app/datamarts/expressions/check';
+    return (await api.call<{ data: CheckedExpression }>('POST', path, { body, signal })).data;
+  };
+
+/** Where the faults are. One that tells no place is marked at the beginning. */
+export const placedFaults = (faults: readonly string[], sql: string): readonly CodeFault[] =>
+  faults.flatMap((message) => {
+    const found = sqlFaults(message, sql);
+    return found.length > 0 ? found : [{ line: 1, column: 1, message }];
+  });
+
+/** Calls `job` when nothing was typed for a moment. Returns how to take that back. */
+export type Later = (job: () => void) => () => void;
+
+export const typingPauseMs = 300;
+const usualLater: Later = (job) => {
+  const timer = setTimeout(job, typingPauseMs);
+  return () => clearTimeout(timer);
+};
+
+export const createExpressionCheck = (
+  check: CheckSql,
+  tell: (state: ExpressionState) => void,
+  later: Later = usualLater,
+) => {
+  const latest = createLatest();
+  let takeBack = (): void => {};
+  const cancel = (): void => {
+    takeBack();
+    latest.cancel();
+  };
+  return {
+    cancel,
+    typed: (sql: string): void => {
+      cancel();
+      tell({ kind: sql.trim() === '' ? 'empty' : 'checking' });
+      if (sql.trim() === '') return;
+      takeBack = later(() => {
+        void latest.run(
+          (signal) => check(sql, signal),
+          (result) => tell({ kind: 'checked', sql, result }),
+          (error) => tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
+        );
+      });
+    },
+  };
+};
