@@ -248,7 +248,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   closers.add(startCheckingNames(options, foundation));
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
-    recipients,
+    ...{ recipients, access },
     answerHook: guardHooks(life.answerHook, limits.guards.hook),
     guards: limits.guards,
     dataApp: () => policies.current().dataApp,

@@ -39,6 +39,7 @@ import * as metrics from '../contract/metrics.js';
 import type { Handler, HandlersOf, Operation } from '../contract/operation.js';
 import * as semanticLayer from '../contract/semantic-layer.js';
 import * as serviceTokens from '../contract/service-tokens.js';
+import * as templateSchedules from '../contract/template-schedules.js';
 import * as workspaceDashboards from '../contract/workspace-dashboards.js';
 import * as workspaces from '../contract/workspaces.js';
 import type { Assistant } from '../domain/chat/assistant.js';
@@ -135,6 +136,14 @@ import { listGuestSuggestions } from '../usecases/guest/suggestions.js';
 import { summariseGuestDashboard } from '../usecases/guest/summary.js';
 import { deleteTenantSchedule, listTenantSchedules, pauseTenantSchedule } from '../usecases/guest/tenant-schedules.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../usecases/guest/views.js';
+import {
+  createTemplateSchedule,
+  deleteTemplateSchedule,
+  listTemplateDeliveries,
+  listTemplateSchedules,
+  sendTemplateSchedule,
+  updateTemplateSchedule,
+} from '../usecases/template-schedules.js';
 import {
   createWorkspace,
   deleteWorkspace,
@@ -275,6 +284,12 @@ const table = {
   deleteGuestSchedule: serve(guestSchedules.deleteGuestSchedule, deleteGuestSchedule),
   sendGuestSchedule: serve(guestSchedules.sendGuestSchedule, sendGuestSchedule),
   listGuestDeliveries: serve(guestSchedules.listGuestDeliveries, listGuestDeliveries),
+  createTemplateSchedule: serve(templateSchedules.createTemplateSchedule, createTemplateSchedule),
+  listTemplateSchedules: serve(templateSchedules.listTemplateSchedules, listTemplateSchedules),
+  updateTemplateSchedule: serve(templateSchedules.updateTemplateSchedule, updateTemplateSchedule),
+  deleteTemplateSchedule: serve(templateSchedules.deleteTemplateSchedule, deleteTemplateSchedule),
+  sendTemplateSchedule: serve(templateSchedules.sendTemplateSchedule, sendTemplateSchedule),
+  listTemplateDeliveries: serve(templateSchedules.listTemplateDeliveries, listTemplateDeliveries),
   updateGuestView: serve(guestBoards.updateGuestView, updateGuestView),
   deleteGuestView: serve(guestBoards.deleteGuestView, deleteGuestView),
   publishMetric: serve(guestMetrics.publishMetric, publishMetric),
@@ -314,6 +329,7 @@ type Declared =
   | typeof metrics
   | typeof semanticLayer
   | typeof serviceTokens
+  | typeof templateSchedules
   | typeof workspaceDashboards
   | typeof workspaces;
 

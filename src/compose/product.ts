@@ -55,7 +55,7 @@ import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.
 import { type MailSetup, mailSetupOf } from './mail-setup.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
-import { createOwnService } from './own-service.js';
+import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
 import { createReports, startReports } from './reports.js';
 import { openService, type Service } from './service.js';
@@ -288,12 +288,16 @@ const openConfiguredReports = async (
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
   const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
-  if (setup === null || service === null || findReportRight === null || listTenantUsers === null) {
+  const isReady = setup !== null && service !== null && gateway !== null;
+  if (!isReady || findReportRight === null || listTenantUsers === null) {
     return { router: null, close: async () => {} };
   }
-  connect({ findReportRight, listTenantUsers, service });
+  const { isTenantActive, dataApp } = gateway.router;
+  const findDataAppId = async () => (await loadDataAppCaller(service, dataApp())).dataAppId;
+  const rights = { findReportRight, listTenantUsers, isTenantActive, findDataAppId };
+  connect({ ...rights, service });
   const { encryptionKey } = credentials;
-  const parts = { setup, reports, service, findReportRight, listTenantUsers, encryptionKey };
+  const parts = { setup, reports, service, ...rights, encryptionKey };
   return startReports({ ...parts, admission: shared.admission, clock, log: context.log });
 };
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { FindRecipients, Granted, Refused } from '../deliver/sender.js';
 import { isSameJson } from '../domain/canonical-json.js';
 import { allows, readAddress } from '../domain/deliver/address.js';
+import { isOfHost, readerOf, tenantRecipient } from '../domain/deliver/host-schedule.js';
 import {
   type Audience,
   addressParts,
@@ -14,11 +15,12 @@ import {
   mayAsk,
   type Recipients,
 } from '../domain/deliver/recipients.js';
-import type { ClaimedDelivery, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { ClaimedDelivery, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { GuestCaller } from '../domain/guest/caller.js';
 import type { Clock, Tag } from '../domain/ports.js';
+import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import type { FindReportRight, ReportRight } from '../gateway/report-right.js';
-import type { ListTenantUsers } from '../gateway/tenant-users.js';
+import type { IsTenantActive, ListTenantUsers } from '../gateway/tenant-users.js';
 import { addressOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
 import type { Service } from './service.js';
 
@@ -27,6 +29,9 @@ export type Passages = {
   readonly service: Pick<Service, 'store' | 'authenticate'>;
   readonly findReportRight: FindReportRight;
   readonly listTenantUsers: ListTenantUsers;
+  readonly isTenantActive: IsTenantActive;
+  /** The data app of the policy in force: the gateway knows the users of no other one. */
+  readonly findDataAppId: () => Promise<string>;
 };
 
 /** With what addresses without an account are recognized. */
@@ -128,11 +133,12 @@ const findPassageOfUser = async (
   { schedule, id, recipient }: ClaimedDelivery,
   recipients: Recipients | null,
 ): Promise<Passage | Refused> => {
-  const reader = { ...schedule.owner, userIdentifier: recipient };
+  const userIdentifier = readerOf({ schedule, recipient });
+  const reader = { ...schedule.owner, userIdentifier };
   const right = await findOwnRight(passages, reader, id);
   if (right === null) return { refused: 'no-right' };
   const { roles } = right;
-  if (recipients !== null && !isNamed(recipients, { userIdentifier: recipient, roles })) return { refused: 'no-right' };
+  if (recipients !== null && !isNamed(recipients, { userIdentifier, roles })) return { refused: 'no-right' };
   const to = wayOf(passages.setup, right, schedule);
   return to === undefined ? { refused: noWay(schedule) } : { right, reader, to };
 };
@@ -149,6 +155,8 @@ export const findPassage = async (
     return recipient === owner.userIdentifier ? findPassageOfUser(passages, delivery, null) : { refused: 'no-right' };
   }
   if ((await passages.service.store.schedules.listStopped(id)).includes(recipient)) return { refused: 'stopped' };
+  // The host needs nobody's right to send. What a user may see is that user's own right, as for any other schedule.
+  if (isOfHost(schedule)) return findPassageOfUser(passages, delivery, recipients);
   const maker = await findMaker(passages, delivery);
   if (maker === null) return { refused: 'no-right-to-share' };
   const address = await findAddress(passages, delivery, recipients);
@@ -169,12 +177,36 @@ export const isStillGood = async (
   return true;
 };
 
+/** The tenants that have a copy now, by the id that the gateway gives it; of one tenant, its users who are named. */
+const findForHost = async (passages: Passages, schedule: Schedule): ReturnType<FindRecipients> => {
+  const { owner, dashboardId, recipients } = schedule;
+  const { store } = passages.service;
+  // Users of this data app must not be told to the holder of another one's key.
+  if (recipients === null || owner.dataAppId !== (await passages.findDataAppId())) return { refused: 'no-right' };
+  if (owner.clientId === '') {
+    const template = await store.dashboards.findById(dashboardId);
+    const copies = await store.dashboards.listCopies(dashboardId, owner.dataAppId);
+    // The policy grants this copy. Another one that the host made by hand is none of the gateway's.
+    const isGranted = ({ clientId, externalDashboardId }: (typeof copies)[number]): boolean =>
+      template !== undefined && externalDashboardId === dashboardIdOf(template.externalDashboardId, clientId);
+    return { tenants: copies.filter(isGranted).map(({ id, clientId }) => ({ clientId, dashboardId: id })) };
+  }
+  const { clientId } = owner;
+  if (!(await passages.isTenantActive(clientId))) return { refused: 'tenant-suspended' };
+  const users = await passages.listTenantUsers(clientId);
+  const stopped = await store.schedules.listStopped(schedule.id);
+  const named = users.filter((user) => isNamed(recipients, user));
+  const names = new Set(named.map(({ userIdentifier }) => tenantRecipient(clientId, userIdentifier)));
+  return { recipients: [...names].filter((name) => !stopped.includes(name)) };
+};
+
 /** The recipients of a schedule at this moment, without those who ended it. */
 export const findRecipients = async (
   passages: Passages & Addresses,
   delivery: ClaimedDelivery,
 ): ReturnType<FindRecipients> => {
   const { schedule } = delivery;
+  if (isOfHost(schedule)) return findForHost(passages, schedule);
   const { recipients, owner } = schedule;
   // The schedule lost its recipients after this delivery was planned.
   if (recipients === null) return { recipients: [owner.userIdentifier] };

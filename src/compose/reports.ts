@@ -54,6 +54,8 @@ export const createReports = (setup: MailSetup | null) => {
   const reports: Reports = {
     calendar,
     isOn: () => setup !== null && sending !== null,
+    isFor: async (dataAppId) =>
+      setup !== null && setup.sender !== null && sending !== null && (await sending.findDataAppId()) === dataAppId,
     hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
     check: async (owner, way) => {
       if (setup === null || sending === null) return noWay(way);
@@ -154,6 +156,7 @@ const decideWith =
   };
 
 const usualMs = { plan: 5_000, send: 1_000 };
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const historyMs = 90 * 24 * hourMs;
 const megabyte = 1_048_576;
@@ -168,6 +171,7 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
   const { mail, sender } = setup;
   const { store } = service;
   const ids = { uuid: randomUUID };
+  const spreadMs = mail.spreadMinutes * minuteMs;
   const send = createSender({
     ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },
     decide: decideWith(parts),
@@ -177,10 +181,11 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
     post: createPost({ clock, timeoutMs: postTimeoutMs }),
     domain: sender?.from.split('@')[1] ?? 'localhost',
     perClientPerMinute: mail.perTenantPerMinute,
+    spreadMs,
     attempts: mail.attempts,
     largestBytes: mail.megabytes * megabyte,
   });
-  const plan = createPlanner({ store, calendar, clock, ids });
+  const plan = createPlanner({ store, calendar, clock, ids, spreadMs });
   const purge = () => store.deliveries.purge(new Date(clock.now().getTime() - historyMs));
   return { send, plan, purge };
 };

@@ -1,53 +1,35 @@
 /** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
 import { changeBases, changes, levels } from '../domain/deliver/alert.js';
-import { catchUps } from '../domain/deliver/catch-up.js';
 import type { ToldDelivery, ToldSchedule } from '../domain/deliver/history.js';
 import { mostWatched } from '../domain/deliver/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
-import { weekdays } from '../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
-import { deliveryReasons, deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
+import { deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
+import {
+  at,
+  catchUp,
+  dashboardFilter,
+  encodeDelivery,
+  isPaused,
+  delivery as listedDelivery,
+  metricIds,
+  recurrence,
+} from './schedule-parts.js';
 
-/** As many as a workbook has. */
-const mostMetrics = 100;
 const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
 const allErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
 
 const permission = 'Refused unless the embed allows it (`isAllowEmailReports`) and the token names a user.';
-
-const timezone = identifier.describe('IANA name.');
-const at = z.string().max(5).describe('Time of day, as HH:MM.');
-const recurrence = z
-  .union([
-    z.strictObject({ timezone, cron: z.string().max(200).describe('Five fields; the minute is one number.') }),
-    z.strictObject({ timezone, every: z.enum(['day', 'workday']), at }),
-    z.strictObject({ timezone, every: z.literal('week'), on: list(z.enum(weekdays), weekdays.length), at }),
-    z.strictObject({
-      timezone,
-      every: z.literal('month'),
-      day: z.union([z.number().int().min(1).max(31), z.literal('last')]),
-      at,
-    }),
-  ])
-  .describe('When: a cron expression or a friendly form. A time that the clock leaves out comes when it goes on.')
-  .meta({ id: 'Recurrence' });
 
 const format = z
   .enum(reportFormats)
   .describe(
     'The file of the message: pdf, xlsx, csv (one for each metric), png (a picture in the message), or link for none; or alert, which tells a value of one metric. Files need `isEnableDownloadMetrics`. An alert never becomes a report.',
   );
-const catchUp = z
-  .enum(catchUps)
-  .describe(
-    'What is sent after the sender stood still for more than an hour: nothing (skip), the latest (once) or each (all).',
-  );
-const isPaused = z.boolean().describe('Whether nothing is sent for now.');
-
 const mutedUntil = z.iso
   .datetime({ offset: true })
   .max(40)
@@ -74,14 +56,6 @@ const sentRecipients = z
   .object({ users: z.array(z.string()), roles: z.array(z.string()), addresses: z.array(z.string()) })
   .nullable()
   .describe('Null: the user alone.');
-
-const dashboardFilter = guestFilterValues.describe(
-  'Values of dashboard filters, for files only. They narrow what the user may see; a file is not sent without them.',
-);
-const metricIds = list(identifier, mostMetrics)
-  .min(1)
-  .nullable()
-  .describe('The metrics of the files, of which PDF and PNG have one each; null: the whole dashboard.');
 
 const condition = z
   .union([
@@ -366,19 +340,10 @@ export const sendGuestSchedule = operation({
   example: { input: named, output: { data: { id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22' }, error: null } },
 });
 
-const delivery = z.object({
-  id: z.string(),
-  recipient: z
-    .string()
-    .describe('The user or address that got it. Empty: nobody, because the recipients of that moment were not found.'),
-  moment: z.string(),
-  isRequested: z.boolean().describe('Whether it was asked for at once.'),
+const delivery = listedDelivery.extend({
   state: z
     .enum([...deliveryStates, 'checked'])
     .describe('`checked`: an alert to another user; whether there was something to tell is told to that user only.'),
-  reason: z.enum(deliveryReasons).nullable().describe('Why it was not sent, or not yet.'),
-  attempts: z.number(),
-  finishedAt: z.string().nullable().describe('The end of the latest attempt.'),
 });
 
 export const listGuestDeliveries = operation({
@@ -389,11 +354,7 @@ export const listGuestDeliveries = operation({
   input: namedInput,
   output: z.object({ data: z.array(delivery), error: noError }),
   encode: (found: readonly ToldDelivery[]) => ({
-    data: found.map(({ id, recipient, moment, isRequested, state, reason, attempts, finishedAt }) => ({
-      ...{ id, recipient, isRequested, state, reason, attempts },
-      moment: moment.toISOString(),
-      finishedAt: finishedAt?.toISOString() ?? null,
-    })),
+    data: found.map(encodeDelivery),
     error: null,
   }),
   errors: allErrors,

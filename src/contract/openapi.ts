@@ -20,6 +20,7 @@ const resources: Readonly<Record<Resource, string>> = {
   'Guest reads': 'Reads of a front end with a guest token.',
   'Guest writes': 'Changes of a front end with a guest token, if it has the permission.',
   'Guest reports': 'Reports by e-mail that a guest schedules to itself, if the embed allows it.',
+  'Tenant reports': 'Reports that the host schedules for all tenants that have a copy of a template.',
 };
 
 const securitySchemes: Readonly<Record<Credential, JsonSchema>> = {

@@ -26,7 +26,8 @@ export type Resource =
   | 'Dashboards'
   | 'Guest reads'
   | 'Guest writes'
-  | 'Guest reports';
+  | 'Guest reports'
+  | 'Tenant reports';
 
 /** The parts of a request that decide between bindings of the same method and path. */
 export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown };

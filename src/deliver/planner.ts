@@ -1,7 +1,9 @@
 /** Writes what schedules owe into the ledger of deliveries, by the rule of each for moments that were missed. */
 import { dueMoments } from '../domain/deliver/catch-up.js';
+import { isOfHost } from '../domain/deliver/host-schedule.js';
 import type { Calendar } from '../domain/deliver/recurrence.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
+import { leavesAt } from '../domain/deliver/spread.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { NewDelivery } from '../domain/store/deliveries.js';
 import type { Store } from '../domain/store/store.js';
@@ -11,17 +13,27 @@ export type PlannerOptions = {
   readonly calendar: Calendar;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** The time over which messages of one moment are spread. */
+  readonly spreadMs: number;
 };
 
 const schedulesAtOnce = 100;
 
-const plan = async (store: Store, schedule: Schedule, { calendar, ids }: PlannerOptions, now: Date): Promise<void> => {
+/** When a delivery may leave. The tenants of a host's schedule are found at once, and then each has its own time. */
+const attemptAt = (schedule: Schedule, moment: Date, { spreadMs }: PlannerOptions, now: Date): Date =>
+  isOfHost(schedule) ? now : leavesAt(schedule.id, moment, spreadMs, now);
+
+const plan = async (store: Store, schedule: Schedule, options: PlannerOptions, now: Date): Promise<void> => {
+  const { calendar, ids } = options;
   const { due, skipped, nextAt } = dueMoments(schedule, calendar, schedule.nextAt ?? now, now);
   const deliveries: readonly NewDelivery[] = [
     ...skipped.map(
       (moment) => ({ id: ids.uuid(), moment, isRequested: false, state: 'skipped', reason: 'missed' }) as const,
     ),
-    ...due.map((moment) => ({ id: ids.uuid(), moment, isRequested: false, state: 'due', reason: null }) as const),
+    ...due.map((moment) => {
+      const delivery = { id: ids.uuid(), moment, isRequested: false, state: 'due', reason: null } as const;
+      return { ...delivery, attemptAt: attemptAt(schedule, moment, options, now) };
+    }),
   ];
   await store.deliveries.insert(schedule, deliveries, now);
   await store.schedules.setNext(schedule.id, nextAt);

@@ -3,11 +3,13 @@
  * that was known when the schedule was made counts. What a recipient sees is asked for, and never decided here.
  */
 import { AlertFault, type AlertState, isQuiet } from '../domain/deliver/alert.js';
+import { readerOf, type TenantCopy, tenantRecipient } from '../domain/deliver/host-schedule.js';
 import { everyone, mostRecipients } from '../domain/deliver/recipients.js';
 import type { ClaimedDelivery, DeliveryReason, Schedule } from '../domain/deliver/schedule.js';
+import { leavesAt } from '../domain/deliver/spread.js';
 import type { Log } from '../domain/log-events.js';
 import type { Clock, Ids } from '../domain/ports.js';
-import type { DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
+import type { DeliveryEnd, DeliveryStore, NewShare } from '../domain/store/deliveries.js';
 import type { Channel } from '../platform/channels.js';
 import type { BrandOf } from '../platform/mail-brands.js';
 import { type ConfirmText, confirmMessageOf } from './confirm-message.js';
@@ -18,7 +20,14 @@ import type { Post, PostOutcome } from './webhook.js';
 
 /** Why nothing may be sent to a recipient now. */
 export type Refused = {
-  readonly refused: 'no-right' | 'no-address' | 'no-channel' | 'no-right-to-share' | 'not-confirmed' | 'stopped';
+  readonly refused:
+    | 'no-right'
+    | 'no-address'
+    | 'no-channel'
+    | 'no-right-to-share'
+    | 'not-confirmed'
+    | 'stopped'
+    | 'tenant-suspended';
 };
 
 /** A recipient who may receive the report now. */
@@ -46,10 +55,13 @@ export type Silence = { readonly silent: AlertState };
 /** Decides by what holds now. Rejects if it cannot be decided; a later attempt may succeed. */
 export type Decide = (delivery: ClaimedDelivery) => Promise<Granted | Refused>;
 
-/** Finds the recipients of a schedule that has some, by what holds now. Rejects as `Decide` does. */
+/**
+ * Finds the recipients of a schedule that has some, by what holds now; of a host's schedule first its tenants. Rejects as
+ * `Decide` does.
+ */
 export type FindRecipients = (
   delivery: ClaimedDelivery,
-) => Promise<{ readonly recipients: readonly string[] } | Refused>;
+) => Promise<{ readonly recipients: readonly string[] } | { readonly tenants: readonly TenantCopy[] } | Refused>;
 
 export type SenderOptions = {
   readonly store: { readonly deliveries: Pick<DeliveryStore, 'claim' | 'handOver' | 'share' | 'finish'> };
@@ -68,6 +80,8 @@ export type SenderOptions = {
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly perClientPerMinute: number;
   readonly attempts: number;
+  /** The time over which the tenants of a host's schedule are spread. */
+  readonly spreadMs: number;
   readonly largestBytes: number;
   /** Longer than every attempt, so that no two senders hold a message. */
   readonly leaseMs: number;
@@ -256,12 +270,31 @@ const share = async (
   const found = await attempt(options, delivery, 'not-decided', () => options.findRecipients(delivery));
   if (isEnding(found)) return found;
   if ('refused' in found) return skipped(found.refused);
-  if (found.recipients.length === 0) return skipped('no-recipients');
-  if (found.recipients.length > mostRecipients) return failed('too-many-recipients');
-  const { store, ids, clock } = options;
-  const each = found.recipients.map((recipient) => ({ id: ids.uuid(), recipient }));
-  return (await store.deliveries.share(delivery.id, leaseId, each, clock.now())) ? 'shared' : 'lease-lost';
+  const now = options.clock.now();
+  const shares = 'tenants' in found ? tenantShares(options, delivery, found.tenants, now) : sharesOf(options, found);
+  if (shares.length === 0) return skipped('no-recipients');
+  if (!('tenants' in found) && shares.length > mostRecipients) return failed('too-many-recipients');
+  return (await options.store.deliveries.share(delivery.id, leaseId, shares, now)) ? 'shared' : 'lease-lost';
 };
+
+const sharesOf = (
+  { ids }: SenderOptions,
+  { recipients }: { readonly recipients: readonly string[] },
+): readonly NewShare[] => recipients.map((recipient) => ({ id: ids.uuid(), recipient }));
+
+/** Each tenant has its own time in the window, unless the host wants the report at once. */
+const tenantShares = (
+  { ids, spreadMs }: SenderOptions,
+  { schedule, moment, isRequested }: ClaimedDelivery,
+  tenants: readonly TenantCopy[],
+  now: Date,
+): readonly NewShare[] =>
+  tenants.map((copy) => ({
+    id: ids.uuid(),
+    recipient: tenantRecipient(copy.clientId, everyone),
+    attemptAt: isRequested ? now : leavesAt(`${schedule.id}/${copy.clientId}`, moment, spreadMs, now),
+    copy,
+  }));
 
 const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: Ending): DeliveryEnd => {
   const at = options.clock.now();
@@ -274,7 +307,7 @@ const endOf = (options: SenderOptions, { attempts }: ClaimedDelivery, ending: En
 
 const deliver = async (options: SenderOptions, delivery: ClaimedDelivery, leaseId: string): Promise<void> => {
   const { log, store } = options;
-  const isForEveryone = delivery.recipient === everyone;
+  const isForEveryone = readerOf(delivery) === everyone;
   const ending = await (isForEveryone ? share : send)(options, delivery, leaseId);
   const { id: deliveryId, schedule, attempts } = delivery;
   const fields = { deliveryId, scheduleId: schedule.id, tenant: schedule.owner.clientId, attempts };

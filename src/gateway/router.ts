@@ -23,9 +23,15 @@ import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, w
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
 import { createRefusedOrigins } from './http/refused-origins.js';
+import type { TenantAccess } from './lifecycle/access.js';
 import type { Recipients } from './recipients.js';
 import { createFindReportRight, type FindReportRight } from './report-right.js';
-import { createListTenantUsers, type ListTenantUsers } from './tenant-users.js';
+import {
+  createIsTenantActive,
+  createListTenantUsers,
+  type IsTenantActive,
+  type ListTenantUsers,
+} from './tenant-users.js';
 import { createViewAs, type ViewAs } from './view-as.js';
 
 /** What the router serves: the steps of `/embed-token`, the hooks, the operators' commands, and the gateway's own lifetime. */
@@ -33,6 +39,7 @@ export type GatewayHandlers = {
   readonly steps: EmbedTokenSteps;
   /** Null: no session is kept, so nothing can be decided for users who are away. */
   readonly recipients: Recipients | null;
+  readonly access: Pick<TenantAccess, 'assertTenant'>;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
   /** Name of the data app of the policy in force. */
@@ -69,6 +76,7 @@ export type Gateway = MountedGateway & {
   readonly findReportRight: FindReportRight | null;
   /** Null: no session is kept. */
   readonly listTenantUsers: ListTenantUsers | null;
+  readonly isTenantActive: IsTenantActive;
   readonly exchange: Exchange;
 };
 
@@ -151,13 +159,25 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
   };
 };
 
+/** With what the other halves of the product's own process call. */
+const ownProcess = (
+  { steps, recipients, access, commands, dataApp }: GatewayHandlers,
+  requestAudit: Pick<RequestAudit, 'minted'>,
+) => ({
+  commands,
+  dataApp,
+  findReportRight: recipients && createFindReportRight({ steps, recipients, requestAudit }),
+  listTenantUsers: recipients && createListTenantUsers({ steps, recipients }),
+  isTenantActive: createIsTenantActive(access),
+});
+
 /** Serves one gateway over HTTP. */
 export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Gateway => {
-  const { steps, recipients, answerHook, commands, guards, dataApp, assertReady, checks, close } = parts;
+  const { steps, answerHook, guards, assertReady, checks, close } = parts;
   const audit = createRequestAudit(options);
   const answer = createEmbedTokenPipeline(steps, audit);
   const report = createReport(options, audit);
-  const admin = createAdmin({ ...options, commands, guard: guards.gatewayToken });
+  const admin = createAdmin({ ...options, commands: parts.commands, guard: guards.gatewayToken });
   const { send, preflight } = createWriters(options);
   const receiveHook = createReceiver(answerHook, send, options.log);
   const post: Handle<Promise<void>> = async (request, response) => {
@@ -191,11 +211,8 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     assertReady,
     checks,
     close,
-    commands,
-    dataApp,
+    ...ownProcess(parts, audit),
     viewAs,
-    findReportRight: recipients && createFindReportRight({ steps, recipients, requestAudit: audit }),
-    listTenantUsers: recipients && createListTenantUsers({ steps, recipients }),
     exchange: createExchange({ answer, report, msSince }),
     admin: adminRouter,
   }) as Gateway;

@@ -6,6 +6,7 @@ import type { TenantUser } from '../domain/deliver/recipients.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Session } from './authenticate/signed-session.js';
 import type { EmbedTokenSteps } from './embed-token.js';
+import type { TenantAccess } from './lifecycle/access.js';
 import { rolesOf } from './policy/decide.js';
 import { ExpressionFault } from './policy/expression.js';
 import type { Policy } from './policy/policy.js';
@@ -13,6 +14,21 @@ import type { Recipients } from './recipients.js';
 
 /** Leaves out users who were revoked; of a suspended tenant there are none. */
 export type ListTenantUsers = (clientId: string) => Promise<readonly TenantUser[]>;
+
+/** Whether the tenant may have tokens: it is neither suspended nor deleted. Rejects if that is not known. */
+export type IsTenantActive = (clientId: string) => Promise<boolean>;
+
+export const createIsTenantActive =
+  (access: Pick<TenantAccess, 'assertTenant'>): IsTenantActive =>
+  async (clientId) => {
+    try {
+      await access.assertTenant(clientId);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'TENANT_SUSPENDED') return false;
+      throw error;
+    }
+  };
 
 type Options = {
   readonly steps: Pick<EmbedTokenSteps, 'access' | 'policies'>;

@@ -188,6 +188,11 @@ const mail = section(
       .default(30)
       .describe("how long a user's last session counts for reports, if the user does not come back"),
     perTenantPerMinute: whole(1, 100_000).default(30).describe('attempts for one tenant in a minute'),
+    spreadMinutes: whole(0, 55)
+      .default(10)
+      .describe(
+        'the time over which the messages of one moment leave, each schedule at a place of its own; of a schedule of the host, each tenant; 0: as fast as they can',
+      ),
     atOnce: whole(1, 32).default(2).describe('reports that this process makes at once'),
     attempts: whole(1, 20).default(6).describe('attempts before a report fails'),
     megabytes: whole(1, 100).default(10).describe('size of the files of one message'),

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Owner } from '../domain/dashboard/metric.js';
+import { tenantRecipient } from '../domain/deliver/host-schedule.js';
 import type { ClientStore, ErasedClient } from '../domain/store/organization.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
@@ -122,6 +123,11 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestTokens: await remove('guest_tokens'),
     embeds,
   };
+  // Deliveries of host's schedules went with the dashboards; those who ended theirs are named with their tenant.
+  await sql`
+    delete from guestlist.schedule_stops using guestlist.schedules
+    where schedules.id = schedule_id and schedules.data_app_id = ${dataAppId} and schedules.client_id = ''
+      and starts_with(recipient, ${tenantRecipient(clientId, '').slice(0, -2)})`.execute(db);
   for (const table of ['report_addresses', 'revocation_epochs'] as const) {
     await db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId).execute();
   }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
-import type { DashboardStore, DashboardUsers } from '../domain/store/dashboards.js';
+import type { ClientCopy, DashboardStore, DashboardUsers } from '../domain/store/dashboards.js';
 import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
@@ -44,6 +44,7 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       const row = await rows.where('id', '=', id).forUpdate().executeTakeFirst();
       return row && decodeDashboard(row);
     },
+    listCopies: (id, dataAppId) => listCopies(db, id, dataAppId),
     listUsers: (id, limit) => listUsers(db, id, limit),
     setLayout: async (id, layout, tiles) => {
       const changed = { layout: jsonb(layout), ...(tiles === undefined ? {} : { tiles: jsonb(tiles) }) };
@@ -58,6 +59,18 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
     delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
 };
+
+const listCopies = (db: Kysely<Tables>, id: string, dataAppId: string): Promise<readonly ClientCopy[]> =>
+  db
+    .selectFrom('dashboards')
+    .select(['id', 'external_dashboard_id as externalDashboardId', 'client_id as clientId'])
+    .where('template_id', '=', id)
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', 'is not', null)
+    .$narrowType<{ clientId: string }>()
+    .orderBy('client_id')
+    .orderBy('id')
+    .execute();
 
 const listUsers = async (db: Kysely<Tables>, id: string, limit: number): Promise<DashboardUsers> => {
   const copies = db.selectFrom('dashboards').select('external_dashboard_id as name').where('template_id', '=', id);

@@ -1,9 +1,9 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
 import { everyone } from '../domain/deliver/recipients.js';
-import type { ClaimedDelivery, Delivery } from '../domain/deliver/schedule.js';
+import type { ClaimedDelivery, Delivery, Schedule } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
-import type { Claim, DeliveryEnd, DeliveryStore } from '../domain/store/deliveries.js';
+import type { Claim, DeliveryEnd, DeliveryStore, NewShare } from '../domain/store/deliveries.js';
 import { inTransaction } from './query.js';
 import { scheduleOf, sealState } from './schedules.js';
 import type { Tables } from './tables.js';
@@ -15,6 +15,7 @@ type Row = Selectable<Tables['deliveries']>;
 const deliveryOf = (row: Row): Delivery => ({
   id: row.id,
   scheduleId: row.schedule_id,
+  clientId: row.client_id,
   recipient: row.recipient,
   moment: row.moment,
   isRequested: row.is_requested,
@@ -70,13 +71,38 @@ const claim = async (db: Kysely<Tables>, sealer: Sealer, given: Claim): Promise<
     .where('schedule_id', 'in', of)
     .where('recipient', 'in', to)
     .execute();
+  const opened = await openedIdsOf(db, rows);
   const byId = new Map(schedules.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
     const schedule = byId.get(row.schedule_id);
     if (schedule === undefined) return [];
     const state = states.find((one) => one.schedule_id === row.schedule_id && one.recipient === row.recipient);
-    return [{ ...deliveryOf(row), handovers: row.handovers, schedule: scheduleOf(schedule, sealer, state) }];
+    const own = forTenant(scheduleOf(schedule, sealer, state), row, opened);
+    return [{ ...deliveryOf(row), handovers: row.handovers, schedule: own }];
   });
+};
+
+/** The external ids of the copies that deliveries of host's schedules are for. */
+const openedIdsOf = async (db: Kysely<Tables>, rows: readonly Row[]): Promise<ReadonlyMap<string, string>> => {
+  const ids = rows.flatMap(({ dashboard_id: id }) => id ?? []);
+  if (ids.length === 0) return new Map();
+  const copies = await db
+    .selectFrom('dashboards')
+    .select(['id', 'external_dashboard_id'])
+    .where('id', 'in', ids)
+    .execute();
+  return new Map(copies.map((copy) => [copy.id, copy.external_dashboard_id]));
+};
+
+/** A host's schedule as that of the delivery's tenant. */
+const forTenant = (
+  schedule: Schedule,
+  { client_id: clientId, dashboard_id: dashboardId }: Row,
+  opened: ReadonlyMap<string, string>,
+): Schedule => {
+  if (dashboardId === null) return schedule;
+  const openedId = opened.get(dashboardId) ?? '';
+  return { ...schedule, dashboardId, openedId, owner: { ...schedule.owner, clientId } };
 };
 
 const ended = (end: DeliveryEnd | { readonly state: 'shared'; readonly at: Date }) => ({
@@ -110,33 +136,57 @@ const insert: (db: Kysely<Tables>) => DeliveryStore['insert'] =
   ({ id: scheduleId, owner, recipients }, deliveries, now) =>
     insertRows(
       db,
-      deliveries.map(({ id, moment, isRequested, state, reason, recipient }) => ({
+      deliveries.map(({ id, moment, isRequested, state, reason, recipient, attemptAt = now }) => ({
         ...{ id, moment, state, reason, is_requested: isRequested },
         schedule_id: scheduleId,
         recipient: recipient ?? (recipients === null ? owner.userIdentifier : everyone),
         data_app_id: owner.dataAppId,
         client_id: owner.clientId,
-        attempt_at: now,
+        attempt_at: attemptAt,
         finished_at: state === 'skipped' ? now : null,
       })),
     );
 
 const share = async (
   db: Kysely<Tables>,
-  [deliveryId, leaseId, recipients, now]: Parameters<DeliveryStore['share']>,
+  [deliveryId, leaseId, shares, now]: Parameters<DeliveryStore['share']>,
 ): Promise<boolean> => {
+  const copies = await holdCopies(db, deliveryId, shares);
   if ((await lockScheduleOf(db, deliveryId)) === undefined) return false;
   const end = heldBy(db, deliveryId, leaseId).set(ended({ state: 'shared', at: now }));
   const found = await end
-    .returning(['schedule_id', 'moment', 'data_app_id', 'client_id', 'is_requested'])
+    .returning(['schedule_id', 'moment', 'data_app_id', 'client_id', 'is_requested', 'dashboard_id'])
     .executeTakeFirst();
   if (found === undefined) return false;
-  const due = { ...found, state: 'due', reason: null, attempt_at: now, finished_at: null } as const;
-  await insertRows(
-    db,
-    recipients.map(({ id, recipient }) => ({ ...due, id, recipient })),
-  );
+  const due = { ...found, state: 'due', reason: null, finished_at: null } as const;
+  const rows = shares.flatMap(({ id, recipient, attemptAt = now, copy }) => {
+    const row = { ...due, id, recipient, attempt_at: attemptAt };
+    if (copy === undefined) return [row];
+    return copies.has(copy.dashboardId) ? [{ ...row, client_id: copy.clientId, dashboard_id: copy.dashboardId }] : [];
+  });
+  await insertRows(db, rows);
   return true;
+};
+
+/**
+ * The copies that exist still. They, and the data app, are held until the transaction ends: an erasure of a tenant comes
+ * before it or after it, and in either case leaves no delivery.
+ */
+const holdCopies = async (
+  db: Kysely<Tables>,
+  deliveryId: string,
+  shares: readonly NewShare[],
+): Promise<ReadonlySet<string>> => {
+  const one = db.selectFrom('deliveries').select(['data_app_id', 'dashboard_id']).where('id', '=', deliveryId);
+  const found = await one.executeTakeFirst();
+  const ids = [
+    ...shares.flatMap(({ copy }) => copy?.dashboardId ?? []),
+    ...(found?.dashboard_id ? [found.dashboard_id] : []),
+  ];
+  if (found === undefined || ids.length === 0) return new Set();
+  await db.selectFrom('data_apps').select('id').where('id', '=', found.data_app_id).forKeyShare().execute();
+  const there = db.selectFrom('dashboards').select('id').where('id', 'in', ids).orderBy('id').forKeyShare();
+  return new Set((await there.execute()).map(({ id }) => id));
 };
 
 const finish = async (db: Kysely<Tables>, deliveryId: string, leaseId: string, end: DeliveryEnd): Promise<boolean> => {
@@ -252,8 +302,9 @@ export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): Deliver
     const open = db.selectFrom('deliveries').select('id').where('schedule_id', '=', scheduleId);
     return (await open.where('state', 'in', ['due', 'sending']).limit(1).executeTakeFirst()) !== undefined;
   },
-  list: async (scheduleId, limit) => {
-    const rows = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
+  list: async (scheduleId, limit, clientId) => {
+    const all = db.selectFrom('deliveries').selectAll().where('schedule_id', '=', scheduleId);
+    const rows = clientId === undefined ? all : all.where('client_id', '=', clientId);
     return (await rows.orderBy('moment', 'desc').orderBy('id').limit(limit).execute()).map(deliveryOf);
   },
   purge: async (before) => {

@@ -16,6 +16,7 @@ import { reportContent } from './migrations/0008-report-content.js';
 import { guestBoards } from './migrations/0009-guest-boards.js';
 import { recipients } from './migrations/0010-recipients.js';
 import { alertStates } from './migrations/0012-alert-states.js';
+import { hostSchedules } from './migrations/0013-host-schedules.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -30,6 +31,7 @@ export const migrations: Migrations = {
   '0009-guest-boards': guestBoards,
   '0010-recipients': recipients,
   '0012-alert-states': alertStates,
+  '0013-host-schedules': hostSchedules,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -1,8 +1,9 @@
-import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
 import type { AlertState } from '../domain/deliver/alert.js';
+import type { HostSchedule } from '../domain/deliver/host-schedule.js';
 import type { ScheduleScope, WatchedSchedule } from '../domain/deliver/operator.js';
 import type { Recipients } from '../domain/deliver/recipients.js';
-import type { Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
+import type { DeliveryState, Schedule, ScheduleOwner } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
 import type { ScheduleChange, ScheduleStore } from '../domain/store/deliveries.js';
 import { jsonb } from './document.js';
@@ -140,7 +141,7 @@ const insert = async (db: Kysely<Tables>, sealer: Sealer, { owner, ...schedule }
     .execute();
 };
 
-/** Leaves out values that users chose, and what alerts found. */
+/** Leaves out values that users chose, what alerts found, and schedules of the host. */
 const listAll = async (
   db: Kysely<Tables>,
   sealer: Sealer,
@@ -163,6 +164,7 @@ const listAll = async (
     .selectAll('schedules')
     .select(['last.moment', 'last.state', 'last.reason', 'last.finished_at'])
     .where(scopeIs(scope))
+    .where('schedules.client_id', '<>', '')
     .orderBy('schedules.created_at', 'desc')
     .orderBy('schedules.id')
     .limit(limit)
@@ -171,6 +173,53 @@ const listAll = async (
     ...planOf(row, sealer),
     last: moment === null || state === null ? null : { moment, state, reason, finishedAt },
   }));
+};
+
+/** What became of the latest moment of each, without the deliveries that only found others. */
+const listOfHost = async (
+  db: Kysely<Tables>,
+  sealer: Sealer,
+  dataAppId: string,
+  scheduleId?: string,
+): Promise<readonly HostSchedule[]> => {
+  const own = db
+    .selectFrom('schedules')
+    .innerJoin('dashboards', 'dashboards.id', 'schedules.dashboard_id')
+    .selectAll('schedules')
+    .select('dashboards.external_dashboard_id')
+    .where('schedules.data_app_id', '=', dataAppId)
+    .where('schedules.client_id', '=', '')
+    .$if(scheduleId !== undefined, (some) => some.where('schedules.id', '=', scheduleId ?? ''))
+    .orderBy('schedules.created_at', 'desc')
+    .orderBy('schedules.id');
+  const rows = await own.execute();
+  const lasts = await countLatest(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ external_dashboard_id: templateName, ...row }) => ({
+    ...scheduleOf(row, sealer),
+    templateName,
+    last: lasts.get(row.id) ?? null,
+  }));
+};
+
+const countLatest = async (
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, NonNullable<HostSchedule['last']>>> => {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; moment: Date; state: DeliveryState; found: string | number }>`
+    select one.schedule_id as id, one.moment, one.state, count(*) as found from guestlist.deliveries as one
+    join (select schedule_id, max(moment) as moment from guestlist.deliveries
+      where schedule_id in (${sql.join(ids)}) group by schedule_id) as latest using (schedule_id, moment)
+    group by one.schedule_id, one.moment, one.state`.execute(db);
+  const lasts = new Map<string, NonNullable<HostSchedule['last']>>();
+  for (const { id, moment, state, found } of rows) {
+    const counts = lasts.get(id)?.counts ?? {};
+    lasts.set(id, { moment, counts: state === 'shared' ? counts : { ...counts, [state]: Number(found) } });
+  }
+  return lasts;
 };
 
 const resumeOf = (
@@ -257,6 +306,7 @@ const createScopedStore = (
 export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): ScheduleStore => ({
   ...createScopedStore(db, sealer),
   insert: (schedule) => insert(db, sealer, schedule),
+  listOfHost: (dataAppId, scheduleId) => listOfHost(db, sealer, dataAppId, scheduleId),
   list: (dashboardId, owner) => list(db, sealer, dashboardId, owner),
   change: (...given) => change(db, sealer, given),
   delete: async (dashboardId, owner, scheduleId) => {

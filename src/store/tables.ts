@@ -147,6 +147,7 @@ export type Tables = {
     dashboard_id: string;
     opened_id: string;
     data_app_id: string;
+    /** Both empty: the host's. */
     client_id: string;
     user_identifier: string;
     name: string;
@@ -188,6 +189,8 @@ export type Tables = {
     moment: Date;
     data_app_id: string;
     client_id: string;
+    /** The tenant's copy, of a host's schedule. */
+    dashboard_id: string | null;
     is_requested: boolean;
     state: DeliveryState;
     reason: DeliveryReason | null;

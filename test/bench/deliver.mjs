@@ -1,12 +1,22 @@
 // Reports by e-mail: messages and PDFs a minute, the memory of the product with its browser, and how much slower the queries of
 // interactive users become meanwhile. `npm run bench -- deliver`; needs Chromium. BENCH_MESSAGES and BENCH_PDFS set how many.
-import { createSecretKey } from 'node:crypto';
+// Then a morning with 10,000 schedules at 08:00 on the ledger (BENCH_PART=morning: only this): how long planning takes, and how
+// much one tenant with nine of ten delays the others. Its clock is its own; TEST_DATABASE_URL names PostgreSQL, else PGlite.
+import { createSecretKey, randomUUID } from 'node:crypto';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import jwt from 'jsonwebtoken';
+import { CompiledQuery } from 'kysely';
 import { SMTPServer } from 'smtp-server';
+import { calendar } from '../../dist/deliver/calendar.js';
+import { createPlanner } from '../../dist/deliver/planner.js';
+import { spreadMs } from '../../dist/domain/deliver/spread.js';
+import { openDatabase } from '../../dist/platform/database.js';
+import { migrate } from '../../dist/store/migrations.js';
+import { createStore } from '../../dist/store/store.js';
+import { insertSchedules, mostInAMinute, sendMorning } from '../deliver/morning.mjs';
 import { memoryOf } from './process-memory.mjs';
 import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
 
@@ -151,7 +161,7 @@ const measured = async (pid, work) => {
 
 const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
-await inTemporaryFolder(async (folder) => {
+const benchReports = async (folder) => {
   const mailServer = await openMailServer();
   const file = await configure(folder);
   const dataDir = join(folder, 'data');
@@ -209,4 +219,92 @@ await inTemporaryFolder(async (folder) => {
     await product.stop();
     await mailServer.close();
   }
+};
+
+const morningOf = { large: 9_000, tenants: 100, each: 10, window: 600, perSecond: 10, perMinute: 600 };
+
+/** The ledger of one data app with a dashboard, in a database of its own. */
+const openLedger = async (folder) => {
+  const url = process.env.TEST_DATABASE_URL;
+  const name = `bench_${process.pid}`;
+  const admin = url === undefined ? null : await openDatabase({ databaseUrl: url, folder: null });
+  await admin?.connect().executeQuery(CompiledQuery.raw(`create database ${name}`));
+  const own = url === undefined ? null : Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const database = await openDatabase({ databaseUrl: own, folder: own === null ? join(folder, 'ledger') : null });
+  const db = database.connect();
+  await migrate(db);
+  const store = createStore(db, { seal: (text) => text, open: (text) => text });
+  const now = new Date();
+  await store.dataApps.insert({ id: 'app', name: 'app', createdAt: now, updatedAt: now });
+  await store.workspaces.insert({
+    id: 'w',
+    name: 'w',
+    connectionType: 'MULTI_DATASOURCE',
+    datasourceId: null,
+    datamartId: null,
+  });
+  await store.dashboards.insert({
+    ...{ id: 'board', externalDashboardId: 'delays', workspaceId: 'w', name: 'Delays', owner: null, templateId: null },
+    ...{ layout: [], gridMargin: [], filters: [], metadata: null, isAllowPrivateMetricsByDefault: false },
+  });
+  const close = async () => {
+    await database.close();
+    await admin?.connect().executeQuery(CompiledQuery.raw(`drop database ${name}`));
+    await admin?.close();
+  };
+  return { store, db, close, kind: own === null ? 'PGlite' : 'PostgreSQL' };
+};
+
+/** Returns when each message left its place in the window, and what planning and claims took. */
+const runMorning = async ({ store, db }, withLarge) => {
+  const { large, tenants, each, window, perSecond, perMinute } = morningOf;
+  const moment = new Date('2026-10-26T08:00:00Z');
+  await db.withSchema('guestlist').deleteFrom('schedules').execute();
+  const place = { dashboardId: 'board', dataAppId: 'app', moment };
+  if (withLarge) await insertSchedules(store, { ...place, clientId: 'large', count: large });
+  for (let at = 0; at < tenants; at += 1)
+    await insertSchedules(store, { ...place, clientId: `small-${at}`, count: each });
+  const clock = { now: () => moment };
+  const plan = createPlanner({ store, calendar, clock, ids: { uuid: randomUUID }, spreadMs: window * 1000 });
+  const since = performance.now();
+  while ((await plan()) > 0);
+  const planMs = performance.now() - since;
+  const result = await sendMorning(store, { moment, seconds: window + 60, perSecond, perMinute });
+  const late = result.sent
+    .filter(({ clientId }) => clientId !== 'large')
+    .map(({ scheduleId, second }) => second - spreadMs(scheduleId, window * 1000) / 1000);
+  return { ...result, planMs, late };
+};
+
+const benchMorning = async (folder) => {
+  const ledger = await openLedger(folder);
+  try {
+    const alone = await runMorning(ledger, false);
+    const busy = await runMorning(ledger, true);
+    const { large, tenants, each, window, perSecond, perMinute } = morningOf;
+    const seconds = (values, share) => `${percentile(values, share).toFixed(1)} s`;
+    const most = (values) => `${Math.max(...values).toFixed(1)} s`;
+    console.log(
+      `\n${ledger.kind}, ${large} schedules of one tenant and ${each} of each of ${tenants} at 08:00, spread over ${window} s,`,
+    );
+    console.log(
+      `${perSecond} messages a second, ${perMinute} a minute of one tenant; load ${loadavg()[0].toFixed(1)}\n`,
+    );
+    console.log('| a morning of 10,000 schedules | value |\n|---|---|');
+    console.log(`| planning all of them | ${(busy.planMs / 1000).toFixed(1)} s |`);
+    console.log(`| a claim of a second's messages, median | ${median(busy.claimMs).toFixed(1)} ms |`);
+    console.log(`| the same, 95th percentile | ${percentile(busy.claimMs, 0.95).toFixed(1)} ms |`);
+    console.log(
+      `| the others' delay without the large tenant, 95th percentile and most | ${seconds(alone.late, 0.95)}, ${most(alone.late)} |`,
+    );
+    console.log(`| the others' delay beside it | ${seconds(busy.late, 0.95)}, ${most(busy.late)} |`);
+    console.log(`| most messages of the large tenant in a minute | ${mostInAMinute(busy.sent, 'large')} |`);
+  } finally {
+    await ledger.close();
+  }
+};
+
+await inTemporaryFolder(async (folder) => {
+  if (process.env.BENCH_PART !== 'morning') await benchReports(folder);
+  await benchMorning(folder);
 });

@@ -41,6 +41,7 @@ const send = createSender({
   domain: 'analytics.example',
   log: { info: () => {}, warn: () => {} },
   perClientPerMinute: 1_000_000,
+  spreadMs: 0,
   attempts: 1_000,
   largestBytes: 1_000_000,
   leaseMs: Number(leaseMs),

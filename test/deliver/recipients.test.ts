@@ -115,6 +115,24 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
     expect(reporting.mailbox.received[0]?.mail.text).toContain('it was scheduled for you');
   });
 
+  test('hold pictures and papers that are drawn by the right of their recipient', async () => {
+    const started = await reporting.start(policy());
+    const boss = await admin(started, started.clientId);
+    const readers = {
+      ann: await login(started, started.clientId, 'ann', { states: ['NY'] }),
+      bob: await login(started, started.clientId, 'bob', { states: ['CA', 'NV'] }),
+    };
+    for (const format of ['pdf', 'png']) {
+      reporting.mailbox.received.length = 0;
+      const { id } = await reporting.schedule(boss, { ...toUsers(started, 'ann', 'bob'), format });
+      expect(await send(boss, id)).toEqual(['ann sent', 'bob sent']);
+      expect(inboxes()).toEqual({
+        'ann@customer.example': [await reporting.csvOf(readers.ann)],
+        'bob@customer.example': [await reporting.csvOf(readers.bob)],
+      });
+    }
+  }, 60_000);
+
   test('are planned: each recipient of the moment gets one', async () => {
     const started = await reporting.start(policy());
     const boss = await admin(started, started.clientId, { roles: ['admin', 'sales'] });

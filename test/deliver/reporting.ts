@@ -7,6 +7,7 @@ import type { MailSetup } from '../../src/compose/mail-setup.js';
 import { createReports, startReports } from '../../src/compose/reports.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { hostMade } from '../../src/domain/dashboard/metric.js';
+import type { Renderer } from '../../src/domain/guest/render.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import type { Channel } from '../../src/platform/channels.js';
 import { createCredentialGuard } from '../../src/platform/credential-guard.js';
@@ -62,6 +63,7 @@ export const openReporting = async (
   const { mail } = defaultSettings();
   const chosen = {
     ...{ allowedDomains: ['customer.example', 'partner.example'], isTlsRequired: false, perTenantPerMinute: 1000 },
+    spreadMinutes: 0,
     dashboardUrl: 'https://app.example/reports/{dashboardId}',
   };
   const from = 'reports@analytics.example';
@@ -76,7 +78,22 @@ export const openReporting = async (
     hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
   };
   const connected = createReports(setup);
-  const service = await createOwnService(own === null ? null : own.url, { reports: connected.reports });
+  /** In place of a browser, whose reads test/render tests: a picture is what the caller of the drawing reads. */
+  const renderer: Renderer = {
+    render: async ({ caller, target, assertStillGood }) => {
+      await assertStillGood();
+      const read = inProcessTransport(service.dispatch, async () => caller);
+      const { dashboardId } = target;
+      const board = { query: {}, bearer: '', path: `/api/v2/guest/dashboards/${dashboardId}` };
+      const { body } = await read({ method: 'GET', body: undefined, ...board });
+      const [metric] = (body as { data: { metrics: { metricId: string }[] } }).data.metrics;
+      const path = `/api/v2/guest/metrics/${metric?.metricId}/csv`;
+      const drawn = await read({ method: 'POST', query: {}, bearer: '', path, body: { dashboardId } });
+      return Buffer.from(String(drawn.body));
+    },
+  };
+  const overrides = { reports: connected.reports, renderer };
+  const service: Awaited<ReturnType<typeof createOwnService>> = await createOwnService(own?.url ?? null, overrides);
   const folder = await createFolder();
 
   const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, bearer: string, body?: object) => {
@@ -98,9 +115,10 @@ export const openReporting = async (
     const gateway = await startGateway({ upstream, ledger, policies, clock, recipients });
     const { findReportRight, listTenantUsers } = gateway;
     if (findReportRight === null || listTenantUsers === null) throw new Error('sessions must be kept');
-    connected.connect({ findReportRight, listTenantUsers, service });
     const { log, lines } = captureLog();
-    const rights = { findReportRight, listTenantUsers };
+    const findDataAppId = async () => service.api().dataAppId;
+    const rights = { findReportRight, listTenantUsers, isTenantActive: gateway.isTenantActive, findDataAppId };
+    connected.connect({ ...rights, service });
     const mailGuard = createCredentialGuard({
       ...{ kind: 'hook', failuresPerMinute: 20, limiters: createMemoryLimiters(), scope: 'test', clock },
     });

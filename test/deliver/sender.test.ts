@@ -103,6 +103,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
       post: () => Promise.reject(new Error('these schedules have no channel')),
       unsubscribeUrl: async ({ schedule: { id } }) => `https://analytics.example/reports/unsubscribe/${id}`,
       domain: 'analytics.example',
+      spreadMs: 0,
       log: { info: write, warn: write },
       perClientPerMinute: 100,
       attempts: 3,
@@ -342,7 +343,7 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
     const nextAt = new Date('2026-10-23T06:00:00Z');
     const all = await insertSchedule({ recurrence: daily, nextAt, catchUp: 'all' });
     const once = await insertSchedule({ recurrence: daily, nextAt, catchUp: 'once' });
-    const plan = createPlanner({ store, calendar, clock, ids });
+    const plan = createPlanner({ store, calendar, clock, ids, spreadMs: 0 });
     const planned = await Promise.all([plan(), plan(), plan()]);
     expect(planned.reduce((sum, count) => sum + count, 0)).toBe(2);
     expect(await plan()).toBe(0);

@@ -178,7 +178,7 @@ describe('catching up', () => {
 
 const told = (state: DeliveryState, reason: DeliveryReason | null, recipient = 'bob') =>
   concealed({
-    ...{ id: 'd', scheduleId: 's', recipient, moment: new Date(0), isRequested: false, attempts: 3 },
+    ...{ id: 'd', scheduleId: 's', clientId: 'LAX', recipient, moment: new Date(0), isRequested: false, attempts: 3 },
     ...{ state, reason, finishedAt: new Date(0) },
   });
 

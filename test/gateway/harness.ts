@@ -151,8 +151,8 @@ export const startGateway = async (overrides: Overrides = {}) => {
     const { error } = (await response.json()) as ErrorBody;
     return { ...error, status: response.status, headers: response.headers };
   };
-  const { assertReady, viewAs, findReportRight, listTenantUsers, commands } = gateway;
+  const { assertReady, viewAs, findReportRight, listTenantUsers, isTenantActive, commands } = gateway;
   const run = (name: string, input: object) => commands.find((command) => command.name === name)?.run(input);
-  const rights = { viewAs, findReportRight, listTenantUsers };
+  const rights = { viewAs, findReportRight, listTenantUsers, isTenantActive };
   return { url, clock, upstream, lines, ledger, ask, granted, refused, assertReady, run, ...rights };
 };

@@ -39,7 +39,7 @@ export const servicePolicy = policyOf({
 
 export const createOwnService = async (
   databaseUrl: string | null = null,
-  overrides: Pick<Partial<UseCaseDeps>, 'reports'> = {},
+  overrides: Pick<Partial<UseCaseDeps>, 'reports' | 'renderer'> = {},
 ) => {
   const world = await createWorld(databaseUrl);
   const { store, deps } = world;

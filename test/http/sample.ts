@@ -8,6 +8,7 @@ import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
 import type { Embed } from '../../src/domain/dashboard/embed.js';
 import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
 import { viewSemanticTables } from '../../src/domain/datamart/semantic-layer.js';
+import type { HostSchedule } from '../../src/domain/deliver/host-schedule.js';
 import type { ListedSchedule } from '../../src/domain/deliver/schedule.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { DownloadRows, Workbook } from '../../src/domain/guest/download.js';
@@ -246,6 +247,12 @@ const schedule: ListedSchedule = {
   },
 };
 
+const hostSchedule: HostSchedule = {
+  ...schedule,
+  owner: { dataAppId: 'a', clientId: '', userIdentifier: '' },
+  ...{ templateName: 'delays', mutedUntil: null, last: { moment: when, counts: { sent: 2 } } },
+};
+
 const exported = {
   dashboardId: 'd',
   name: 'D',
@@ -408,8 +415,27 @@ export const sampleHandlers: Handlers = {
   sendGuestSchedule: async () => ({ id: 'd' }),
   listGuestDeliveries: async () => [
     {
-      ...{ id: 'd', scheduleId: 's', recipient: 'ann', moment: when, isRequested: true, state: 'failed' },
+      ...{
+        id: 'd',
+        scheduleId: 's',
+        clientId: 'LAX',
+        recipient: 'ann',
+        moment: when,
+        isRequested: true,
+        state: 'failed',
+      },
       ...{ reason: 'mail-refused', attempts: 6, finishedAt: when },
+    },
+  ],
+  createTemplateSchedule: async (_, { name }) => ({ ...hostSchedule, name }),
+  listTemplateSchedules: async () => [hostSchedule],
+  updateTemplateSchedule: async () => hostSchedule,
+  deleteTemplateSchedule: async (_, { scheduleId }) => ({ id: scheduleId }),
+  sendTemplateSchedule: async () => ({ id: 'd' }),
+  listTemplateDeliveries: async () => [
+    {
+      ...{ id: 'd', scheduleId: 's', clientId: 'LAX', recipient: 'ann', moment: when, isRequested: false },
+      ...{ state: 'skipped', reason: 'tenant-suspended', attempts: 1, finishedAt: when },
     },
   ],
   restoreGuestLayout: async () => guestDashboard.layout,

@@ -325,6 +325,75 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     expect(listed.body.data.map(({ isPaused }) => isPaused)).toEqual([true]);
   });
 
+  test('a publisher schedules a report to all tenants in Studio, sends it, and sees what became of it', async () => {
+    await mailing.logIn('hana', { roles: ['manager'] });
+    await mailing.logIn('hana', { org_id: 'ATL', email: 'hana.atl@elsewhere.example' });
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(mailing.product.studioLink ?? '');
+      await page.getByRole('link', { name: 'Tenant reports' }).click();
+      await page.getByRole('heading', { name: 'No report goes to all tenants' }).waitFor();
+      await shoot(page, 'hosts-empty');
+      await page.getByRole('button', { name: 'New report' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Each Monday');
+      await dialog.getByLabel('Template').selectOption('delays');
+      await dialog.getByLabel('Format').selectOption('csv');
+      await dialog.getByLabel('When').selectOption('week');
+      await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+      await dialog.getByRole('button', { name: 'Schedule' }).click();
+      await dialog.getByRole('alert').getByText('expected at least one user or role').waitFor();
+      await shoot(page, 'hosts-form');
+      await dialog.getByLabel('Users').fill('guestlist-demo|hana');
+      await dialog.getByRole('button', { name: 'Schedule' }).click();
+      await page.getByRole('row', { name: /Each Monday.*Monday, 08:00 \(Europe\/Berlin\).*none yet/ }).waitFor();
+      await page.getByRole('link', { name: 'Each Monday' }).click();
+      await page.getByRole('button', { name: 'Send now' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send now' }).click();
+      await page.getByText('It is being sent.').waitFor();
+      await until(async () => {
+        await page.getByRole('button', { name: 'Read again' }).click();
+        return [
+          await page.getByRole('row', { name: /LAX.*sent/ }).count(),
+          await page.getByText('the login names no').count(),
+        ];
+      }).toEqual([1, 1]);
+      expect(mailing.mailbox.received.at(-1)?.recipients).toEqual(['hana@customer.example']);
+      await shoot(page, 'hosts-history');
+      await page.locator('select[name="tenant"]').selectOption('ATL');
+      await page.getByText('the login names no').waitFor();
+      expect(await page.getByRole('row', { name: /LAX/ }).count()).toBe(0);
+      await page.locator('select[name="state"]').selectOption('sent');
+      await page.getByText(/None of the \d+ is like this/).waitFor();
+      await page.getByRole('button', { name: 'Show all' }).click();
+      await page.getByRole('button', { name: 'Change' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('Each week');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Each week' }).waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByText('“Each week” is paused.').waitFor();
+      await page.evaluate(axe);
+      const faults =
+        "axe.run('main').then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))";
+      expect(await page.evaluate(faults)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await shoot(page, 'hosts-phone-dark');
+      await page.getByRole('link', { name: 'All tenant reports' }).click();
+      await page.getByRole('row', { name: /Each week.*paused/ }).waitFor();
+      await shoot(page, 'hosts-list-phone-dark');
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.getByRole('link', { name: 'Each week' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('heading', { name: 'No report goes to all tenants' }).waitFor();
+    } finally {
+      await context.close();
+    }
+  });
+
   test('a token without a user is offered none', async () => {
     const { embeds } = await mailing.logIn('mia');
     const { body } = await post<{ token: string }>(

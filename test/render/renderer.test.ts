@@ -176,6 +176,30 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
     ]);
   });
 
+  test('drawings under way at once read each as its own caller', async () => {
+    seen.length = 0;
+    const work = `
+      const id = document.querySelector('guestlist-dashboard').getAttribute('dashboard-id');
+      for (let times = 0; times < 3; times += 1)
+        await fetch('/api/v2/guest/dashboards/' + id, { headers: { authorization: 'Bearer ' + token } });`;
+    const renderer = createRenderer(optionsWith(work, { atOnce: 3 }));
+    try {
+      const clients = ['a', 'b', 'c'];
+      const callers = clients.map(
+        (clientId) => ({ ...caller, grant: { ...caller.grant, clientId } }) as unknown as GuestCaller,
+      );
+      await Promise.all(
+        callers.map((own, index) =>
+          renderer.render(requestOf({ caller: own, target: { dashboardId: clients[index] ?? '' } }), never),
+        ),
+      );
+      expect(seen).toHaveLength(9);
+      for (const { path, caller: reader } of seen) expect(path.endsWith(`/${reader.grant.clientId}`)).toBe(true);
+    } finally {
+      await renderer.close();
+    }
+  });
+
   test('a token that ends meanwhile gives no file, and is read no more', async () => {
     seen.length = 0;
     const ended = new Refusal('TOKEN_EXPIRED', 'The guest token has expired.');

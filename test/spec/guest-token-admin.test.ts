@@ -193,3 +193,24 @@ test('Auth: the API key', async () => {
     await refused('revokeGuestTokens AUTHENTICATION_ERROR', house, { all: true }, { bearer });
   }
 });
+
+test('Auth: the API key, for schedules of the host', async () => {
+  const named = { scheduleId: 'any' };
+  for (const bearer of [null, 'wrong', house.serviceToken, house.endedKey, await mint(house, 'acme')]) {
+    const given = { bearer };
+    await refused('createTemplateSchedule AUTHENTICATION_ERROR', house, {}, given);
+    await refused('listTemplateSchedules AUTHENTICATION_ERROR', house, {}, given);
+    await refused('updateTemplateSchedule AUTHENTICATION_ERROR', house, named, given);
+    await refused('deleteTemplateSchedule AUTHENTICATION_ERROR', house, named, given);
+    await refused('sendTemplateSchedule AUTHENTICATION_ERROR', house, named, given);
+    await refused('listTemplateDeliveries AUTHENTICATION_ERROR', house, named, given);
+  }
+  const more = { ...named, addresses: [] };
+  await refused('createTemplateSchedule INVALID_REQUEST_BODY', house, { dashboardId: 'x', format: 'alert' });
+  await refused('listTemplateSchedules INVALID_REQUEST_BODY', house, more);
+  await refused('updateTemplateSchedule INVALID_REQUEST_BODY', house, more);
+  await refused('deleteTemplateSchedule INVALID_REQUEST_BODY', house, {});
+  await refused('sendTemplateSchedule INVALID_REQUEST_BODY', house, more);
+  await refused('listTemplateDeliveries INVALID_REQUEST_BODY', house, {});
+  await refused('updateTemplateSchedule SCHEDULE_NOT_FOUND', house, named);
+});

@@ -12,6 +12,8 @@ export type Reports = {
   readonly calendar: Calendar;
   /** Whether this installation sends reports. */
   readonly isOn: () => boolean;
+  /** Whether reports are sent for users of this data app: that of the policy. */
+  readonly isFor: (dataAppId: string) => Promise<boolean>;
   /** Whether messages can link to a page of the host application. */
   readonly hasLinks: boolean;
   /**

@@ -12,7 +12,7 @@ import type { Recurrence } from './recurrence.js';
 export const reportFormats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** The guest who made a schedule, and who receives it unless it has recipients. */
+/** The guest who made a schedule, and who receives it unless it has recipients; or the host: see host-schedule.ts. */
 export type ScheduleOwner = {
   readonly dataAppId: string;
   readonly clientId: string;
@@ -42,7 +42,7 @@ export type SchedulePlan = {
 
 export type Schedule = SchedulePlan & {
   readonly id: string;
-  /** The stored dashboard. A later dashboard of the same external id is another one. */
+  /** The stored dashboard; of a host's schedule, the template. A later dashboard of the same external id is another one. */
   readonly dashboardId: string;
   /** The id by which the owner opened the dashboard: an embed's or a dashboard's. */
   readonly openedId: string;
@@ -99,6 +99,7 @@ export const deliveryReasons = [
   'paused',
   'quiet-hours',
   'stopped',
+  'tenant-suspended',
   'too-many-recipients',
   'too-many-rows',
 ] as const;
@@ -108,9 +109,11 @@ export type DeliveryReason = (typeof deliveryReasons)[number];
 export type Delivery = {
   readonly id: string;
   readonly scheduleId: string;
+  /** The tenant; empty for the delivery of a host's schedule that finds the tenants. */
+  readonly clientId: string;
   /**
    * The user identifier of the recipient, or the digest of an address; `everyone` for the delivery that finds the
-   * recipients.
+   * recipients. Of a host's schedule, it names the tenant too: see `tenantRecipient`.
    */
   readonly recipient: string;
   readonly moment: Date;
@@ -123,7 +126,10 @@ export type Delivery = {
   readonly finishedAt: Date | null;
 };
 
-/** A delivery that one sender holds. */
+/**
+ * A delivery that one sender holds. A host's schedule is given as that of the delivery's tenant: with the tenant as the
+ * owner's, and the tenant's copy as the dashboard.
+ */
 export type ClaimedDelivery = Delivery & {
   readonly schedule: Schedule;
   /** How often the message was handed to a mail server that has not answered. */

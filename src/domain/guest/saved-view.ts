@@ -114,6 +114,17 @@ export const viewFaults = (
   ];
 };
 
+/** Values for a host, who sees every filter: under the filters' own spelling, or what is wrong with them. */
+export const readDashboardFilter = (
+  dashboard: Pick<Dashboard, 'filters'>,
+  values: FilterValues,
+  moment: Moment,
+): { readonly dashboardFilter: FilterValues } | { readonly faults: readonly string[] } => {
+  const filters = dashboard.filters.map(({ name, dataType }) => ({ names: [name], dataType }));
+  const faults = valueFaults('dashboardFilter', values, filters, moment);
+  return faults.length > 0 ? { faults } : { dashboardFilter: kept(values, filters) };
+};
+
 /** Returns only the values of filters that the guest sees, under the filters' own spelling. */
 const kept = <Value>(
   values: Readonly<Record<string, Value>>,

@@ -11,6 +11,9 @@ import type { Page } from './page.js';
 /** External ids of the copies of a dashboard, and ids of its embeds. */
 export type DashboardUsers = { readonly copies: readonly string[]; readonly embeds: readonly string[] };
 
+/** A client's copy of a dashboard. */
+export type ClientCopy = Pick<Dashboard, 'id' | 'externalDashboardId'> & { readonly clientId: string };
+
 export type DashboardStore = {
   /** Returns false if the data app, or the organization, already has a dashboard of that external id. */
   readonly insert: (dashboard: Dashboard) => Promise<boolean>;
@@ -42,6 +45,8 @@ export type DashboardStore = {
   readonly hold: (id: string) => Promise<boolean>;
   /** As `lock`, and waits for those who hold the dashboard. */
   readonly lockToDelete: (id: string) => Promise<Dashboard | undefined>;
+  /** Returns the copies of the dashboard that clients of the data app own, ordered by client. */
+  readonly listCopies: (id: string, dataAppId: string) => Promise<readonly ClientCopy[]>;
   /** Returns the copies and embeds of the dashboard, of every owner; at most `limit` of each. */
   readonly listUsers: (id: string, limit: number) => Promise<DashboardUsers>;
   /** Returns the dashboard, and locks it until the transaction ends. */

@@ -1,5 +1,6 @@
 /** Stores of schedules and of their deliveries. */
 import type { AlertState } from '../deliver/alert.js';
+import type { HostSchedule, TenantCopy } from '../deliver/host-schedule.js';
 import type { ScheduleScope, WatchedSchedule } from '../deliver/operator.js';
 import type { KnownAddress } from '../deliver/recipients.js';
 import type {
@@ -28,7 +29,7 @@ export type ScheduleStore = {
   ) => Promise<boolean>;
   /** Deletes the schedule and its deliveries. */
   readonly delete: (dashboardId: string, owner: ScheduleOwner, scheduleId: string) => Promise<boolean>;
-  /** Returns schedules of all users with their latest delivery, the newest schedule first. */
+  /** Returns schedules of all users with their latest delivery, the newest schedule first; none of the host. */
   readonly listAll: (scope: ScheduleScope, limit: number) => Promise<readonly WatchedSchedule[]>;
   /**
    * Lets a paused schedule send again from the moment that `nextOf` returns. Returns false if the scope has no such
@@ -41,6 +42,8 @@ export type ScheduleStore = {
   ) => Promise<boolean>;
   readonly pauseOf: (scope: ScheduleScope, scheduleId: string) => Promise<boolean>;
   readonly deleteOf: (scope: ScheduleScope, scheduleId: string) => Promise<boolean>;
+  /** Returns the host's schedules, or the named one, with what became of the latest moment; the newest first. */
+  readonly listOfHost: (dataAppId: string, scheduleId?: string) => Promise<readonly HostSchedule[]>;
   /** Ends what one recipient gets of a schedule. Returns false if the schedule does not exist. */
   readonly stop: (scheduleId: string, recipient: string, now: Date) => Promise<boolean>;
   /** Returns the recipients who ended it. */
@@ -60,6 +63,16 @@ export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
   readonly reason: DeliveryReason | null;
   /** Left out: the owner; or, if the schedule has recipients, the delivery that finds them. */
   readonly recipient?: string;
+  /** Before then it is not sent. Left out: it may be sent at once. */
+  readonly attemptAt?: Date;
+};
+
+/** A delivery of its own for each recipient of a moment, or for each tenant of a host's schedule. */
+export type NewShare = Pick<Delivery, 'id' | 'recipient'> & {
+  /** As of a `NewDelivery`. */
+  readonly attemptAt?: Date;
+  /** The tenant, of a host's schedule that found its tenants. */
+  readonly copy?: TenantCopy;
 };
 
 /** Addresses without an account, by client and by a keyed digest. They themselves are in the schedules only. */
@@ -111,15 +124,10 @@ export type DeliveryStore = {
    */
   readonly claim: (claim: Claim) => Promise<readonly ClaimedDelivery[]>;
   /**
-   * Ends a delivery that found the recipients, and inserts one that is due for each of them at the same moment. Returns
-   * false if the lease was lost or the schedule was deleted.
+   * Ends a delivery that found the recipients, and inserts one that is due for each of them at the same moment. Leaves
+   * out tenants whose copy was deleted meanwhile. Returns false if the lease was lost or the schedule was deleted.
    */
-  readonly share: (
-    deliveryId: string,
-    leaseId: string,
-    recipients: readonly Pick<Delivery, 'id' | 'recipient'>[],
-    now: Date,
-  ) => Promise<boolean>;
+  readonly share: (deliveryId: string, leaseId: string, shares: readonly NewShare[], now: Date) => Promise<boolean>;
   /**
    * Notes that the message is about to be handed to the mail server. Returns false, and the message must not be sent, if
    * the lease was lost, the schedule was deleted, its recipient ended it, or it was paused or muted and the delivery was
@@ -138,8 +146,8 @@ export type DeliveryStore = {
   readonly bounce: (bounce: { readonly deliveryId: string; readonly isHard: boolean }, at: Date) => Promise<boolean>;
   /** Whether a delivery of the schedule has not ended. */
   readonly hasOpen: (scheduleId: string) => Promise<boolean>;
-  /** Returns deliveries of the schedule, the newest moment first. */
-  readonly list: (scheduleId: string, limit: number) => Promise<readonly Delivery[]>;
+  /** Returns deliveries of the schedule, or of one tenant of it, the newest moment first. */
+  readonly list: (scheduleId: string, limit: number, clientId?: string) => Promise<readonly Delivery[]>;
   /** Deletes deliveries that ended before this time. Returns how many. */
   readonly purge: (before: Date) => Promise<number>;
 };

@@ -1,7 +1,9 @@
 /** Schedules of reports and alerts that a guest makes. Each message is sent by the right of its recipient and of its moment. */
+import type { Metric } from '../../domain/dashboard/metric.js';
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
 import { concealed, type ToldDelivery } from '../../domain/deliver/history.js';
+import { isOfHost } from '../../domain/deliver/host-schedule.js';
 import { everyone, mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
@@ -344,17 +346,21 @@ export type OpenReport = {
   readonly alert: OpenAlert | null;
 };
 
+/** Whether the schedule's files have the metric. The host chooses metrics of the template, of which a tenant has copies. */
+const isChosen = (schedule: Schedule, { metricId, lineage }: Pick<Metric, 'metricId' | 'lineage'>): boolean => {
+  const { metricIds } = schedule;
+  if (metricIds === null) return true;
+  return isOfHost(schedule) ? lineage.some((id) => metricIds.includes(id)) : metricIds.includes(metricId);
+};
+
 /**
  * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is that user of the owner's
  * tenant and may have such a message of that same dashboard now.
  */
 export const openReport =
   (deps: Pick<Deps, 'store' | 'reports' | 'tag'>) =>
-  async (
-    { grant }: GuestCaller,
-    { openedId, dashboardId, owner, format, alert, metricIds }: Schedule,
-    reader: string,
-  ): Promise<OpenReport> => {
+  async ({ grant }: GuestCaller, schedule: Schedule, reader: string): Promise<OpenReport> => {
+    const { openedId, dashboardId, owner, format, alert } = schedule;
     const { store } = deps;
     const { dataAppId, clientId, userIdentifier } = ownerOf(grant);
     const isReader = dataAppId === owner.dataAppId && clientId === owner.clientId && userIdentifier === reader;
@@ -365,6 +371,6 @@ export const openReport =
     const { name } = opened.dashboard;
     if (alert !== null) return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert) };
     const open = await openMetricsOf(store, grant, opened.dashboard);
-    const metrics = open.filter(({ metricId }) => metricIds === null || metricIds.includes(metricId));
+    const metrics = open.filter((metric) => isChosen(schedule, metric));
     return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
   };

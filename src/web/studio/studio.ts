@@ -22,6 +22,7 @@ const screens: Readonly<Record<ScreenName, () => Promise<unknown>>> = {
   keys: () => import('./screens/keys.js'),
   audit: () => import('./screens/audit.js'),
   queries: () => import('./screens/queries.js'),
+  'tenant-reports': () => import('./screens/tenant-reports.js'),
   deliveries: () => import('./screens/deliveries.js'),
   system: () => import('./screens/system.js'),
 };
@@ -227,6 +228,8 @@ const screenOf = (screen: ScreenName, api: Api, place: NonNullable<ReturnType<ty
       return html`<studio-keys .api=${api} .place=${place}></studio-keys>`;
     case 'queries':
       return html`<studio-queries .api=${api} .place=${place}></studio-queries>`;
+    case 'tenant-reports':
+      return html`<studio-tenant-reports .api=${api} .place=${place}></studio-tenant-reports>`;
     case 'deliveries':
       return html`<studio-deliveries .api=${api} .place=${place}></studio-deliveries>`;
     case 'system':

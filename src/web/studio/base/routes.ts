@@ -15,6 +15,7 @@ export type ScreenName =
   | 'keys'
   | 'audit'
   | 'queries'
+  | 'tenant-reports'
   | 'deliveries'
   | 'system';
 
@@ -45,6 +46,13 @@ export const entries: readonly Entry[] = [
   { screen: 'embed', title: 'Embed', path: 'embed', group: 'Publish', roles: everybody },
   { screen: 'tenants', title: 'Tenants', path: 'tenants', group: 'Operate', roles: everybody },
   { screen: 'queries', title: 'Queries', path: 'queries', group: 'Operate', roles: everybody },
+  {
+    screen: 'tenant-reports',
+    title: 'Tenant reports',
+    path: 'tenant-reports',
+    group: 'Operate',
+    roles: ['publisher', 'support', 'auditor'],
+  },
   { screen: 'deliveries', title: 'Deliveries', path: 'deliveries', group: 'Operate', roles: ['support', 'auditor'] },
   { screen: 'tokens', title: 'Guest tokens', path: 'tokens', group: 'Operate', roles: ['support', 'auditor'] },
   { screen: 'keys', title: 'Keys', path: 'keys', group: 'Operate', roles: ['auditor'] },

@@ -1,0 +1,235 @@
+/** Reports that the host schedules for all tenants of a template. Operations of this project, in the style of the interface. */
+import { z } from 'zod';
+import { type HostSchedule, mostHostListed } from '../domain/deliver/host-schedule.js';
+import { mostNamed } from '../domain/deliver/recipients.js';
+import { mostSchedules } from '../domain/deliver/reports.js';
+import { type Delivery, deliveryStates, type ReportFormat, reportFormats } from '../domain/deliver/schedule.js';
+import { guestFilterValues, identifier, list } from './fields.js';
+import { noError, operation } from './operation.js';
+import {
+  catchUp,
+  dashboardFilter,
+  delivery,
+  encodeDelivery,
+  isPaused,
+  metricIds,
+  recurrence,
+} from './schedule-parts.js';
+
+const errors = { AUTHENTICATION_ERROR: 401 } as const;
+const namedErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
+
+const whom =
+  'Each tenant that has a copy of the template at that moment gets it: not a suspended or erased one, nor one whose policy or embed refuses it. Each user gets what that user may see then.';
+
+type HostFormat = Exclude<ReportFormat, 'alert'>;
+const format = z
+  .enum(reportFormats.filter((each): each is HostFormat => each !== 'alert'))
+  .describe('As of a guest’s report. A user whose token may not download gets no file.');
+const names = (what: string) => list(identifier, mostNamed).default([]).describe(what);
+const recipients = z
+  .strictObject({
+    users: names('User identifiers. Each gets it in those tenants in which it is known.'),
+    roles: names('Roles, resolved in each tenant when it is sent.'),
+  })
+  .describe('Who gets it in each tenant: at least one user or role. Users who were here lately, by their own login.');
+
+const schedule = z
+  .object({
+    id: z.string(),
+    dashboardId: z.string().describe('The template.'),
+    name: z.string(),
+    format,
+    recurrence,
+    catchUp,
+    isPaused,
+    nextAt: z.string().nullable().describe('The next moment; null while it is paused.'),
+    recipients: z.object({ users: z.array(z.string()), roles: z.array(z.string()) }),
+    dashboardFilter: guestFilterValues,
+    metricIds: z.array(z.string()).nullable().describe('Metrics of the template; null: all.'),
+    last: z
+      .object({
+        moment: z.string(),
+        counts: z.partialRecord(z.enum(deliveryStates), z.number()).describe('Deliveries in each state.'),
+      })
+      .nullable()
+      .describe('What became of the latest moment.'),
+  })
+  .meta({ id: 'TemplateSchedule' });
+
+const encodeSchedule = ({ nextAt, recipients: named, last, ...made }: HostSchedule): z.input<typeof schedule> => ({
+  id: made.id,
+  dashboardId: made.templateName,
+  name: made.name,
+  // No host's schedule is an alert: the input has no such format.
+  format: made.format as HostFormat,
+  recurrence: made.recurrence as z.input<typeof recurrence>,
+  catchUp: made.catchUp,
+  isPaused: made.isPaused,
+  nextAt: made.isPaused ? null : (nextAt?.toISOString() ?? null),
+  recipients: { users: [...(named?.users ?? [])], roles: [...(named?.roles ?? [])] },
+  dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
+  metricIds: made.metricIds === null ? null : [...made.metricIds],
+  last: last === null ? null : { moment: last.moment.toISOString(), counts: { ...last.counts } },
+});
+
+const example = {
+  id: '7b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11',
+  dashboardId: 'delays',
+  name: 'Each morning',
+  format: 'pdf' as const,
+  recurrence: { every: 'workday' as const, at: '08:00', timezone: 'Europe/Berlin' },
+  catchUp: 'once' as const,
+  isPaused: false,
+  nextAt: '2026-10-26T07:00:00.000Z',
+  recipients: { users: [], roles: ['manager'] },
+  dashboardFilter: {},
+  metricIds: null,
+  last: { moment: '2026-10-23T06:00:00.000Z', counts: { sent: 41, skipped: 2 } },
+};
+const path = '/api/v2/data-app/schedules';
+const readers = ['publisher', 'support', 'auditor'] as const;
+const writers = ['publisher'] as const;
+const common = { section: 'facts', resource: 'Tenant reports', credentials: ['apiKey'] } as const;
+const named = { scheduleId: example.id };
+const namedInput = z.strictObject({ scheduleId: identifier });
+
+export const createTemplateSchedule = operation({
+  ...common,
+  name: 'createTemplateSchedule',
+  summary: 'Schedule a report for all tenants of a template',
+  description: `${whom} At most ${mostSchedules} for one template.`,
+  roles: writers,
+  input: z.strictObject({
+    dashboardId: identifier.describe('A dashboard of the organization: the template of the tenants’ copies.'),
+    name: identifier,
+    format,
+    recurrence,
+    catchUp: catchUp.optional(),
+    isPaused: isPaused.optional(),
+    recipients,
+    dashboardFilter: dashboardFilter.optional(),
+    metricIds: metricIds.optional(),
+  }),
+  output: z.object({ data: schedule, error: noError }),
+  encode: (made: HostSchedule) => ({ data: encodeSchedule(made), error: null }),
+  errors: { ...errors, INVALID_DASHBOARD_ID: 400 },
+  bindings: [{ method: 'POST', path, from: 'body' }],
+  example: {
+    input: {
+      ...{ dashboardId: example.dashboardId, name: example.name, format: example.format },
+      ...{ recurrence: example.recurrence, recipients: { roles: ['manager'] } },
+    },
+    output: { data: { ...example, last: null }, error: null },
+  },
+});
+
+export const listTemplateSchedules = operation({
+  ...common,
+  name: 'listTemplateSchedules',
+  summary: 'List the schedules for all tenants of templates',
+  description: 'The newest first.',
+  roles: readers,
+  input: z.strictObject({ scheduleId: identifier.optional().describe('Only this one.') }),
+  output: z.object({ data: z.array(schedule), error: noError }),
+  encode: (found: readonly HostSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  errors: namedErrors,
+  bindings: [{ method: 'GET', path, from: 'query' }],
+  example: { input: {}, output: { data: [example], error: null } },
+});
+
+export const updateTemplateSchedule = operation({
+  ...common,
+  name: 'updateTemplateSchedule',
+  summary: 'Change or pause a schedule for all tenants of a template',
+  description: 'What is left out keeps its value. Moments that pass during a pause are not sent later.',
+  roles: writers,
+  input: namedInput.extend({
+    name: identifier.optional(),
+    format: format.optional(),
+    recurrence: recurrence.optional(),
+    catchUp: catchUp.optional(),
+    isPaused: isPaused.optional(),
+    recipients: recipients.optional(),
+    dashboardFilter: dashboardFilter.optional(),
+    metricIds: metricIds.optional(),
+  }),
+  output: z.object({ data: schedule, error: noError }),
+  encode: (changed: HostSchedule) => ({ data: encodeSchedule(changed), error: null }),
+  errors: namedErrors,
+  bindings: [{ method: 'PUT', path, from: 'body' }],
+  example: {
+    input: { ...named, isPaused: true },
+    output: { data: { ...example, isPaused: true, nextAt: null }, error: null },
+  },
+});
+
+export const deleteTemplateSchedule = operation({
+  ...common,
+  name: 'deleteTemplateSchedule',
+  summary: 'Delete a schedule for all tenants of a template with its history',
+  description: 'What has not left is not sent.',
+  roles: writers,
+  input: namedInput,
+  output: z.object({ data: z.object({ id: z.string() }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: namedErrors,
+  bindings: [{ method: 'DELETE', path, from: 'query' }],
+  example: { input: named, output: { data: { id: example.id }, error: null } },
+});
+
+export const sendTemplateSchedule = operation({
+  ...common,
+  name: 'sendTemplateSchedule',
+  summary: 'Send a report to all tenants of a template now',
+  description: `${whom} Also of a paused schedule. Refused while a message of the schedule is on its way.`,
+  roles: writers,
+  input: namedInput,
+  output: z.object({
+    data: z.object({ id: z.string().describe('The delivery that finds the tenants.') }),
+    error: noError,
+  }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: namedErrors,
+  bindings: [{ method: 'POST', path: `${path}/send`, from: 'body' }],
+  example: { input: named, output: { data: { id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22' }, error: null } },
+});
+
+const tenantDelivery = delivery
+  .extend({ clientId: z.string().describe('The tenant. Empty: no tenant has a copy of the template.') })
+  .meta({ id: 'TemplateDelivery' });
+
+export const listTemplateDeliveries = operation({
+  ...common,
+  name: 'listTemplateDeliveries',
+  summary: 'List what became of a report in each tenant',
+  description: `The newest first; at most ${mostHostListed}. They are kept for 90 days, and erased with their tenant.`,
+  roles: readers,
+  input: namedInput.extend({ clientId: identifier.optional().describe('Only those of this tenant.') }),
+  output: z.object({ data: z.array(tenantDelivery), error: noError }),
+  encode: (found: readonly Delivery[]) => ({
+    data: found.map((each) => ({ ...encodeDelivery(each), clientId: each.clientId })),
+    error: null,
+  }),
+  errors: namedErrors,
+  bindings: [{ method: 'GET', path: `${path}/deliveries`, from: 'query' }],
+  example: {
+    input: named,
+    output: {
+      data: [
+        {
+          id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22',
+          clientId: 'LAX',
+          recipient: 'guestlist-demo|ann',
+          moment: '2026-10-26T07:00:00.000Z',
+          isRequested: false,
+          state: 'sent',
+          reason: null,
+          attempts: 1,
+          finishedAt: '2026-10-26T07:03:04.120Z',
+        },
+      ],
+      error: null,
+    },
+  },
+});

@@ -1,0 +1,218 @@
+/**
+ * Reports that the host schedules for all tenants that have a copy of a template. They are kept, planned and sent as those
+ * of guests. Nothing here decides who may see what: each message is decided when it leaves.
+ */
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { maskedAddress } from '../domain/deliver/address.js';
+import type { CatchUp } from '../domain/deliver/catch-up.js';
+import { type HostSchedule, hostOwner, mostHostListed, namingUsers } from '../domain/deliver/host-schedule.js';
+import { hasNone, type Recipients } from '../domain/deliver/recipients.js';
+import { nextMoment, type Recurrence, recurrenceFault } from '../domain/deliver/recurrence.js';
+import { mostSchedules, type Reports } from '../domain/deliver/reports.js';
+import type { Delivery, ReportFormat, Schedule } from '../domain/deliver/schedule.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
+import type { FilterValues } from '../domain/guest/grant.js';
+import { readDashboardFilter } from '../domain/guest/saved-view.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
+import { holdDataApp } from './data-apps.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly reports: Pick<Reports, 'calendar' | 'hasLinks' | 'isFor'>;
+};
+
+type Named = { readonly scheduleId: string };
+type Content = { readonly dashboardFilter: FilterValues; readonly metricIds: readonly string[] | null };
+type Plan = Content & {
+  readonly name: string;
+  readonly format: Exclude<ReportFormat, 'alert'>;
+  readonly recurrence: Recurrence;
+  readonly catchUp: CatchUp;
+  readonly isPaused: boolean;
+  readonly recipients: Omit<Recipients, 'addresses'>;
+};
+type Change = { readonly [Field in keyof Plan]?: Plan[Field] | undefined };
+export type CreateTemplateSchedule = Change &
+  Pick<Plan, 'name' | 'format' | 'recurrence' | 'recipients'> & { readonly dashboardId: string };
+
+const invalid = (
+  message: string,
+  reason: 'report-format' | 'report-recipients' | 'report-recurrence' | 'view-choices',
+) => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+
+const assertOn = async ({ reports }: Deps, { dataAppId, dataAppName }: ApiKeyCaller): Promise<void> => {
+  if (await reports.isFor(dataAppId)) return;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    `No report is sent for data app ${JSON.stringify(dataAppName)}: set mail.from, GUESTLIST_SMTP_URL and gateway.publicOrigin, and use a key of the policy's data app.`,
+    { reason: 'reports-off' },
+  );
+};
+
+const missing = (scheduleId: string): Refusal =>
+  new Refusal('SCHEDULE_NOT_FOUND', `This data app has no schedule ${JSON.stringify(scheduleId)} for tenants.`);
+
+const findSchedule = async (store: Store, { dataAppId }: ApiKeyCaller, id: string): Promise<HostSchedule> => {
+  const [found] = await store.schedules.listOfHost(dataAppId, id);
+  if (found === undefined) throw missing(id);
+  return found;
+};
+
+const assertPlan = ({ reports, clock }: Deps, { format, recurrence, recipients, ...content }: Plan): void => {
+  const fault = recurrenceFault(recurrence, reports.calendar, clock.now());
+  if (fault !== undefined) throw invalid(`recurrence.${fault}`, 'report-recurrence');
+  if (hasNone({ ...recipients, addresses: [] })) {
+    throw invalid('recipients: expected at least one user or role.', 'report-recipients');
+  }
+  if (format !== 'link') return;
+  if (!reports.hasLinks) {
+    throw invalid(
+      'format: messages here have no link. Set mail.dashboardUrl, or choose another format.',
+      'report-format',
+    );
+  }
+  if (Object.keys(content.dashboardFilter).length > 0 || content.metricIds !== null) {
+    throw invalid(
+      'format: filters and metrics are chosen for files only. Choose pdf, png, xlsx or csv.',
+      'report-format',
+    );
+  }
+};
+
+/** Returns the content under the template's own names. Throws INVALID_REQUEST_BODY for what the template lacks. */
+const readContent = async (
+  { store, clock }: Deps,
+  template: Dashboard,
+  { dashboardFilter, metricIds, recurrence }: Plan,
+): Promise<Content> => {
+  const read = readDashboardFilter(template, dashboardFilter, { now: clock.now(), timezone: recurrence.timezone });
+  if ('faults' in read) throw invalid(`${read.faults.slice(0, 10).join('; ')}.`, 'view-choices');
+  const metrics = metricIds === null ? [] : await store.dashboards.listMetrics(template.id);
+  const known = new Set(metrics.map(({ metric }) => metric.metricId));
+  const unknown = metricIds?.findIndex((id) => !known.has(id)) ?? -1;
+  if (unknown >= 0) throw invalid(`metricIds[${unknown}]: the template has no such metric.`, 'view-choices');
+  return { dashboardFilter: read.dashboardFilter, metricIds };
+};
+
+const insertNew = (deps: Deps, caller: ApiKeyCaller, schedule: Schedule): Promise<void> =>
+  deps.store.transaction(async (store) => {
+    await holdDataApp(store, caller);
+    if ((await store.dashboards.lock(schedule.dashboardId)) === undefined) throw noTemplate(schedule.openedId);
+    const { length } = await store.schedules.list(schedule.dashboardId, schedule.owner);
+    if (length >= mostSchedules) {
+      const message = `There are ${length} schedules of this template, and may be ${mostSchedules}: delete one first.`;
+      throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'too-many-schedules' });
+    }
+    await store.schedules.insert(schedule);
+  });
+
+const noTemplate = (dashboardId: string): Refusal =>
+  new Refusal('INVALID_DASHBOARD_ID', `The organization has no dashboard ${JSON.stringify(dashboardId)}.`);
+
+const withoutAddresses = ({ users, roles }: Plan['recipients']): Recipients => ({ users, roles, addresses: [] });
+
+/** Throws INVALID_DASHBOARD_ID, or INVALID_REQUEST_BODY for a plan that could send nothing. */
+export const createTemplateSchedule =
+  (deps: Deps) =>
+  async (caller: ApiKeyCaller, { dashboardId: openedId, ...given }: CreateTemplateSchedule): Promise<HostSchedule> => {
+    const { catchUp = 'once', isPaused = false, dashboardFilter = {}, metricIds = null } = given;
+    await assertOn(deps, caller);
+    const template = await deps.store.dashboards.findTemplate(openedId);
+    if (template === undefined) throw noTemplate(openedId);
+    const plan: Plan = { ...given, catchUp, isPaused, dashboardFilter, metricIds };
+    assertPlan(deps, plan);
+    const createdAt = deps.clock.now();
+    const schedule: Schedule = {
+      ...plan,
+      ...(await readContent(deps, template, plan)),
+      ...{ id: deps.ids.uuid(), dashboardId: template.id, openedId, owner: hostOwner(caller.dataAppId) },
+      recipients: withoutAddresses(plan.recipients),
+      nextAt: nextMoment(plan.recurrence, deps.reports.calendar, createdAt),
+      ...{ createdAt, mutedUntil: null, alert: null, alertState: null, channel: null },
+    };
+    await insertNew(deps, caller, schedule);
+    return { ...schedule, templateName: template.externalDashboardId, last: null };
+  };
+
+/** Returns the newest first, or the named one. */
+export const listTemplateSchedules =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    caller: ApiKeyCaller,
+    { scheduleId }: { readonly scheduleId?: string | undefined },
+  ): Promise<readonly HostSchedule[]> =>
+    scheduleId === undefined
+      ? store.schedules.listOfHost(caller.dataAppId)
+      : [await findSchedule(store, caller, scheduleId)];
+
+const defined = <T extends object>(change: T): { readonly [Field in keyof T]?: Exclude<T[Field], undefined> } =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
+
+/** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
+export const updateTemplateSchedule =
+  (deps: Deps) =>
+  (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<HostSchedule> =>
+    deps.store.transaction(async (store) => {
+      const before = await findSchedule(store, caller, scheduleId);
+      const template = await store.dashboards.lock(before.dashboardId);
+      if (template === undefined) throw missing(scheduleId);
+      const change = defined(given);
+      const plan = { ...before, ...change } as Plan;
+      assertPlan(deps, plan);
+      const content = await readContent({ ...deps, store }, template, plan);
+      const isNew = change.recurrence !== undefined || (before.isPaused && change.isPaused === false);
+      const nextAt = isNew ? nextMoment(plan.recurrence, deps.reports.calendar, deps.clock.now()) : undefined;
+      const recipients = change.recipients && withoutAddresses(change.recipients);
+      const owner = hostOwner(caller.dataAppId);
+      await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, recipients, nextAt });
+      return findSchedule(store, caller, scheduleId);
+    });
+
+/** Deletes a schedule and its history. What has not left is not sent. */
+export const deleteTemplateSchedule =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (caller: ApiKeyCaller, { scheduleId }: Named): Promise<{ readonly id: string }> => {
+    const { dashboardId } = await findSchedule(store, caller, scheduleId);
+    if (!(await store.schedules.delete(dashboardId, hostOwner(caller.dataAppId), scheduleId)))
+      throw missing(scheduleId);
+    return { id: scheduleId };
+  };
+
+/** Asks for one report of each tenant at once. While one is on its way, another one is refused. */
+export const sendTemplateSchedule =
+  (deps: Deps) =>
+  async (caller: ApiKeyCaller, { scheduleId }: Named): Promise<{ readonly id: string }> => {
+    await assertOn(deps, caller);
+    const moment = deps.clock.now();
+    const delivery = { id: deps.ids.uuid(), moment, isRequested: true, state: 'due', reason: null } as const;
+    await deps.store.transaction(async (store) => {
+      const { dashboardId } = await findSchedule(store, caller, scheduleId);
+      await store.dashboards.lock(dashboardId);
+      const schedule = await findSchedule(store, caller, scheduleId);
+      if (await store.deliveries.hasOpen(scheduleId)) {
+        throw new Refusal('INVALID_REQUEST_BODY', 'A report of this schedule is on its way. Wait until it has ended.', {
+          reason: 'report-under-way',
+        });
+      }
+      await store.deliveries.insert(schedule, [delivery], moment);
+    });
+    return { id: delivery.id };
+  };
+
+/** Returns the latest deliveries, the newest first. A person who sees no data sees no address of a user. */
+export const listTemplateDeliveries =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    caller: ApiKeyCaller,
+    { scheduleId, clientId }: Named & { readonly clientId?: string | undefined },
+  ): Promise<readonly Delivery[]> => {
+    await findSchedule(store, caller, scheduleId);
+    const found = namingUsers(await store.deliveries.list(scheduleId, mostHostListed, clientId));
+    const shown = found.filter(({ state }) => state !== 'shared');
+    if (caller.person === undefined || caller.person.seesData) return shown;
+    return shown.map((each) => ({ ...each, recipient: maskedAddress(each.recipient) }));
+  };

@@ -1,0 +1,225 @@
+/** Reports of the host to all tenants of a template: which there are, how to make them, and what became of each in each tenant. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { hasRole } from '../base/api.js';
+import { listTemplates } from '../base/content.js';
+import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
+import { addressOf, navigate } from '../base/routes.js';
+import { Screen } from '../base/screen.js';
+import { askReport, type NewReport, type ReportPlan, recurrenceText } from '../parts/report-dialog.js';
+
+type Report = ReportPlan & {
+  readonly id: string;
+  readonly dashboardId: string;
+  readonly isPaused: boolean;
+  readonly nextAt: string | null;
+  readonly last: { readonly moment: string; readonly counts: Readonly<Record<string, number>> } | null;
+};
+type Delivery = {
+  readonly clientId: string;
+  readonly recipient: string;
+  readonly moment: string;
+  readonly isRequested: boolean;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly finishedAt: string | null;
+};
+type Data = { readonly reports: readonly Report[]; readonly deliveries: readonly Delivery[] | null };
+
+const path = 'data-app/schedules';
+const place = 'tenant-reports';
+/** The most deliveries that the server lists. */
+const mostListed = 5000;
+
+const outcomeOf = ({ last }: Report): string =>
+  last === null
+    ? 'none yet'
+    : Object.entries(last.counts)
+        .map(([state, count]) => `${count} ${state}`)
+        .join(', ') || 'being sent';
+
+const stateOf = ({ isPaused, last }: Report): 'active' | 'paused' | 'failed' => {
+  if (isPaused) return 'paused';
+  return (last?.counts.failed ?? 0) > 0 ? 'failed' : 'active';
+};
+const kinds = { active: 'good', paused: 'warn', failed: 'bad' } as const;
+const deliveryKinds: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
+  sent: 'good',
+  failed: 'bad',
+  skipped: 'warn',
+};
+
+/** What the reasons mean, for people who do not know the words of the interface. */
+const reasons: Readonly<Record<string, string>> = {
+  'no-right': 'the user may not have it in this tenant',
+  'no-address': 'the login names no allowed address',
+  'no-recipients': 'nobody has the role',
+  'tenant-suspended': 'the tenant is suspended',
+  stopped: 'the user does not want it',
+  paused: 'it was paused',
+  missed: 'its time passed while nothing was sent',
+  'content-failed': 'the dashboard could not be read',
+  'content-too-large': 'its files are too large',
+  'mail-refused': 'the mail server refused it',
+  'mail-bounced': 'it came back',
+  'mail-unreachable': 'the mail server could not be reached',
+  'too-many-recipients': 'too many users have the role',
+};
+const reasonOf = ({ reason }: Delivery): string => (reason === null ? '' : (reasons[reason] ?? reason));
+
+class TenantReportsScreen extends Screen<Data> {
+  protected override async load(signal: AbortSignal): Promise<Data> {
+    const [scheduleId] = this.place.rest;
+    const named = scheduleId === undefined ? {} : { query: { scheduleId } };
+    const [reports, deliveries] = await Promise.all([
+      this.api.call<{ data: readonly Report[] }>('GET', path, { signal, ...named }),
+      scheduleId === undefined
+        ? null
+        : this.api.call<{ data: readonly Delivery[] }>('GET', `${path}/deliveries`, { signal, ...named }),
+    ]);
+    return { reports: reports.data, deliveries: deliveries?.data ?? null };
+  }
+
+  protected override content({ reports, deliveries }: Data): TemplateResult {
+    const [report] = reports;
+    return deliveries === null || report === undefined ? this.#all(reports) : this.#one(report, deliveries);
+  }
+
+  get #mayChange(): boolean {
+    return hasRole(this.api.session, 'publisher');
+  }
+
+  #all(reports: readonly Report[]): TemplateResult {
+    const make = this.#mayChange
+      ? html`<button type="button" ?disabled=${this.isBusy} @click=${() => void this.#make()}>New report</button>`
+      : undefined;
+    return html`<div class="head"><h1>Tenant reports</h1>
+        <p>Reports to all tenants that have a copy of a template. Each user gets what that user may see then.</p>
+        <span class="gap"></span>
+        <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
+      ${list({
+        ...{ name: 'tenant-reports', rows: reports, columns, filters, query: this.place.query, actions: make },
+        empty: html`<h2>No report goes to all tenants</h2><p>Schedule a template, and every tenant that has it gets it: also those that join later.</p>`,
+      })}`;
+  }
+
+  #one(report: Report, deliveries: readonly Delivery[]): TemplateResult {
+    const { roles, users } = report.recipients;
+    return html`<p>${link(addressOf(place), 'All tenant reports')}</p>
+      <div class="head"><h1>${report.name}</h1>${badge(stateOf(report), kinds[stateOf(report)])}
+        <span class="gap"></span>
+        <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button>
+        ${this.#actions(report)}</div>
+      <dl>
+        <dt>Template</dt><dd>${link(addressOf('dashboards', [report.dashboardId]), report.dashboardId)}</dd>
+        <dt>Format</dt><dd>${report.format}</dd>
+        <dt>When</dt><dd>${recurrenceText(report.recurrence)}</dd>
+        <dt>To</dt><dd>${[...roles.map((role) => `role ${role}`), ...users].join(', ')}</dd>
+        <dt>Next</dt><dd>${moment(report.nextAt, 'none')}</dd>
+      </dl>
+      <h2>What became of it</h2>
+      ${deliveries.length === mostListed ? html`<p class="notice">Only the newest ${mostListed} are shown.</p>` : nothing}
+      ${list({
+        ...{ name: 'history', rows: deliveries, columns: historyColumns, filters: historyFilters },
+        query: this.place.query,
+        empty: html`<h3>Nothing was sent yet</h3>`,
+      })}`;
+  }
+
+  #actions(report: Report): TemplateResult {
+    const button = (text: string, work: () => Promise<void>, className = 'quiet') =>
+      html`<button type="button" class=${className} ?disabled=${this.isBusy} @click=${() => void work()}>${text}</button>`;
+    const mayPause = hasRole(this.api.session, 'publisher', 'support');
+    const pausing = mayPause ? button(report.isPaused ? 'Resume' : 'Pause', () => this.#pause(report)) : nothing;
+    if (!this.#mayChange) return html`${pausing}`;
+    return html`${button('Change', () => this.#change(report))}${pausing}
+      ${button('Delete', () => this.#delete(report), 'danger')}
+      ${button('Send now', () => this.#send(report), '')}`;
+  }
+
+  async #make(): Promise<void> {
+    const templates = await listTemplates(this.api).catch(() => []);
+    await askReport({ templates, save: (report) => this.#save('POST', report) });
+    await this.reload();
+  }
+
+  async #save(method: 'POST' | 'PUT', body: NewReport | (ReportPlan & { readonly scheduleId: string })): Promise<void> {
+    await this.api.call(method, path, { body });
+  }
+
+  async #change(report: Report): Promise<void> {
+    const save = ({ dashboardId: _, ...plan }: NewReport) => this.#save('PUT', { ...plan, scheduleId: report.id });
+    await askReport({ templates: [], given: report, save });
+    await this.reload();
+  }
+
+  async #pause({ id, name, isPaused }: Report): Promise<void> {
+    await this.act(async () => {
+      if (this.#mayChange) await this.api.call('PUT', path, { body: { scheduleId: id, isPaused: !isPaused } });
+      else await this.api.pauseSchedule(id, !isPaused);
+      return isPaused ? `“${name}” is active again. What passed meanwhile is not sent.` : `“${name}” is paused.`;
+    });
+  }
+
+  async #send({ id, name, dashboardId }: Report): Promise<void> {
+    const text = `Every tenant that has ${dashboardId} gets it now, as its users may see it.`;
+    if (!(await confirmed(`Send “${name}” to all tenants?`, text, 'Send now'))) return;
+    await this.act(async () => {
+      await this.api.call('POST', `${path}/send`, { body: { scheduleId: id } });
+      return 'It is being sent. Read again to see what becomes of it.';
+    });
+  }
+
+  async #delete({ id, name }: Report): Promise<void> {
+    const text = 'Its history goes with it, and what has not left is not sent. This cannot be undone.';
+    if (!(await confirmed(`Delete “${name}”?`, text, 'Delete'))) return;
+    await this.act(async () => {
+      await this.api.call('DELETE', path, { query: { scheduleId: id } });
+      navigate(addressOf(place), true);
+      return `“${name}” is deleted.`;
+    });
+  }
+}
+
+const filters: readonly Filter<Report>[] = [
+  { name: 'state', label: 'State', of: stateOf, values: Object.keys(kinds) },
+  { name: 'template', label: 'Template', of: ({ dashboardId }) => dashboardId },
+];
+const historyFilters: readonly Filter<Delivery>[] = [
+  { name: 'tenant', label: 'Tenant', of: ({ clientId }) => clientId },
+  { name: 'state', label: 'State', of: ({ state }) => state },
+  { name: 'reason', label: 'Reason', of: reasonOf },
+];
+
+const columns: readonly Column<Report>[] = [
+  { title: 'Name', of: ({ id, name }) => link(addressOf(place, [id]), name), text: ({ name }) => name },
+  {
+    title: 'Template',
+    of: ({ dashboardId }) => html`<code>${dashboardId}</code>`,
+    text: ({ dashboardId }) => dashboardId,
+  },
+  { title: 'Format', of: ({ format }) => format },
+  { title: 'To', of: ({ recipients: { roles, users } }) => [...roles, ...users].join(', ') },
+  { title: 'When', of: ({ recurrence }) => recurrenceText(recurrence) },
+  { title: 'State', of: (report) => badge(stateOf(report), kinds[stateOf(report)]), text: stateOf },
+  { title: 'Next', of: ({ nextAt }) => moment(nextAt, 'none'), text: ({ nextAt }) => nextAt ?? 'none' },
+  { title: 'Last', of: ({ last }) => moment(last?.moment, 'none yet'), text: ({ last }) => last?.moment ?? 'none yet' },
+  { title: 'Outcome', of: outcomeOf },
+];
+
+const historyColumns: readonly Column<Delivery>[] = [
+  {
+    title: 'Tenant',
+    of: ({ clientId }) => (clientId === '' ? 'none' : link(addressOf('tenants', [clientId]), clientId)),
+    text: ({ clientId }) => clientId,
+  },
+  { title: 'User', of: ({ recipient }) => recipient || 'none' },
+  { title: 'Moment', of: ({ moment: at }) => moment(at), text: ({ moment: at }) => at },
+  { title: 'Asked for', of: ({ isRequested }) => (isRequested ? 'at once' : 'as planned') },
+  { title: 'State', of: ({ state }) => badge(state, deliveryKinds[state] ?? 'plain'), text: ({ state }) => state },
+  { title: 'Reason', of: reasonOf },
+  { title: 'Attempts', of: ({ attempts }) => attempts, isNumber: true },
+  { title: 'Ended', of: ({ finishedAt }) => moment(finishedAt, 'not yet'), text: ({ finishedAt }) => finishedAt ?? '' },
+];
+
+customElements.define('studio-tenant-reports', TenantReportsScreen);

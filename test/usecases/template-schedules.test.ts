@@ -1,0 +1,174 @@
+/** Schedules of the host for all tenants of a template: what is kept, refused and shown. Sending is tested in test/deliver. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { calendar } from '../../src/deliver/calendar.js';
+import { tenantRecipient } from '../../src/domain/deliver/host-schedule.js';
+import type { Code } from '../../src/domain/refusal.js';
+import type { Person } from '../../src/domain/studio/person.js';
+import {
+  createTemplateSchedule,
+  deleteTemplateSchedule,
+  listTemplateDeliveries,
+  listTemplateSchedules,
+  sendTemplateSchedule,
+  updateTemplateSchedule,
+} from '../../src/usecases/template-schedules.js';
+import { createWorld, type World } from './world.js';
+
+let world: World;
+let isOn = true;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('delays');
+});
+beforeEach(() => {
+  isOn = true;
+});
+afterAll(() => world.close());
+
+const deps = (hasLinks = true) => ({
+  ...world.deps,
+  ids: { uuid: randomUUID },
+  reports: { calendar, hasLinks, isFor: async (dataAppId: string) => isOn && dataAppId === world.api().dataAppId },
+});
+const recurrence = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
+const recipients = { users: [], roles: ['manager'] };
+const plan = { dashboardId: 'delays', name: 'Daily', format: 'csv', recurrence, recipients } as const;
+const create = (more: object = {}, app: 'app' | 'other' = 'app') =>
+  createTemplateSchedule(deps())(world.api(app), { ...plan, ...more });
+const remove = (scheduleId: string) => deleteTemplateSchedule(deps())(world.api(), { scheduleId });
+const refusedWith = async (pair: string, work: Promise<unknown>, message?: string): Promise<void> => {
+  const code = pair.split(' ')[1] as Code;
+  const found = message === undefined ? {} : { message: expect.stringContaining(message) };
+  await expect(work, pair).rejects.toMatchObject({ code, ...found });
+};
+
+test('the host makes, reads, changes and deletes them', async () => {
+  const made = await create();
+  const { id: scheduleId } = made;
+  expect(made).toMatchObject({ templateName: 'delays', isPaused: false, last: null, recipients });
+  expect(made.nextAt).toEqual(new Date('2024-01-01T07:00:00Z'));
+  const newer = await create({ name: 'Newer' });
+  const { store } = world;
+  const listed = await listTemplateSchedules({ store })(world.api(), {});
+  expect(new Set(listed.map(({ id }) => id))).toEqual(new Set([newer.id, scheduleId]));
+  const changed = await updateTemplateSchedule(deps())(world.api(), { scheduleId, name: 'Changed', isPaused: true });
+  expect(changed).toEqual({ ...made, name: 'Changed', isPaused: true });
+  expect(await listTemplateSchedules({ store })(world.api(), { scheduleId })).toEqual([changed]);
+  // What passed during the pause is left out.
+  await store.schedules.setNext(scheduleId, new Date('2023-06-01T06:00:00Z'));
+  const resumed = await updateTemplateSchedule(deps())(world.api(), { scheduleId, isPaused: false });
+  expect(resumed.nextAt).toEqual(made.nextAt);
+  const later = await updateTemplateSchedule(deps())(world.api(), {
+    ...{ scheduleId, recurrence: { ...recurrence, at: '09:00' }, dashboardFilter: { state: ['CA'] } },
+    ...{ metricIds: ['delays-count'], recipients: { users: ['ann'], roles: [] } },
+  });
+  expect(later).toMatchObject({ dashboardFilter: { State: ['CA'] }, recipients: { users: ['ann'], roles: [] } });
+  expect(later.nextAt).toEqual(new Date('2024-01-01T08:00:00Z'));
+  expect(await remove(scheduleId)).toEqual({ id: scheduleId });
+  await remove(newer.id);
+});
+
+test('no guest sees or changes them', async () => {
+  const { id } = await create();
+  const { store } = world;
+  const guest = { dataAppId: world.api().dataAppId, clientId: 'a', userIdentifier: 'ann' };
+  expect(await store.schedules.list('board-delays', guest)).toEqual([]);
+  expect(await store.schedules.delete('board-delays', guest, id)).toBe(false);
+  expect(await store.schedules.listAll({ dataAppId: guest.dataAppId, clientId: 'a' }, 9)).toEqual([]);
+  expect(await store.schedules.pauseOf({ dataAppId: guest.dataAppId, clientId: 'a' }, id)).toBe(false);
+  await remove(id);
+});
+
+test('another data app has none of them', async () => {
+  const { id: scheduleId } = await create();
+  const { store } = world;
+  const other = world.api('other');
+  expect(await listTemplateSchedules({ store })(other, {})).toEqual([]);
+  const named = { scheduleId };
+  await refusedWith('listTemplateSchedules SCHEDULE_NOT_FOUND', listTemplateSchedules({ store })(other, named));
+  await refusedWith('updateTemplateSchedule SCHEDULE_NOT_FOUND', updateTemplateSchedule(deps())(other, named));
+  await refusedWith('deleteTemplateSchedule SCHEDULE_NOT_FOUND', deleteTemplateSchedule(deps())(other, named));
+  await refusedWith('listTemplateDeliveries SCHEDULE_NOT_FOUND', listTemplateDeliveries({ store })(other, named));
+  await refusedWith(
+    'createTemplateSchedule INVALID_REQUEST_BODY',
+    create({}, 'other'),
+    'No report is sent for data app',
+  );
+  const unknown = { scheduleId: randomUUID() };
+  await refusedWith('sendTemplateSchedule SCHEDULE_NOT_FOUND', sendTemplateSchedule(deps())(world.api(), unknown));
+  await remove(scheduleId);
+});
+
+test.each([
+  ['recurrence.at', { recurrence: { ...recurrence, at: '25:00' } }],
+  ['recipients: expected at least one', { recipients: { users: [], roles: [] } }],
+  ['metricIds[1]: the template has no such metric', { metricIds: ['delays-count', 'theirs'] }],
+  ['dashboardFilter["Country"]', { dashboardFilter: { Country: ['US'] } }],
+  ['dashboardFilter["State"]: takes', { dashboardFilter: { State: { from: 1 } } }],
+  ['format: filters and metrics', { format: 'link', metricIds: ['delays-count'] }],
+])('what could send nothing is refused with its place: %s', async (message, more: object) => {
+  await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', create(more), message);
+  const { id: scheduleId } = await create();
+  const change = updateTemplateSchedule(deps())(world.api(), { scheduleId, ...more });
+  await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', change, message);
+  await remove(scheduleId);
+});
+
+test('templates, links and mail that are not there are said', async () => {
+  await refusedWith('createTemplateSchedule INVALID_DASHBOARD_ID', create({ dashboardId: 'unknown' }), '"unknown"');
+  const copy = await world.clone('delays', 'delays--a');
+  expect(copy).not.toBe('');
+  // A tenant's copy is no template.
+  await refusedWith('createTemplateSchedule INVALID_DASHBOARD_ID', create({ dashboardId: 'delays--a' }));
+  const link = createTemplateSchedule(deps(false))(world.api(), { ...plan, format: 'link' });
+  await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', link, 'mail.dashboardUrl');
+  isOn = false;
+  await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', create(), 'GUESTLIST_SMTP_URL');
+});
+
+test('a template has at most twenty', async () => {
+  const made = await Promise.all(Array.from({ length: 20 }, () => create()));
+  await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', create(), 'may be 20');
+  for (const { id } of made) await remove(id);
+});
+
+test('one report is asked for at a time, and the history names tenants and users', async () => {
+  const { id: scheduleId } = await create({ isPaused: true });
+  const { store } = world;
+  const { id } = await sendTemplateSchedule(deps())(world.api(), { scheduleId });
+  const again = sendTemplateSchedule(deps())(world.api(), { scheduleId });
+  await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', again, 'on its way');
+  const now = world.deps.clock.now();
+  const [claimed] = await store.deliveries.claim({
+    ...{ now, leaseId: 'l', limit: 1, leasedUntil: new Date(now.getTime() + 60_000) },
+    perClient: { count: 9, since: now },
+  });
+  expect(claimed).toMatchObject({ id, clientId: '', recipient: '' });
+  const board = await store.dashboards.findByExternalId(world.api().dataAppId, 'delays--a');
+  const shares = [
+    {
+      id: 'd1',
+      recipient: tenantRecipient('a', 'x|ann@customer.example'),
+      copy: { clientId: 'a', dashboardId: board?.id ?? '' },
+    },
+    { id: 'd2', recipient: tenantRecipient('gone', ''), copy: { clientId: 'gone', dashboardId: 'no-board' } },
+  ];
+  expect(await store.deliveries.share(id, 'l', shares, now)).toBe(true);
+  const list = (more: object = {}, caller = world.api()) =>
+    listTemplateDeliveries({ store })(caller, { scheduleId, ...more });
+  const expected = { id: 'd1', clientId: 'a', recipient: 'x|ann@customer.example', state: 'due' };
+  expect(await list()).toMatchObject([expected]);
+  expect(await list({ clientId: 'a' })).toMatchObject([expected]);
+  expect(await list({ clientId: 'b' })).toEqual([]);
+  const person: Person = { ...{ issuer: 'i', subject: 's', name: 'Sue', roles: ['auditor'] }, seesData: false };
+  expect(await list({}, { ...world.api(), person })).toMatchObject([{ recipient: 'x|a…@customer.example' }]);
+  expect((await listTemplateSchedules({ store })(world.api(), { scheduleId }))[0]?.last).toEqual({
+    moment: now,
+    counts: { due: 1 },
+  });
+  isOn = false;
+  const off = sendTemplateSchedule(deps())(world.api(), { scheduleId });
+  await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', off, 'No report is sent');
+  await remove(scheduleId);
+});
