@@ -37,13 +37,13 @@ const take = async (db: Kysely<Tables>, { now, leaseId, leasedUntil, limit, perC
       where claimed_at > ${perClient.since} group by data_app_id, client_id
     ), ready as (
       select due.id, due.data_app_id, due.client_id, attempt_at,
-        row_number() over (partition by due.data_app_id, due.client_id order by attempt_at, due.id) as turn
+        row_number() over (partition by due.data_app_id, due.client_id order by attempt_at, moment, due.id) as turn
       from guestlist.deliveries as due join guestlist.schedules on schedules.id = due.schedule_id
       where state in ('due', 'sending') and attempt_at <= ${now} and coalesce(leased_until <= ${now}, true)
         and not (format = 'alert' and exists (
           select 1 from guestlist.deliveries as other
           where other.schedule_id = due.schedule_id and other.recipient = due.recipient and other.id <> due.id and (other.leased_until > ${now}
-            or (other.state in ('due', 'sending') and (other.attempt_at, other.id) < (due.attempt_at, due.id)))))
+            or (other.state in ('due', 'sending') and (other.attempt_at, other.moment, other.id) < (due.attempt_at, due.moment, due.id)))))
     ), chosen as (
       select ready.id from ready left join recent using (data_app_id, client_id)
       where turn + coalesce(claims, 0) <= ${perClient.count}
