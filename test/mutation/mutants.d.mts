@@ -8,7 +8,7 @@ export type Mutant = {
   readonly kinds?: string;
 };
 export const root: string;
-export const readMutants: () => readonly Mutant[];
+export const readMutants: (only?: string) => readonly Mutant[];
 export const applied: (
   mutant: Mutant,
   folder?: string,

@@ -8,9 +8,10 @@ import { parse } from 'yaml';
 const own = fileURLToPath(new URL('.', import.meta.url));
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export const readMutants = () =>
+/** The mutants of all files; of one, if `only` names it without its ending. */
+export const readMutants = (only) =>
   readdirSync(own)
-    .filter((file) => file.endsWith('.yaml'))
+    .filter((file) => (only === undefined ? file.endsWith('.yaml') : file === `${only}.yaml`))
     .sort()
     .flatMap((file) => parse(readFileSync(join(own, file), 'utf8')));
 

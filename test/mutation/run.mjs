@@ -1,6 +1,6 @@
-// `npm run mutation -- [--only TEXT] [--since COMMIT] [--jobs N]`: applies one mutant at a time in a copy of the project
-// and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--since`: only mutants
-// of files that changed after this commit.
+// `npm run mutation -- [--only TEXT] [--file NAME] [--since COMMIT] [--jobs N]`: applies one mutant at a time in a copy of
+// the project and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--file`:
+// only the mutants of NAME.yaml. `--since`: only mutants of files that changed after this commit.
 import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,12 @@ import { parseArgs } from 'node:util';
 import { applied, readMutants, root } from './mutants.mjs';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, since: { type: 'string' }, jobs: { type: 'string', default: '2' } },
+  options: {
+    only: { type: 'string', default: '' },
+    file: { type: 'string' },
+    since: { type: 'string' },
+    jobs: { type: 'string', default: '2' },
+  },
 });
 const changed =
   values.since === undefined
@@ -17,7 +22,7 @@ const changed =
     : new Set(execFileSync('git', ['diff', '--name-only', values.since], { cwd: root, encoding: 'utf8' }).split('\n'));
 const isWanted = ({ name, edits }) =>
   name.includes(values.only) && (changed === null || edits.some(({ file }) => changed.has(file)));
-const mutants = readMutants().filter(isWanted);
+const mutants = readMutants(values.file).filter(isWanted);
 const faults = mutants.flatMap((mutant) => applied(mutant).fault ?? []);
 if (faults.length > 0 || mutants.length === 0) {
   console.error(faults.length > 0 ? faults.join('\n\n') : 'no such mutant');
