@@ -1,5 +1,6 @@
 // `npm run mutation -- [--only TEXT] [--file NAME] [--since COMMIT] [--jobs N]`: applies one mutant at a time in a copy of
-// the project and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--file`:
+// the project and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--only`
+// may be given more than once. `--file`:
 // only the mutants of NAME.yaml. `--since`: only mutants of files that changed after this commit.
 import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { applied, readMutants, root } from './mutants.mjs';
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     file: { type: 'string' },
     since: { type: 'string' },
     jobs: { type: 'string', default: '2' },
@@ -21,7 +22,7 @@ const changed =
     ? null
     : new Set(execFileSync('git', ['diff', '--name-only', values.since], { cwd: root, encoding: 'utf8' }).split('\n'));
 const isWanted = ({ name, edits }) =>
-  name.includes(values.only) && (changed === null || edits.some(({ file }) => changed.has(file)));
+  values.only.some((text) => name.includes(text)) && (changed === null || edits.some(({ file }) => changed.has(file)));
 const mutants = readMutants(values.file).filter(isWanted);
 const faults = mutants.flatMap((mutant) => applied(mutant).fault ?? []);
 if (faults.length > 0 || mutants.length === 0) {
