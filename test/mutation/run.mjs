@@ -1,7 +1,7 @@
 // `npm run mutation -- [--only TEXT] [--file NAME] [--since COMMIT] [--jobs N]`: applies one mutant at a time in a copy of
-// the project and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--only`
-// may be given more than once. `--file`:
-// only the mutants of NAME.yaml. `--since`: only mutants of files that changed after this commit.
+// the project and runs the tests that must fail. Prints a table. Exits with 1 unless every mutant is killed. `--only` may
+// be given more than once. `--file`: only the mutants of NAME.yaml. `--since`: only mutants of files that changed after
+// this commit.
 import { execFileSync, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -37,7 +37,7 @@ const exportCsv = async (path, table, file) => {
 };
 
 /** A database of its own on the server of BENCH_DATABASE_URL, dropped by `drop`. */
-const makePostgres = async (folder, duckDb, serverUrl) => {
+export const makePostgres = async (folder, duckDb, serverUrl) => {
   const name = `guestlist_bench_${process.pid}`;
   const server = new pg.Client({ connectionString: serverUrl });
   await server.connect();
