@@ -28,43 +28,13 @@ const hasFocus = (control: Locator): Promise<boolean> =>
     return element.getRootNode().activeElement === element;
   });
 
-/** How often a person presses Tab before looking where the focus is. */
-const stride = 8;
-
-type Watched = {
-  /** How often a key was pressed since the control had the focus. Null: it never had it. Undefined: nobody counts. */
-  keysSince?: number | null;
-  readonly ownerDocument: { addEventListener(name: 'keydown', heard: () => void, isFirst: boolean): void };
-  addEventListener(name: 'focus', heard: () => void): void;
-};
-
-/** Counts keys from the first call on. The page may have replaced the control meanwhile: it is counted anew. */
-const keysSince = (control: Locator): Promise<number | null> =>
-  control.evaluate((element: Watched) => {
-    if (element.keysSince !== undefined) return element.keysSince;
-    element.keysSince = null;
-    element.addEventListener('focus', () => {
-      element.keysSince = 0;
-    });
-    const count = (): void => {
-      if (typeof element.keysSince === 'number') element.keysSince += 1;
-    };
-    element.ownerDocument.addEventListener('keydown', count, true);
-    return null;
-  });
-
 export const keyboard = (page: Page): Hand => {
-  const press = async (key: string, times: number): Promise<void> => {
-    for (let time = 0; time < times; time += 1) await page.keyboard.press(key);
-  };
-  /** Goes on with the key Tab until the control has the focus, as a person without a pointer must, and back if it was passed. */
+  /** Goes on with the key Tab until the control has the focus, as a person without a pointer must. */
   const reach = async (control: Locator): Promise<void> => {
     await control.waitFor();
-    for (let steps = 0; steps < mostSteps; steps += stride) {
+    for (let steps = 0; steps < mostSteps; steps += 1) {
       if (await hasFocus(control)) return;
-      const passedBy = await keysSince(control);
-      if (passedBy !== null && passedBy > 0 && passedBy < stride) await press('Shift+Tab', passedBy);
-      else await press('Tab', stride);
+      await page.keyboard.press('Tab');
     }
     throw new Error(`the key Tab never reaches ${control}`);
   };
