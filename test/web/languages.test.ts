@@ -1,5 +1,6 @@
 /** Texts of the elements in the reader's language. */
 import { describe, expect, test } from 'vitest';
+import { apart } from '../../src/web/base/apart.js';
 import { createFormat } from '../../src/web/base/format.js';
 import { directionOf, languageOf, loadTexts } from '../../src/web/languages/load.js';
 import { createText } from '../../src/web/languages/text.js';
@@ -28,6 +29,13 @@ describe('a text', () => {
   test('is English where the language has none', () => {
     expect(polish('Search')).toBe('Search');
     expect(createFormat('constructor').text('Search')).toBe('Search');
+  });
+
+  test('from right to left has values that stand apart', () => {
+    expect(['ar-EG', 'de'].map((language) => apart('-7.4 min', { language }))).toEqual([
+      '\u2068-7.4 min\u2069',
+      '-7.4 min',
+    ]);
   });
 
   test('takes the language of a regional tag', () => {

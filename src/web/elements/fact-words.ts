@@ -1,6 +1,7 @@
 /** A computed fact as a sentence in the reader's language. Pure. */
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Fact, Place } from '../../domain/summary/facts.js';
+import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
 
 type Read = { readonly at: Place; readonly value: number };
@@ -20,9 +21,9 @@ const typeOf = (value: unknown): 'number' | 'boolean' | 'string' =>
 /** Writes a fact about the metric. */
 export const factText = (fact: Fact, metric: GuestMetric, format: Format): string => {
   const { text } = format;
-  const { measure } = fact;
-  const write = (value: number): string => format.measure(value, metric.chart);
-  const where = ({ at }: Read): string => placeText(at, metric, format);
+  const measure = apart(fact.measure, format);
+  const write = (value: number): string => apart(format.measure(value, metric.chart), format);
+  const where = ({ at }: Read): string => apart(placeText(at, metric, format), format);
   switch (fact.kind) {
     case 'value': {
       const value = write(fact.value);
@@ -48,7 +49,7 @@ export const factText = (fact: Fact, metric: GuestMetric, format: Format): strin
         : text('{measure} fell from {before} ({earlier}) to {value} ({at})', values);
     }
     case 'share': {
-      const share = format.measure(fact.share, { format: 'percent' });
+      const share = apart(format.measure(fact.share, { format: 'percent' }), format);
       return text('{at} has {share} of {measure}', { at: where(fact.now), share, measure });
     }
     case 'outlier': {

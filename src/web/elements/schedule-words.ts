@@ -5,6 +5,7 @@ import type { Audience, Recipients } from '../../domain/deliver/recipients.js';
 import type { Recurrence, Weekday } from '../../domain/deliver/recurrence.js';
 import type { DeliveryReason, ReportFormat } from '../../domain/deliver/schedule.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
+import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
 import type { Text } from '../languages/text.js';
 import type { Every, SentDelivery, SentSchedule } from './schedule-draft.js';
@@ -110,8 +111,13 @@ const digestPattern = /^[\w-]{43}$/;
 export const recipientName = (
   { recipient }: Pick<SentDelivery, 'recipient'>,
   audience: Audience | null,
-  { text }: Format,
-): string => (digestPattern.test(recipient) ? text('A former recipient') : userName(recipient, audience));
+  format: Format,
+): string => {
+  if (recipient === '') return '';
+  return digestPattern.test(recipient)
+    ? format.text('A former recipient')
+    : apart(userName(recipient, audience), format);
+};
 
 /** Who gets a schedule, with the addresses that are waiting. */
 export const recipientsName = (
@@ -123,9 +129,11 @@ export const recipientsName = (
   const { text } = format;
   const waiting = text('Waiting for confirmation');
   const names = [
-    ...roles.map((role) => text('Role {name}', { name: role })),
-    ...users.map((user) => userName(user, audience)),
-    ...addresses.map((address) => (unconfirmed.includes(address) ? `${address} (${waiting})` : address)),
+    ...roles.map((role) => text('Role {name}', { name: apart(role, format) })),
+    ...users.map((user) => apart(userName(user, audience), format)),
+    ...addresses.map((address) =>
+      unconfirmed.includes(address) ? `${apart(address, format)} (${waiting})` : apart(address, format),
+    ),
   ];
   return text('{name}: {value}', { name: text('Send to'), value: names.join(', ') });
 };

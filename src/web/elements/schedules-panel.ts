@@ -118,6 +118,7 @@ export class SchedulesPanel extends LitElement {
         max-width: none;
         max-height: min(720px, 92vh);
         padding: 16px 18px;
+        scroll-padding-block: 60px 16px;
         border: 1px solid var(--gl-border);
         border-radius: 14px;
         background: var(--gl-surface);
@@ -135,8 +136,13 @@ export class SchedulesPanel extends LitElement {
         gap: 6px;
       }
       header {
+        position: sticky;
+        z-index: 1;
+        top: -16px;
         flex-wrap: nowrap;
-        margin-bottom: 12px;
+        margin: -16px -18px 4px;
+        padding: 16px 18px 8px;
+        background: var(--gl-surface);
       }
       h2 {
         flex: 1;

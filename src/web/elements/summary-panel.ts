@@ -106,6 +106,9 @@ export class SummaryPanel extends LitElement {
       .small {
         font-size: 12px;
       }
+      .text {
+        margin-top: 10px;
+      }
     `,
   ];
 
@@ -147,7 +150,7 @@ export class SummaryPanel extends LitElement {
       ${
         summary.text === null
           ? nothing
-          : html`<p dir="auto">${summary.text}</p>
+          : html`<p class="text" dir="auto">${summary.text}</p>
             <p class="quiet small">${text('Written by the assistant. Its numbers were checked.')}</p>`
       }
       ${told.map((one) => this.#metric(one))}`;

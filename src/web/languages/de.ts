@@ -275,7 +275,7 @@ export const texts: Texts = {
   'At most {n} addresses': 'Höchstens {n} Adressen',
   'A former recipient': 'Ein früherer Empfänger',
   'Role {name}': 'Rolle {name}',
-  Measure: 'Wert',
+  Measure: 'Messwert',
   'Muted until': 'Stumm bis',
   Muted: 'Stumm',
   'Never again': 'Nie wieder',

@@ -288,7 +288,7 @@ export const texts: Texts = {
   'At most {n} addresses': 'Hoogstens {n} adressen',
   'A former recipient': 'Een eerdere ontvanger',
   'Role {name}': 'Rol {name}',
-  Measure: 'Waarde',
+  Measure: 'Meetwaarde',
   'Muted until': 'Gedempt tot',
   Muted: 'Gedempt',
   'Never again': 'Nooit meer',
