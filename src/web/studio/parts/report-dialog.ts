@@ -178,7 +178,7 @@ const whenFields = (every: string, given: Recurrence | undefined, choose: (event
 
 const weekFields = (given: Recurrence | undefined): TemplateResult => {
   const chosen = given !== undefined && 'on' in given ? given.on : ['mon'];
-  return html`<fieldset><legend>On</legend>
+  return html`<fieldset class="days"><legend>On</legend>
     ${days.map((day) => html`<label class="inline"><input type="checkbox" name="on" value=${day} ?checked=${chosen.includes(day)} /> ${dayNames[day]}</label>`)}
   </fieldset>`;
 };
