@@ -258,7 +258,7 @@ export const listUnreadableMetrics = operation({
   resource: 'Dashboards',
   summary: 'List the metrics of a dashboard that read a table whose rows belong to nobody',
   description:
-    'Every query of these metrics is refused. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Empty where each client has a database of its own.',
+    'Every query of these metrics is refused. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Where each client has a database of its own, that of one client of the latest sync stands in.',
   credentials: ['apiKey', 'serviceToken'],
   roles: ['author', 'publisher', 'auditor'],
   readsOnly: true,

@@ -25,9 +25,12 @@ const replaceClientDatabases = async (
   }
 };
 
+/** This is the only place that creates a `ClientDatabase`: the name is in the datasource's synced list. */
+const listed = ({ name }: { readonly name: string }): ClientDatabase => name as ClientDatabase;
+
 export const createSourceSyncs = (
   db: Kysely<Tables>,
-): Pick<DatasourceStore, 'saveSync' | 'findTables' | 'findClientDatabase'> => ({
+): Pick<DatasourceStore, 'saveSync' | 'findTables' | 'findClientDatabase' | 'listClientDatabases'> => ({
   saveSync: async (datasourceId, { tables, clientDatabases }, syncedAt) => {
     const { numUpdatedRows } = await db
       .updateTable('datasources')
@@ -55,7 +58,17 @@ export const createSourceSyncs = (
       .where('level', '=', level)
       .where('name', '=', name)
       .executeTakeFirst();
-    // This is the only place that creates a `ClientDatabase`: the name is in the datasource's synced list.
-    return row?.name as ClientDatabase | undefined;
+    return row === undefined ? undefined : listed(row);
+  },
+  listClientDatabases: async (datasourceId, level, limit) => {
+    const rows = await db
+      .selectFrom('client_databases')
+      .select('name')
+      .where('datasource_id', '=', datasourceId)
+      .where('level', '=', level)
+      .orderBy('name')
+      .limit(limit)
+      .execute();
+    return rows.map(listed);
   },
 });

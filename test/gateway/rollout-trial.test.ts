@@ -48,8 +48,8 @@ const apply = async ({ template, policy }: Board, parts: Wanted = {}, deps: Part
   await done;
   return statusOf(id);
 };
-const resume = async (id: string) => {
-  await (await rolloutsOf().resume(id)).done;
+const resume = async ({ policy }: Board, id: string) => {
+  await (await rolloutsOf().resume(policy, id)).done;
   return statusOf(id);
 };
 const digestsOf = async (board: Board) => Promise.all(tenants.map(async (one) => (await board.read(one)).digest));
@@ -82,7 +82,7 @@ describe('the trial for the canary tenants', () => {
       }),
     ]);
     expect(await digestsOf(board)).toEqual(before);
-    expect((await resume(id)).state).toBe('stopped');
+    expect((await resume(board, id)).state).toBe('stopped');
     expect(house.events.filter(({ code, detail }) => code === 'FAILED' && detail?.step === 'try')).not.toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('--pause', () => {
     const { id, state } = await apply(board, { canary, steps, isPausing: true });
     expect([state, await newOnes(board)]).toEqual(['paused', ['b']]);
     const states: string[] = [];
-    while (states.at(-1) !== 'finished' && states.length < 4) states.push((await resume(id)).state);
+    while (states.at(-1) !== 'finished' && states.length < 4) states.push((await resume(board, id)).state);
     expect(states.at(-1)).toBe('finished');
     expect(await newOnes(board)).toEqual(tenants);
   });
@@ -146,9 +146,9 @@ describe('--pause', () => {
     await board.publish(secondEdition);
     const { id } = await apply(board, { canary: [house.ledger.refOf('b')], isPausing: true });
     const restarted = rolloutsOf();
-    expect(await restarted.takeOver()).toEqual([]);
+    expect(await restarted.takeOver(board.policy)).toEqual([]);
     expect((await statusOf(id)).state).toBe('paused');
-    await (await restarted.resume(id)).done;
+    await (await restarted.resume(board.policy, id)).done;
     expect([(await statusOf(id)).state, await newOnes(board)]).toEqual(['finished', tenants]);
   });
 

@@ -1,10 +1,14 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Call } from '../../src/contract/client.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { checkTemplate } from '../../src/gateway/rollout/check.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { planRollout } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { listUnreadable } from '../../src/gateway/rollout/unreadable.js';
@@ -76,6 +80,42 @@ it('refuses it also for a metric that all copies have, and goes on once the tabl
   await change({ sharedTables: ['shops'] });
   await apply();
   expect((await board.read('a')).content.metrics.map(({ name }) => name)).toContain('Sales');
+});
+
+it('refuses to continue it once a table has lost its owner, and says why; a take-over stops it', async () => {
+  await board.publish(reads(byState));
+  const failing: Call = async (operation, input) => {
+    if (operation.name === 'replaceDashboardContent') throw new Refusal('UPSTREAM_UNAVAILABLE', 'away');
+    return house.upstream(operation, input);
+  };
+  const usual = { canary: [], steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
+  const { id, done } = await createRollouts({ ...deps(), upstream: failing }).start(board.policy, {
+    ...{ ...usual, template: board.template },
+  });
+  await done.catch(() => undefined);
+  const rollouts = createRollouts(deps());
+  await change({ sharedTables: [] });
+  const before = await Promise.all(['a', 'b'].map(async (one) => (await board.read(one)).digest));
+  expect((await refusalOf(() => rollouts.resume(board.policy, id))).reason).toBe('rollout-unreadable');
+  expect((await refusalOf(() => rollouts.resume({ ...board.policy, templates: new Map() }, id))).code).toBe(
+    'NOT_FOUND',
+  );
+  await house.rolloutLedger.setState(id, 'running');
+  const dead = await joinProcesses(house.ledger.db, true);
+  await createRolloutLedger({ db: house.ledger.db, self: dead }, house.clock).lease(id);
+  const own = house.ledger.db.updateTable('processes').where('process_id', '=', dead.id());
+  await own.set({ beat_at: new Date(0) }).execute();
+  await house.ledger.self.beat(true);
+  // A service that cannot try the content leaves it to this check alone.
+  const capabilities = fixedCapabilities(['replace-content', 'list-unreadable-metrics']);
+  const begun = await createRollouts({ ...deps(), capabilities }).takeOver(board.policy);
+  expect(begun.map((one) => one.id)).toEqual([id]);
+  await begun[0]?.done;
+  expect((await house.rolloutLedger.find(id))?.state).toBe('stopped');
+  expect(await Promise.all(['a', 'b'].map(async (one) => (await board.read(one)).digest))).toEqual(before);
+  await change({ sharedTables: ['shops'] });
+  await (await rollouts.resume(board.policy, id)).done;
+  expect((await house.rolloutLedger.find(id))?.state).toBe('finished');
 });
 
 it('is said by the check and by the plan, also where no tenant has a copy', async () => {

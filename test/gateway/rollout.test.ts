@@ -160,10 +160,10 @@ describe('apply', () => {
     expect(status.cohorts.slice(1).flatMap(({ states }) => Object.keys(states))).toEqual(
       status.cohorts.slice(1).map(() => 'waiting'),
     );
-    const resumed = await finish(rolloutsOf().resume(status.id));
+    const resumed = await finish(rolloutsOf().resume(board.policy, status.id));
     expect(resumed.state).toBe('finished');
     expect(resumed.cohorts.every(({ states }) => Object.keys(states).join() === 'applied')).toBe(true);
-    await expect(rolloutsOf().resume(status.id)).rejects.toThrow(/finished/);
+    await expect(rolloutsOf().resume(board.policy, status.id)).rejects.toThrow(/finished/);
   });
 
   it('max-failures: continues with fewer failures', async () => {
@@ -213,7 +213,7 @@ describe('apply', () => {
     });
     const { id, done } = await rolloutsOf().start(policy, { ...wanted, template });
     await expect(rolloutsOf().start(policy, { ...wanted, template })).rejects.toThrow(/under way/);
-    await expect(rolloutsOf().resume(id)).rejects.toThrow(/Another process/);
+    await expect(rolloutsOf().resume(policy, id)).rejects.toThrow(/Another process/);
     await done;
     await expect(rollback('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
@@ -354,7 +354,7 @@ describe('an interrupted roll-out continues', () => {
       round += 1;
       // Every second one is taken back in the state that the kill left.
       if (last.state === 'running' && round % 2 === 0) {
-        expect((await finish(rolloutsOf().resume(last.id))).state).toBe('finished');
+        expect((await finish(rolloutsOf().resume(board.policy, last.id))).state).toBe('finished');
         expect(await namesOf(board, 'a')).toEqual(['Ours', 'Shops', 'Metric by-client']);
       }
       expect((await rollback(last.id)).state).toBe('rolled-back');
@@ -385,7 +385,7 @@ describe('an interrupted roll-out continues', () => {
     const { id } = await apply(board, {}, { upstream: failing(isWrite, unavailable) });
     await board.renames('a', 'Metric by-shop', 'Ours');
     const edited = await board.exported('a');
-    const status = await finish(rolloutsOf().resume(id));
+    const status = await finish(rolloutsOf().resume(board.policy, id));
     expect(status.tenants).toMatchObject([{ state: 'conflict', fault: expect.stringContaining('interrupted') }]);
     expect(await board.exported('a')).toBe(edited);
   });

@@ -147,6 +147,10 @@ const schemaTests = (store: () => Store): void => {
     await saveSync(sample.id, { tables, clientDatabases }, at(10));
     for (const name of ['acme', 'Müller', 'client_5000']) expect(await find(name)).toBe(name);
     expect(await find('schema', 'MULTI_DATABASE')).toBe('schema');
+    const { listClientDatabases } = store().datasources;
+    expect(await listClientDatabases(sample.id, 'MULTI_DATABASE', 5)).toEqual(['schema']);
+    expect((await listClientDatabases(sample.id, 'DATABASE', 2)).length).toBe(2);
+    expect(await listClientDatabases(other.id, 'DATABASE', 5)).toEqual([]);
     for (const name of ['ACME', 'acme ', 'acmé', 'müller', 'acm_', '%', '', 'schema', 'acme\0']) {
       expect(await find(name)).toBeUndefined();
     }

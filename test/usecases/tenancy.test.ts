@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
 import type { ServiceCaller } from '../../src/domain/guest/caller.js';
+import { listUnreadableMetrics } from '../../src/usecases/dashboards/unreadable-metrics.js';
 import { createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
 import { createDatasource, syncDatasource } from '../../src/usecases/datamarts/datasources.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
@@ -168,6 +169,16 @@ describe('MULTI_DATABASE: a schema for each client, and shared tables beside', (
     for (const clientId of ['main', 'information_schema', 'ACME', 'own']) {
       expect((await refusalOf(() => count(clientId))).code, clientId).toBe('CLIENT_ID_ERROR');
     }
+    const byShop = metric('shops', { measures: [{ name: 'Shops', aggregate: 'COUNT' }] });
+    const ofShops = { ...byShop, from: { schemaName: 'main', tableName: 'shops' } } as VisualDefinition;
+    await world.template('schemas-shops', { filters: [] }, ofShops);
+    const asked = { dashboardId: 'schemas-shops', workspaceName: 'space', datamartName: 'schemas' };
+    const unreadable = () => listUnreadableMetrics(world.deps)(caller, asked, new AbortController().signal);
+    expect(await unreadable()).toEqual([]);
+    const stored = await world.store.datamarts.findByName('schemas');
+    if (stored === undefined) throw new Error('the datamart was made');
+    await world.store.datamarts.update({ ...stored, sharedTables: [] });
+    expect((await unreadable()).map(({ message }) => message)).toEqual([expect.stringContaining('shops')]);
   });
 });
 

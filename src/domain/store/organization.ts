@@ -88,6 +88,12 @@ export type DatasourceStore = NamedStore<Datasource> & {
     level: ClientLevel,
     name: string,
   ) => Promise<ClientDatabase | undefined>;
+  /** Returns the first names of that list, in order. */
+  readonly listClientDatabases: (
+    datasourceId: string,
+    level: ClientLevel,
+    limit: number,
+  ) => Promise<readonly ClientDatabase[]>;
 };
 
 /** Result of a sync of a datasource. */

@@ -1,4 +1,7 @@
-/** The command `embed-facts`: which pages may ask for tokens, and whose sessions are accepted. No keys, no secrets. */
+/**
+ * The command `embed-facts`: where browsers find the gateway and the service, which pages may ask for tokens, and whose
+ * sessions are accepted. No keys, no secrets.
+ */
 import { z } from 'zod';
 import type { JwtIssuer } from '../../platform/jwt.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
@@ -7,12 +10,19 @@ import type { Origins } from './credential.js';
 type Sessions = {
   readonly issuers?: readonly JwtIssuer[] | undefined;
   readonly cookieName?: string | null | undefined;
+  readonly serviceUrl: string | null;
 };
 
 /** `issuers` is null where the host application says who the user is; an issuer is null where its name is not checked. */
-export const embedFacts = ({ allowedOrigins, issuers, cookieName = null }: Origins & Sessions): AdminCommand =>
+export const embedFacts = ({
+  allowedOrigins,
+  publicOrigin = null,
+  serviceUrl,
+  issuers,
+  cookieName = null,
+}: Origins & Sessions): AdminCommand =>
   adminCommand('embed-facts', z.strictObject({}), async () => ({
-    allowedOrigins,
+    ...{ allowedOrigins, publicOrigin, serviceUrl },
     issuers: issuers === undefined ? null : issuers.map(({ issuer }) => issuer),
     cookieName,
   }));

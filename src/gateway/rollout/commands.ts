@@ -127,7 +127,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
       const wanted = { ...input, canary: canary.map(refOf), choices: choicesOf(choices, refOf), by };
       return underWay(await rollouts.start(policies.current(), wanted));
     }),
-    adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(id))),
+    adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(policies.current(), id))),
     adminCommand('rollout-rollback', idInput, async ({ id }) => underWay(await rollouts.rollback(id))),
     adminCommand('rollout-status', statusInput, ({ id, after, limit }) =>
       rolloutStatus(ledger, id, {
@@ -145,7 +145,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
   const takeOver: FinishWork = async () => {
-    for (const begun of await rollouts.takeOver()) {
+    for (const begun of await rollouts.takeOver(policies.current())) {
       log.info({ event: 'rollout.resumed', rollout: begun.id }, 'continuing a roll-out whose process died');
       underWay(begun);
     }

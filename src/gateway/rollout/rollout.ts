@@ -3,7 +3,7 @@
  * in one process at a time, under a lease. If that process dies, another one continues it.
  */
 import { randomUUID } from 'node:crypto';
-import type { Call } from '../../contract/client.js';
+import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
@@ -47,12 +47,15 @@ export type StartedRollout = { readonly id: string; readonly done: Promise<void>
 export type Rollouts = {
   /** Throws if the template has changed since it was planned. */
   readonly start: (policy: Policy, wanted: StartRollout) => Promise<StartedRollout>;
-  /** Continues a roll-out that was stopped or interrupted, and retries failed items. */
-  readonly resume: (id: string) => Promise<StartedRollout>;
+  /**
+   * Continues a roll-out that was stopped or interrupted, and retries failed items. Throws as `start` if no query would
+   * answer a metric by now: the owner of a table may have been taken away since.
+   */
+  readonly resume: (policy: Policy, id: string) => Promise<StartedRollout>;
   /** Restores the copies that the roll-out wrote. A repeated call retries the copies that could not be restored. */
   readonly rollback: (id: string) => Promise<StartedRollout>;
-  /** Continues the roll-outs whose process died. */
-  readonly takeOver: () => Promise<readonly StartedRollout[]>;
+  /** Continues the roll-outs whose process died. One that could not be resumed is stopped. */
+  readonly takeOver: (policy: Policy) => Promise<readonly StartedRollout[]>;
 };
 
 const pageSize = 200;
@@ -227,10 +230,14 @@ const createStart =
     return { id, done: work() };
   };
 
+const assertNamed = ({ templates }: Policy, template: string): void => {
+  if (templates.has(template)) return;
+  throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+};
+
 const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<Rollout> => {
   const { template, version, label, by = null, ...options } = wanted;
-  if (!policy.templates.has(template))
-    throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+  assertNamed(policy, template);
   await deps.capabilities.requireCapability('replace-content');
   const target = await deps.versions.record(policy.workspace, template, { label });
   if (version !== undefined && version !== target.version)
@@ -255,14 +262,43 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   return rollout;
 };
 
+/** Throws unless the template may be rolled out now: the policy names it, and queries answer each of its metrics. */
+const assertMayGoOn = async (deps: RolloutDeps, policy: Policy, { template }: Rollout): Promise<void> => {
+  assertNamed(policy, template);
+  await assertReadable(deps, policy, template);
+};
+
+/** Codes that another try answers with again. */
+const finalCodes: readonly string[] = ['NOT_SUPPORTED', 'NOT_FOUND'];
+
+const stopsAtOnce = async (): Promise<RolloutState> => 'stopped';
+
+/** What a roll-out whose process died goes on with. Throws if that cannot be said now. */
+const workLeft = async (
+  deps: RolloutDeps,
+  policy: Policy,
+  rollout: Rollout,
+): Promise<readonly [RolloutState, (run: Run) => Promise<RolloutState>]> => {
+  if (rollout.state === 'rolling-back') return ['rolling-back', restoreAll];
+  try {
+    await assertMayGoOn(deps, policy, rollout);
+    return ['running', applyAll];
+  } catch (error) {
+    const isSaid = error instanceof UpstreamRefusal || (error instanceof Refusal && finalCodes.includes(error.code));
+    if (isSaid) return ['running', stopsAtOnce];
+    throw error;
+  }
+};
+
 export const createRollouts = (deps: RolloutDeps): Rollouts => {
   const work = createStart(deps);
   return {
     start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
-    resume: async (id) => {
+    resume: async (policy, id) => {
       const rollout = await loadRollout(deps.ledger, id);
       if (!['running', 'paused', 'stopped'].includes(rollout.state))
         throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
+      await assertMayGoOn(deps, policy, rollout);
       return work(rollout, 'running', applyAll);
     },
     rollback: async (id) => {
@@ -270,14 +306,13 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => {
       if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
       return work(rollout, 'rolling-back', restoreAll);
     },
-    takeOver: async () => {
+    takeOver: async (policy) => {
       const begun: StartedRollout[] = [];
       for (const rollout of await deps.ledger.listCutOff()) {
-        const isBack = rollout.state === 'rolling-back';
         try {
-          begun.push(await (isBack ? work(rollout, 'rolling-back', restoreAll) : work(rollout, 'running', applyAll)));
+          begun.push(await work(rollout, ...(await workLeft(deps, policy, rollout))));
         } catch (error) {
-          // Another process has acquired the lease first.
+          // Another process has acquired the lease first, or the service is away: the next take-over tries again.
           if (!(error instanceof Refusal)) throw error;
         }
       }

@@ -12,7 +12,7 @@ import type { Store } from '../../domain/store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { loadWorkspace } from '../workspaces.js';
 import { isOwn, loadDashboard } from './content.js';
-import { checkSourceOf } from './type-check.js';
+import { type CheckSource, checkSourceOf } from './type-check.js';
 
 type Deps = { readonly store: Store; readonly engine: Pick<Engine, 'check'> };
 
@@ -35,9 +35,25 @@ const readDatamart = async (
   return withTenancySettings(datamart, tableTenancySettings);
 };
 
+/** Clients whose databases may stand in for all, in the order in which they are tried. */
+const standIns = 3;
+
 /**
- * Returns the metrics with the reason of each. Empty where each client has a database of its own: there is none to ask
- * for a template. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID or INVALID_DATAMART.
+ * What the checks ask about. Where each client has a database of its own, that of a listed client stands in: no row of
+ * it is read. Undefined where no client is listed, and so no query could be answered.
+ */
+const sourceOf = async (store: Store, datamart: Datamart): Promise<CheckSource | undefined> => {
+  const { tenancy, datasourceId } = datamart;
+  if (tenancy === null || tenancy.tenancyLevel === 'TABLE') return checkSourceOf(store, datamart, null);
+  for (const name of await store.datasources.listClientDatabases(datasourceId, tenancy.tenancyLevel, standIns)) {
+    const source = await checkSourceOf(store, datamart, name);
+    if (source !== undefined) return source;
+  }
+  return undefined;
+};
+
+/**
+ * Returns the metrics with the reason of each. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID or INVALID_DATAMART.
  */
 export const listUnreadableMetrics =
   ({ store, engine }: Deps) =>
@@ -48,7 +64,7 @@ export const listUnreadableMetrics =
   ): Promise<readonly UnreadableMetric[]> => {
     const workspace = await loadWorkspace(store, command.workspaceName);
     const dashboard = await loadDashboard(store, caller, workspace, command.dashboardId);
-    const source = await checkSourceOf(store, await readDatamart(store, command), null);
+    const source = await sourceOf(store, await readDatamart(store, command));
     if (source === undefined) return [];
     const found: UnreadableMetric[] = [];
     for (const placed of (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard))) {

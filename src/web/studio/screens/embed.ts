@@ -1,47 +1,50 @@
 /** The lines that a host's page needs, with this installation's own origin. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/session-test.js';
+import { type EmbedFacts, linesOf, pageKinds } from '../base/embed-lines.js';
 import { link } from '../base/kit.js';
-import { addressOf } from '../base/routes.js';
+import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { readPolicy } from '../base/viewer.js';
 
-type Facts = {
-  readonly allowedOrigins: readonly string[];
-  /** Null: the host application says who the user is. An issuer is null where its name is not checked. */
-  readonly issuers: readonly (string | null)[] | null;
-  readonly cookieName: string | null;
-};
 type Data = {
   readonly templates: readonly { readonly template: string; readonly name: string }[];
-  readonly facts: Facts;
+  readonly facts: EmbedFacts;
 };
 
-const kinds = ['HTML', 'React', 'Next', 'Vue'] as const;
-type Kind = (typeof kinds)[number];
-
-const linesOf = (kind: Kind, origin: string, dashboard: string): string => {
-  const attributes = `dashboard-id="${dashboard}" token-url="${origin}/embed-token"`;
-  switch (kind) {
-    case 'HTML':
-      return `<script type="module" src="${origin}/elements.js"></script>\n\n<guestlist-dashboard\n  dashboard-id="${dashboard}"\n  token-url="${origin}/embed-token"\n></guestlist-dashboard>`;
-    case 'React':
-      return `import { GuestlistDashboard } from '@guestlist/elements/react';\n\nexport const Numbers = () => (\n  <GuestlistDashboard dashboardId="${dashboard}" tokenUrl="${origin}/embed-token" serviceUrl="${origin}" />\n);`;
-    case 'Next':
-      return `'use client';\n\nimport { GuestlistDashboard } from '@guestlist/elements/react';\n\nexport default function Numbers() {\n  return <GuestlistDashboard dashboardId="${dashboard}" tokenUrl="${origin}/embed-token" serviceUrl="${origin}" />;\n}`;
-    case 'Vue':
-      return `<script setup>\nimport '@guestlist/elements';\n</script>\n\n<template>\n  <guestlist-dashboard ${attributes} service-url="${origin}" />\n</template>`;
-  }
+/** What the lines may be for. Each choice is part of the address. */
+const choicesIn = ({ templates, facts }: Data, query: URLSearchParams) => {
+  const { allowedOrigins, publicOrigin, issuers, cookieName } = facts;
+  const origin = publicOrigin ?? location.origin;
+  const pages = [...new Set([...allowedOrigins, origin])];
+  const signers = issuers ?? [];
+  const ways = cookieName === null ? [] : ['cookie', 'token'];
+  const wanted = (name: string, all: readonly (string | null)[]) =>
+    all.find((one) => (one ?? '') === query.get(name)) ?? all[0];
+  return {
+    origin,
+    pages,
+    signers,
+    ways,
+    dashboard: wanted(
+      'dashboard',
+      templates.map(({ template }) => template),
+    ),
+    kind: pageKinds.find((kind) => kind === query.get('kind')) ?? 'HTML',
+    page: wanted('page', pages) ?? origin,
+    issuer: wanted('issuer', signers) ?? null,
+    way: wanted('session', ways) ?? 'token',
+  };
 };
 
-const originsText = ({ allowedOrigins }: Facts): TemplateResult => html`${
+const originsText = ({ allowedOrigins, publicOrigin }: EmbedFacts): TemplateResult => html`${
   allowedOrigins.length === 0
-    ? html`Only pages of ${location.origin} may ask for a token now.`
-    : html`Pages of ${allowedOrigins.map((origin) => html`<code>${origin}</code> `)}and of ${location.origin} may ask for a token.`
+    ? html`Only pages of ${publicOrigin ?? location.origin} may ask for a token now.`
+    : html`Pages of ${allowedOrigins.map((origin) => html`<code>${origin}</code> `)}and of ${publicOrigin ?? location.origin} may ask for a token.`
 }
   Name others in <code>gateway.allowedOrigins</code> (<code>GUESTLIST_ALLOWED_ORIGINS</code>).`;
 
-const sessionsText = ({ issuers, cookieName }: Facts): TemplateResult => {
+const sessionsText = ({ issuers, cookieName }: EmbedFacts): TemplateResult => {
   if (issuers === null) return html`Your application says who the user is (<code>identify</code>).`;
   if (issuers.length === 0) return html`No session is accepted yet: configure <code>gateway.session</code>.`;
   const names = issuers.map((issuer) => (issuer === null ? html`any issuer ` : html`<code>${issuer}</code> `));
@@ -49,38 +52,51 @@ const sessionsText = ({ issuers, cookieName }: Facts): TemplateResult => {
     <code>gateway.session</code>.`;
 };
 
+const choose = (event: Event): void => {
+  const { name, value } = event.target as HTMLSelectElement;
+  const url = new URL(location.href);
+  url.searchParams.set(name, value);
+  navigate(url.pathname + url.search, true);
+};
+
+const select = (
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+): TemplateResult => html`<label>${label} <select name=${name} @change=${choose}>
+  ${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}
+</select></label>`;
+
 class EmbedScreen extends Screen<Data> {
-  static override properties = { ...Screen.properties, kind: { state: true } };
-  declare kind: Kind;
-
-  constructor() {
-    super();
-    this.kind = 'HTML';
-  }
-
   protected override async load(signal: AbortSignal): Promise<Data> {
     const [{ templates }, facts] = await Promise.all([
       readPolicy(this.api, signal),
-      this.api.command<Facts>('embed-facts', {}, signal),
+      this.api.command<EmbedFacts>('embed-facts', {}, signal),
     ]);
     return { templates, facts };
   }
 
-  protected override content({ templates, facts }: Data): TemplateResult {
-    const wanted = this.place.query.get('dashboard');
-    const dashboard = templates.find(({ template }) => template === wanted)?.template ?? templates[0]?.template;
-    if (dashboard === undefined)
+  protected override content(data: Data): TemplateResult {
+    const { facts } = data;
+    const chosen = choicesIn(data, this.place.query);
+    const { dashboard, kind, page, issuer, way, origin } = chosen;
+    if (dashboard === undefined || dashboard === null)
       return html`<div class="empty"><h2>Nothing to embed yet</h2><p>Name a dashboard under templates in the policy.</p>${link(addressOf('policy'), 'Open the policy')}</div>`;
-    const text = linesOf(this.kind, location.origin, dashboard);
+    const cookieName = way === 'cookie' ? facts.cookieName : null;
+    const text = linesOf({
+      ...{ kind, dashboard, origin, page, issuer, cookieName },
+      serviceUrl: facts.serviceUrl ?? origin,
+    });
     return html`<div class="head"><h1>Embed</h1><p>Put these lines into a page of your product. The page’s user must be logged in to your product.</p></div>
       <section class="card">
-        <div class="toolbar">
-          <label>Dashboard <select @change=${this.#choose}>${templates.map(({ template, name }) => html`<option value=${template} ?selected=${template === dashboard}>${name}</option>`)}</select></label>
-          <label>Page <select @change=${this.#change}>${kinds.map((kind) => html`<option ?selected=${kind === this.kind}>${kind}</option>`)}</select></label>
-          <span class="gap"></span>
-          <button type="button" class="quiet" @click=${() => void this.#copy(text)}>Copy</button>
-        </div>
+        ${this.#choices(data, chosen, text)}
         <pre tabindex="0"><code>${text}</code></pre>
+        ${
+          cookieName !== null && page !== origin
+            ? html`<p class="soft">Browsers send the cookie only where ${page} and ${origin} are of one site, such as <code>app.example.com</code> and <code>data.example.com</code>.</p>`
+            : nothing
+        }
       </section>
       <studio-session-test></studio-session-test>
       <section class="card">
@@ -92,17 +108,45 @@ class EmbedScreen extends Screen<Data> {
       </section>`;
   }
 
-  readonly #choose = (event: Event): void => {
-    const url = new URL(location.href);
-    url.searchParams.set('dashboard', (event.target as HTMLSelectElement).value);
-    history.replaceState(null, '', url);
-    this.place = { ...this.place, query: url.searchParams };
-  };
-
-  readonly #change = (event: Event): void => {
-    const { value } = event.target as HTMLSelectElement;
-    this.kind = kinds.find((kind) => kind === value) ?? 'HTML';
-  };
+  #choices({ templates, facts }: Data, chosen: ReturnType<typeof choicesIn>, text: string): TemplateResult {
+    const { dashboard, kind, page, issuer, way, ...offered } = chosen;
+    const itself = (one: string) => [one, one] as const;
+    return html`<div class="toolbar narrowing">
+          ${select(
+            'dashboard',
+            'Dashboard',
+            templates.map(({ template, name }) => [template, name] as const),
+            dashboard ?? '',
+          )}
+          ${select('kind', 'Page', pageKinds.map(itself), kind)}
+          ${offered.pages.length < 2 ? nothing : select('page', 'Origin of the page', offered.pages.map(itself), page)}
+          ${
+            offered.signers.length < 2
+              ? nothing
+              : select(
+                  'issuer',
+                  'Issuer of the session',
+                  offered.signers.map((one) => [one ?? '', one ?? 'any'] as const),
+                  issuer ?? '',
+                )
+          }
+          ${
+            offered.ways.length < 2
+              ? nothing
+              : select(
+                  'session',
+                  'Session',
+                  [
+                    ['cookie', `in the cookie ${facts.cookieName}`],
+                    ['token', 'sent by the page'],
+                  ],
+                  way,
+                )
+          }
+          <span class="gap"></span>
+          <button type="button" class="quiet" @click=${() => void this.#copy(text)}>Copy</button>
+        </div>`;
+  }
 
   async #copy(text: string): Promise<void> {
     try {
