@@ -361,7 +361,7 @@ const createViewPath = (options: StudioOptions) => {
         path,
         query: request.query,
         authorization: undefined,
-        caller: use.builds === true ? asAuthor(caller, person) : caller,
+        caller: use.builds === true ? asAuthor(caller, person) : asView(caller),
         showsCauses: true,
         acceptLanguage: request.headers['accept-language'],
         readBody: bodyOf(request),
@@ -382,6 +382,9 @@ const useOf = ({ matches }: Found): ViewUse | undefined => {
   );
   return uses.includes(undefined) ? undefined : uses[0];
 };
+
+/** The same user, who is offered nothing that a view may not do. */
+const asView = (caller: Caller): Caller => (caller.kind === 'guest' ? { ...caller, isView: true } : caller);
 
 /** The same user with all restrictions of the token, for an author who tries a metric that is not saved. */
 const asAuthor = (caller: Caller, person: Person): Caller => {

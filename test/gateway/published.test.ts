@@ -100,7 +100,7 @@ it('is the edition before while a roll-out is under way, whose end brings the ne
   const id = await rollOut(board, { canary: [house.ledger.refOf('old')], isPausing: true });
   await signUp(board, 'new');
   expect([await namesOf(board, 'old'), await namesOf(board, 'new')]).toEqual([second, first]);
-  await (await rolloutsOf().resume(id)).done;
+  await (await rolloutsOf().resume(board.policy, id)).done;
   expect(await plan(board)).toEqual({ old: 'up-to-date', other: 'up-to-date', new: 'up-to-date' });
   expect(await rolloutStatus(house.rolloutLedger, id)).toMatchObject({
     state: 'finished',

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
+import { guestWrites, withoutWrites } from '../../src/domain/guest/access.js';
+import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { withoutSecrets } from '../../src/studio/system.js';
@@ -85,7 +87,7 @@ describe('an operation', () => {
       server.audited.length = 0;
       const [binding] = operation.bindings;
       await ask(headers, binding?.method ?? 'GET', `/studio${pathOf(operation)}`);
-      const reads = binding?.method === 'GET' || /^(?:list|get|export|compare|merge|propose)/.test(operation.name);
+      const reads = binding?.method === 'GET' || /^(?:list|get|export|compare|merge|propose|check)/.test(operation.name);
       expect([operation.name, server.audited.length]).toEqual([operation.name, reads ? 0 : 1]);
     }
   });
@@ -434,7 +436,8 @@ describe('a view as a tenant’s user', () => {
     expect(view).not.toContain('the-users-token');
     const answer = await ask({ authorization: `Bearer ${view}` }, 'GET', '/studio/as/api/v2/guest/dashboards/x');
     expect(answer.status).toBe(200);
-    expect(server.dispatched.at(-1)).toMatchObject({ caller: { kind: 'guest' }, path: '/api/v2/guest/dashboards/x' });
+    const caller = { kind: 'guest', isView: true };
+    expect(server.dispatched.at(-1)).toMatchObject({ caller, path: '/api/v2/guest/dashboards/x' });
   });
 
   test('changes nothing: every operation that is not listed as reading is refused', async () => {
@@ -451,6 +454,18 @@ describe('a view as a tenant’s user', () => {
     }
     const writes = guests.filter(({ resource }) => resource === 'Guest writes').map(({ name }) => name);
     expect(writes.filter((name) => name in viewOperations)).toEqual(['listGuestFields']);
+  });
+
+  test('offers no permission that a write needs which a view may not do', () => {
+    const all = Object.fromEntries(guestPermissionNames.map((name) => [name, name !== 'isDisableMetricCreation']));
+    const offered = withoutWrites(all as Parameters<typeof withoutWrites>[0]);
+    const refused = Object.entries(guestWrites).filter(([operation]) => !(operation in viewOperations));
+    expect(refused.length).toBe(Object.keys(guestWrites).length);
+    for (const [operation, permission] of refused)
+      expect([operation, offered[permission]]).toEqual([operation, permission === 'isDisableMetricCreation']);
+    expect(offered).toMatchObject({ isEnableUnderlyingData: true, isEnableDownloadMetrics: true });
+    for (const name of ['createGuestSchedule', 'chatOnGuestDashboard', 'summariseGuestDashboard'])
+      expect(name in viewOperations).toBe(false);
   });
 
   test('shows no row to a person without access to data', async () => {

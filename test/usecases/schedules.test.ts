@@ -310,6 +310,9 @@ test.each(each('isOpen', 'hasUser', 'isOn', 'mayDownload', 'hasLinks'))(
       );
     }
     expect(scheduleFormats).toEqual(made);
+    const view = await getGuestDashboard(may)({ ...who, isView: true }, { dashboardId: id });
+    expect([view.scheduleFormats, view.chat, view.hasSummary]).toEqual([undefined, undefined, undefined]);
+    expect(view.permissions).toMatchObject({ isEnableCreateDashboard: false, isDisableMetricCreation: true });
     expect(made.length > 0).toBe(given.isOpen && given.hasUser && given.isOn);
   },
 );

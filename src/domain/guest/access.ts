@@ -108,6 +108,17 @@ export const guestWrites = {
 } as const satisfies Readonly<Record<string, GuestPermission>>;
 export type GuestWrite = keyof typeof guestWrites;
 
+/** The same permissions without each that a write needs, for who only looks through the guest's eyes. */
+export const withoutWrites = (
+  permissions: Readonly<Record<GuestPermission, boolean>>,
+): Readonly<Record<GuestPermission, boolean>> => {
+  const off = Object.values(guestWrites).map((name): [GuestPermission, boolean] => [
+    name,
+    name === 'isDisableMetricCreation',
+  ]);
+  return { ...permissions, ...Object.fromEntries(off) };
+};
+
 /** Throws UNAUTHORIZED unless the embed allows reports by e-mail. No token can add that. */
 export const assertReports = ({ accessSettings }: Embed): void => {
   if (accessSettings?.isAllowEmailReports === true) return;

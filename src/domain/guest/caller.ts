@@ -27,6 +27,8 @@ export type GuestCaller = {
   readonly grant: LiveGrant;
   /** An author in Studio who looks through the eyes of this guest, and builds metrics whether or not the guest may. */
   readonly author?: Person;
+  /** Somebody in Studio looks through the eyes of this guest: nothing is offered that a view may not do. */
+  readonly isView?: true;
 };
 /** Only Studio makes such a caller, for a session of its own: no credential of a request does. */
 export type AuthorCaller = GuestCaller & { readonly author: Person };

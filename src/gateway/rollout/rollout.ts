@@ -263,9 +263,9 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
 };
 
 /** Throws unless the template may be rolled out now: the policy names it, and queries answer each of its metrics. */
-const assertMayGoOn = async (deps: RolloutDeps, policy: Policy, { template }: Rollout): Promise<void> => {
-  assertNamed(policy, template);
-  await assertReadable(deps, policy, template);
+const assertMayGoOn = async (deps: RolloutDeps, policy: Policy, rollout: Rollout): Promise<void> => {
+  assertNamed(policy, rollout.template);
+  await assertReadable(deps, policy, rollout.template);
 };
 
 /** Codes that another try answers with again. */

@@ -12,7 +12,7 @@ import {
 import { besideCards, type Tile, translatedTile } from '../../domain/dashboard/tile.js';
 import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
-import { effectivePermissions } from '../../domain/guest/access.js';
+import { effectivePermissions, withoutWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
 import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
@@ -197,6 +197,13 @@ const summaryOffer = async (
     ? { hasSummary: true }
     : {};
 
+/** What the guest may have done besides reading. A view in Studio may not, so that it offers none of it. */
+const offersOf = async (deps: Opening, content: ContentStore, caller: GuestCaller, opened: Opened) => ({
+  scheduleFormats: scheduleFormats(deps, caller.grant, opened),
+  chat: await chatOffer(deps, content, caller, opened),
+  ...(await summaryOffer(content, opened)),
+});
+
 /** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   (deps: Opening) =>
@@ -212,10 +219,11 @@ export const getGuestDashboard =
     const translation = await translationOf(content, dashboard, language);
     const all = await metricsFor(content, dashboard, grant);
     const metrics = await openMetricsOf(content, grant, dashboard);
-    const permissions = {
+    const own = {
       ...effectivePermissions(grant.permissions, embed.accessSettings),
       isEnableCreateDashboard: mayMakeBoards(grant, opened),
     };
+    const permissions = caller.isView === true ? withoutWrites(own) : own;
     const { layout, tiles } = await boardFor(store, grant, dashboard, { all, open: metrics });
     return {
       dashboardId,
@@ -231,10 +239,8 @@ export const getGuestDashboard =
       accessPermissions: await accessOf(content, grant, opened),
       theme: await themeFor(deps, content, grant, opened),
       defaultView: await openingView(deps, grant, opened, metrics),
-      scheduleFormats: scheduleFormats(deps, grant, opened),
-      chat: await chatOffer(deps, content, caller, opened),
+      ...(caller.isView === true ? {} : await offersOf(deps, content, caller, opened)),
       boards: await boardsOf(store, grant, opened),
-      ...(await summaryOffer(content, opened)),
       ...(permissions.isEnableCustomizeLayout
         ? { hasOwnLayout: (await store.guestLayouts.find(dashboard.id, grant)) !== undefined }
         : {}),
