@@ -161,7 +161,13 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     ...{ config, credentials, service, gateway, admission, sessions, clock, log, reports },
     ...{ version: '1.2.3', origin: 'http://studio.test', page: (_, response) => void response.end() },
     links: createLoginLinks({ clock, tokens }),
-    readSystem: async () => ({ version: '1.2.3', checks: [], settings: {}, numbers: [] }),
+    readSystem: async () => ({
+      version: '1.2.3',
+      checks: [],
+      settings: {},
+      numbers: [],
+      live: { sources: [], cache: null },
+    }),
     queries: { read: () => ({ since: now, clients: [], slowest: [], failed: [] }), plan: async () => null },
   });
   const front = createGuestFront({ dispatch: service.dispatch, addressOf: admission.addressOf, log });

@@ -87,7 +87,8 @@ describe('an operation', () => {
       server.audited.length = 0;
       const [binding] = operation.bindings;
       await ask(headers, binding?.method ?? 'GET', `/studio${pathOf(operation)}`);
-      const reads = binding?.method === 'GET' || /^(?:list|get|export|compare|merge|propose|check)/.test(operation.name);
+      const reads =
+        binding?.method === 'GET' || /^(?:list|get|export|compare|merge|propose|check)/.test(operation.name);
       expect([operation.name, server.audited.length]).toEqual([operation.name, reads ? 0 : 1]);
     }
   });
