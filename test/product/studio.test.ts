@@ -710,6 +710,31 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await violations()).toEqual([]);
     await page.getByRole('button', { name: 'Discard changes' }).click();
     expect(await lines()).toBe(before);
+    // A table stays where it is put, by pointer or by keys, also when the page is opened again.
+    const place = async (): Promise<readonly number[]> => {
+      const style = (await page.locator('.box[aria-label^="main.flights"]').getAttribute('style')) ?? '';
+      return ['left', 'top'].map((side) => Number(new RegExp(`${side}: (\\d+)px`).exec(style)?.[1]));
+    };
+    const [x = 0, y = 0] = await place();
+    await page.locator('.box[aria-label^="main.flights"] header').hover();
+    await page.mouse.down();
+    await page.mouse.move(900, 420, { steps: 4 });
+    await page.mouse.up();
+    expect(await place()).not.toEqual([x, y]);
+    const [left = 0, top = 0] = await place();
+    await column('flights.origin').focus();
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByText('main.flights is moved.').waitFor({ state: 'attached' });
+    expect(await place()).toEqual([left + 24, top + 24]);
+    await shoot('model-moved');
+    expect(await violations()).toEqual([]);
+    await open('models');
+    await open('models/flights');
+    await column('flights.origin').waitFor();
+    expect(await place()).toEqual([left + 24, top + 24]);
+    await page.getByRole('button', { name: 'Place anew' }).click();
+    expect(await place()).toEqual([x, y]);
     await column('tenants.iata').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

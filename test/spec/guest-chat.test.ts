@@ -457,6 +457,32 @@ describe('suggestions', () => {
     expect(model.sent).toEqual([]);
   });
 
+  test('have measures of the datamart, and none that reads a hidden column', async () => {
+    const own = (columnName: string, sql: string) => ({
+      ...{ columnName, datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
+      ...{ isCustomColumn: true, isAggregate: true, sql },
+    });
+    const before = await house.stored((store) => store.datamarts.findByName('shop'));
+    if (before === undefined) throw new Error('the organization has no datamart shop');
+    const tables = before.tables.map((one) =>
+      one.tableName === 'sales' && one.schemaName === 'main'
+        ? {
+            ...one,
+            columns: [
+              own('told', 'max(product)'),
+              own('mean', 'sum(amount) / count(*)'),
+              ...one.columns.map((column) => ({ ...column, isHide: column.columnName === 'product' })),
+            ],
+          }
+        : one,
+    );
+    await house.stored((store) => store.datamarts.update({ ...before, tables }));
+    const suggested = await suggest();
+    await house.stored((store) => store.datamarts.update(before));
+    expect(JSON.stringify(suggested)).toContain('"aggregate":"AGGREGATE"');
+    expect(JSON.stringify(suggested)).not.toContain('told');
+  });
+
   test('need the right to create metrics, and the setting of the workspace', async () => {
     const input = { dashboardId: 'acme-board' };
     const reader = await guest(house, 'acme', {}, { ...everything, isDisableMetricCreation: true });

@@ -1,9 +1,20 @@
 /** The diagram of a model: what it shows of whose rows each table holds, where its tables stand, and what its lines join. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import {
+  bodyOf,
+  keysOfDraft,
+  labelOf,
+  type ModelDraft,
+  proposedModel,
+  storedOf,
+  withDrawn,
+  withTable,
+} from '../../src/web/studio/base/model-draft.js';
 import { withOwnership, withoutRelationship, withRelationship } from '../../src/web/studio/base/model-edit.js';
 import { graphOf } from '../../src/web/studio/base/model-graph.js';
 import { type Box, layOut, linesIn, neighbour } from '../../src/web/studio/base/model-layout.js';
+import { movedTo, placesIn, stepPixels, steppedBy, withPlaces } from '../../src/web/studio/base/model-places.js';
 import { type Keys, stateOf, tenancyOf } from '../../src/web/studio/base/model-tenancy.js';
 import { leads, model, table } from './models.js';
 
@@ -129,4 +140,86 @@ describe('the layout', () => {
     expect(neighbour(boxes, 'main.lines', 1)).toBeUndefined();
     expect(['main.orders', 'main.products']).toContain(neighbour(boxes, 'main.lines', -1));
   });
+});
+
+describe('a table that a person moved', () => {
+  const layout = layOut(graphOf(shop, tenancyOf(shop, none), none, new Set()));
+
+  test('stands where it was put, the others where they stood, and the plane holds all of them', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.integer(), (x, y) => {
+        const moved = withPlaces(layout, movedTo(new Map(), 'main.lines', { x, y }));
+        const box = moved.boxes.get('main.lines');
+        expect(box).toMatchObject({ x: Math.min(20_000, Math.max(0, x)), y: Math.min(20_000, Math.max(0, y)) });
+        expect(moved.boxes.get('main.orders')).toEqual(layout.boxes.get('main.orders'));
+        for (const one of moved.boxes.values()) {
+          expect(one.x + one.width).toBeLessThanOrEqual(moved.width);
+          expect(one.y + one.height).toBeLessThanOrEqual(moved.height);
+        }
+        const graph = graphOf(shop, tenancyOf(shop, none), none, new Set());
+        expect(linesIn(graph, moved.boxes)).toHaveLength(2);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('is found again in the browser, and what is no place there is passed over', () => {
+    const places = movedTo(movedTo(new Map(), 'main.lines', { x: 10.4, y: 20 }), 'main.gone', { x: 1, y: 1 });
+    const stored = JSON.stringify(Object.fromEntries(places));
+    expect(placesIn(stored)).toEqual(places);
+    expect(withPlaces(layout, placesIn(stored)).boxes.size).toBe(4);
+    expect(placesIn('{"a":{"x":"1","y":2},"b":null,"c":{"x":1},"d":{"x":-5,"y":1e9}}')).toEqual(
+      new Map([['d', { x: 0, y: 20_000 }]]),
+    );
+    for (const text of [null, '', 'null', '[]', '{"a":', '7']) expect(placesIn(text)).toEqual(new Map());
+  });
+
+  test('goes one step for a key, never out of the plane', () => {
+    expect(steppedBy({ x: 100, y: 100 }, 'ArrowRight')).toEqual({ x: 100 + stepPixels, y: 100 });
+    expect(steppedBy({ x: 10, y: 10 }, 'ArrowUp')).toEqual({ x: 10, y: 0 });
+    expect(steppedBy({ x: 10, y: 10 }, 'Enter')).toBeUndefined();
+  });
+});
+
+describe('a new model', () => {
+  const source = (tableName: string, columns: readonly string[], primaryKey: readonly string[]) => ({
+    ...{ schemaName: 'main', tableName, estimatedRows: null, primaryKey, uniqueKeys: [] },
+    columns: columns.map((columnName) => ({ columnName, datatype: 'BIGINT', kind: 'integer' })),
+  });
+  const draft: ModelDraft = proposedModel({
+    ...{ name: 'shop', datasourceType: 'DUCKDB' },
+    tables: [source('clients', ['id', 'full_name'], ['id']), source('orders', ['id', 'client'], ['id'])],
+    proposals: {
+      relationships: [],
+      tenantTables: [
+        {
+          schemaName: 'main',
+          tableName: 'clients',
+          keyColumn: 'id',
+          nameColumn: 'full_name',
+          reason: 'It is named so',
+        },
+      ],
+      clientColumns: [],
+    },
+  });
+  const states = (of: ModelDraft) => tenancyOf(storedOf(of), keysOfDraft(of)).map(stateOf);
+
+  test('is shown as it will be saved, and its colours follow each choice', () => {
+    expect(states(draft)).toEqual(['owned', 'nobody’s']);
+    expect(states(withTable(draft, 'main.orders', { ownership: { kind: 'shared' } }))).toEqual(['owned', 'shared']);
+    expect(states(withTable(draft, 'main.orders', { isUsed: false }))).toEqual(['owned']);
+    const joined = {
+      ...leads('main.orders.client', 'main.clients.id'),
+      ...ends('main.orders', 'client', 'main.clients', 'id'),
+    };
+    const drawn = withDrawn(draft, joined);
+    expect(states(drawn)).toEqual(['owned', 'derived']);
+    expect(bodyOf(drawn)).toMatchObject({ relationships: [ends('main.orders', 'client', 'main.clients', 'id')] });
+    expect(storedOf(draft).datamartTables[0]?.datamartTableColumns[1]?.label).toBe(labelOf('full_name'));
+  });
+});
+
+const ends = (parentTableName: string, parentColumnName: string, childTableName: string, childColumnName: string) => ({
+  ...{ parentTableName, parentColumnName, childTableName, childColumnName },
 });

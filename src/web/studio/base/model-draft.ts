@@ -1,4 +1,6 @@
 /** A new model as it is being described: pure functions from what a source has to what the service takes. */
+import { plainColumn, type StoredModel } from './model-edit.js';
+import { type Keys, keysOf } from './model-tenancy.js';
 import type { Relationship } from './relationship.js';
 import type { Catalogue, SourceTable } from './source-tables.js';
 
@@ -71,6 +73,50 @@ export const proposedModel = ({ name, tables, proposals }: Catalogue): ModelDraf
     relationships: proposals.relationships.map(({ relationship, reason }) => ({ relationship, reason, isUsed: true })),
   };
 };
+
+/** The model that the draft becomes, as the diagram shows it. */
+export const storedOf = (draft: ModelDraft): StoredModel => {
+  const used = usedTables(draft);
+  const names = new Set(used.map(({ table }) => qualified(table)));
+  const master = used.find(({ table }) => qualified(table) === draft.tenants?.table)?.table;
+  return {
+    ...{ name: draft.name, updatedAt: '', companyIntegration: { name: draft.source } },
+    datamartOrganization:
+      master === undefined || draft.tenants === null
+        ? null
+        : {
+            ...{ tenancyLevel: 'TABLE', clientColumnType: typeOf(draft), primaryDatabase: null },
+            ...{ schemaName: master.schemaName, tableName: master.tableName },
+            tableClientNameColumn: draft.tenants.name,
+            tablePrimaryKeyColumn: draft.tenants.key,
+          },
+    datamartTables: used.map(({ table, label, ownership }) => ({
+      ...{ schemaName: table.schemaName, tableName: table.tableName, label },
+      clientColumn: ownership.kind === 'column' ? ownership.column : null,
+      ...{ tenancyPath: null, isHide: false, wildcard: null },
+      datamartTableColumns: table.columns.map(({ columnName, datatype }) => ({
+        ...plainColumn,
+        ...{ columnName, datatype, label: labelOf(columnName) },
+      })),
+    })),
+    datamartRelationships: draft.relationships
+      .filter(
+        ({ isUsed, relationship: { parentTableName, childTableName } }) =>
+          isUsed && names.has(parentTableName) && names.has(childTableName),
+      )
+      .map(({ relationship }) => ({ ...relationship, join: null })),
+    sharedTables: used.filter(({ ownership }) => ownership.kind === 'shared').map(({ table }) => qualified(table)),
+  };
+};
+
+/** The keys of the draft's source. */
+export const keysOfDraft = ({ tables }: ModelDraft): Keys => keysOf({ tables: tables.map(({ table }) => table) });
+
+/** The draft with a relationship that a person added, whose tables are then used. */
+export const withDrawn = (draft: ModelDraft, relationship: Relationship): ModelDraft => ({
+  ...draft,
+  relationships: [...draft.relationships, { relationship, reason: 'You connected these columns', isUsed: true }],
+});
 
 const usedTables = ({ tables }: ModelDraft): readonly TableDraft[] => tables.filter(({ isUsed }) => isUsed);
 

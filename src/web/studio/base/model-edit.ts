@@ -17,6 +17,12 @@ export type StoredColumn = {
   readonly defaultSort: 'ASC' | 'DESC' | null;
   readonly numbers: ColumnNumbers | null;
 };
+/** A column of which nothing is said. */
+export const plainColumn: StoredColumn = {
+  ...{ columnName: '', datatype: '', alias: '', label: '', isHide: false, isCustomColumn: false, sql: '' },
+  ...{ isApplyTimezone: false, isAggregate: false, allowAggregate: false },
+  ...{ defaultAggregation: null, defaultSort: null, numbers: null },
+};
 export type StoredTable = {
   readonly schemaName: string;
   readonly tableName: string;
@@ -106,15 +112,8 @@ export const withCalculated = (
     throw new Error(`${key} has a column “${name}” already. Give this one another name.`);
   }
   const column: StoredColumn = {
-    ...{ columnName: name, datatype: '', alias: '', label: name, isHide: false, isCustomColumn: true, sql },
-    ...{
-      isApplyTimezone: false,
-      isAggregate: isMeasure,
-      allowAggregate: false,
-      defaultAggregation: null,
-      defaultSort: null,
-      numbers: null,
-    },
+    ...plainColumn,
+    ...{ columnName: name, label: name, isCustomColumn: true, sql, isAggregate: isMeasure },
   };
   return withStoredTable(model, key, { datamartTableColumns: [...columns, column] });
 };

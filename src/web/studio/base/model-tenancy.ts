@@ -14,7 +14,7 @@ export type TableTenancy = DescribedOwnership;
 /** The columns of each primary and unique key of a source, by `schema.table`. */
 export type Keys = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-export const keysOf = ({ tables }: Catalogue): Keys =>
+export const keysOf = ({ tables }: Pick<Catalogue, 'tables'>): Keys =>
   new Map(
     tables.map(({ schemaName, tableName, primaryKey, uniqueKeys }) => [
       `${schemaName}.${tableName}`,

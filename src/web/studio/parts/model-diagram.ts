@@ -1,9 +1,11 @@
 /**
  * The tables of a model as a diagram. A column is dragged on another, or both are picked one after the other, by pointer
- * or keyboard; `connect` then names both. The lists beside it say the same in words.
+ * or keyboard; `connect` then names both. A table is moved by its head, or by keyboard, and stays there in this browser.
+ * The lists beside it say the same in words.
  */
 import { html, LitElement, nothing, svg, type TemplateResult } from 'lit';
 import type { End, Ends } from '../base/cardinality.js';
+import { readPlaces, writePlaces } from '../base/kept-places.js';
 import { badge } from '../base/kit.js';
 import type { StoredModel } from '../base/model-edit.js';
 import {
@@ -14,10 +16,10 @@ import {
   type GraphTable,
   graphOf,
 } from '../base/model-graph.js';
-import { type Layout, layOut, linesIn, neighbour } from '../base/model-layout.js';
+import { type Layout, layOut, linesIn, neighbour, type Point } from '../base/model-layout.js';
+import { movedTo, type Places, steppedBy, withPlaces } from '../base/model-places.js';
 import { type Keys, type TableTenancy, toneOf } from '../base/model-tenancy.js';
 
-type Point = { readonly x: number; readonly y: number };
 type Drag = {
   readonly from: End;
   readonly at: Point;
@@ -25,6 +27,9 @@ type Drag = {
   readonly isMoved: boolean;
   readonly over: End | null;
 };
+
+/** A table that follows the pointer. `grip`: where it was taken. */
+type Moving = { readonly table: string; readonly grip: Point; readonly isMoved: boolean };
 
 const zooms = { least: 0.1, most: 1.5, step: 1.25 } as const;
 /** A pointer that moves less than this many pixels has clicked. */
@@ -39,6 +44,9 @@ export class ModelDiagram extends LitElement {
     tenancies: { attribute: false },
     keys: { attribute: false },
     canConnect: { attribute: false },
+    kept: { attribute: false },
+    places: { state: true },
+    moving: { state: true },
     opened: { state: true },
     zoom: { state: true },
     picked: { state: true },
@@ -50,6 +58,10 @@ export class ModelDiagram extends LitElement {
   declare tenancies: readonly TableTenancy[];
   declare keys: Keys;
   declare canConnect: boolean;
+  /** The name under which the places of the tables are kept. Empty: they are not. */
+  declare kept: string;
+  declare places: Places;
+  declare moving: Moving | null;
   declare opened: ReadonlySet<string>;
   declare zoom: number;
   /** The column that is to be connected. */
@@ -59,12 +71,17 @@ export class ModelDiagram extends LitElement {
   declare drag: Drag | null;
   declare said: string;
   #graph: Graph = { tables: [], lines: [] };
+  /** Where the tables stand that nobody moved. */
+  #usual: Layout = { boxes: new Map(), width: 0, height: 0 };
   #layout: Layout = { boxes: new Map(), width: 0, height: 0 };
 
   constructor() {
     super();
     this.keys = new Map();
     this.canConnect = false;
+    this.kept = '';
+    this.places = new Map();
+    this.moving = null;
     this.opened = new Set();
     this.zoom = 1;
     this.picked = null;
@@ -78,9 +95,15 @@ export class ModelDiagram extends LitElement {
   }
 
   protected override willUpdate(changes: Map<string, unknown>): void {
-    if (!['model', 'tenancies', 'keys', 'opened'].some((name) => changes.has(name))) return;
+    if (changes.has('kept') && this.kept !== '') this.places = readPlaces(this.kept);
+    if (['model', 'tenancies', 'keys', 'opened'].some((name) => changes.has(name))) this.#drawAnew();
+    // After the line above, which may have set them.
+    this.#layout = withPlaces(this.#usual, this.places);
+  }
+
+  #drawAnew(): void {
     this.#graph = graphOf(this.model, this.tenancies, this.keys, this.opened);
-    this.#layout = layOut(this.#graph);
+    this.#usual = layOut(this.#graph);
     const first = this.#graph.tables[0];
     const [column] = this.#columnsOf(first?.key);
     if (this.current === null || !this.#has(this.current))
@@ -102,7 +125,7 @@ export class ModelDiagram extends LitElement {
           ${this.#lines()} ${this.#graph.tables.map((table) => this.#table(table))}
         </div></div>
       </div>
-      <p class="legend soft">${legend} ${this.canConnect ? 'Drag a column on a column to connect them. By keyboard: arrow keys, then Enter on both; Escape takes it back.' : nothing}</p>
+      <p class="legend soft">${legend} ${this.canConnect ? 'Drag a column on a column to connect them. By keyboard: arrow keys, then Enter on both; Escape takes it back. Drag a table by its head to move it, or move it with Shift and an arrow key.' : nothing}</p>
       <p class="sr" role="status">${this.said}</p>`;
   }
 
@@ -121,6 +144,7 @@ export class ModelDiagram extends LitElement {
       <span class="count">${Math.round(this.zoom * 100)} %</span>
       <button type="button" class="quiet" aria-label="Larger" ?disabled=${this.zoom >= zooms.most} @click=${zoom(zooms.step)}>+</button>
       <button type="button" class="quiet" @click=${() => this.fit()}>Show all</button>
+      ${this.canConnect ? html`<button type="button" class="quiet" ?disabled=${this.places.size === 0} @click=${this.#placeAnew}>Place anew</button>` : nothing}
     </div>
     ${
       this.picked === null
@@ -154,8 +178,8 @@ export class ModelDiagram extends LitElement {
     if (box === undefined) return html``;
     const { key, title, state, folded, isHide } = table;
     const place = `left: ${box.x}px; top: ${box.y}px; width: ${box.width}px; height: ${box.height}px`;
-    return html`<section class="box ${toneOf[state]}" aria-label="${key}: ${state}" .style=${place}>
-      <header title=${`${key}: ${table.whose}`}><strong>${title}</strong> ${badge(`${stateIcon[state]} ${state}`, toneOf[state])}<code>${key}${isHide ? ', hidden' : ''}</code></header>
+    return html`<section class="box ${toneOf[state]} ${this.moving?.table === key ? 'moving' : ''}" aria-label="${key}: ${state}" .style=${place}>
+      <header class=${this.canConnect ? 'movable' : ''} @pointerdown=${(event: PointerEvent) => this.#lift(event, key)} title=${`${key}: ${table.whose}`}><strong>${title}</strong> ${badge(`${stateIcon[state]} ${state}`, toneOf[state])}<code>${key}${isHide ? ', hidden' : ''}</code></header>
       ${table.columns.map((column) => this.#column(key, column))}
       ${folded === 0 ? nothing : html`<button type="button" class="text more" tabindex="-1" @click=${() => this.#open(key)}>${folded} more columns</button>`}
     </section>`;
@@ -234,8 +258,13 @@ export class ModelDiagram extends LitElement {
 
   readonly #key = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' && this.picked !== null) this.#pick(null);
+    if (!(event.target as Element).matches('.column')) return;
+    if (this.#step(event)) {
+      event.preventDefault();
+      return;
+    }
     const next = this.current === null ? undefined : this.#nextOf(this.current, event.key);
-    if (next === undefined || !(event.target as Element).matches('.column')) return;
+    if (next === undefined) return;
     event.preventDefault();
     this.current = next;
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('.column[tabindex="0"]')?.focus());
@@ -265,6 +294,51 @@ export class ModelDiagram extends LitElement {
     return { x: (event.clientX - left) / this.zoom, y: (event.clientY - top) / this.zoom };
   }
 
+  #lift(event: PointerEvent, table: string): void {
+    const box = this.#layout.boxes.get(table);
+    if (!this.canConnect || box === undefined || event.button !== 0 || event.pointerType === 'touch') return;
+    event.preventDefault();
+    const { x, y } = this.#pointIn(event);
+    this.moving = { table, grip: { x: x - box.x, y: y - box.y }, isMoved: false };
+  }
+
+  #carry(event: PointerEvent, { table, grip, isMoved }: Moving): void {
+    const frame = event.currentTarget as HTMLElement;
+    const { x, y } = this.#pointIn(event);
+    const box = this.#layout.boxes.get(table) ?? { x: 0, y: 0 };
+    const to = { x: x - grip.x, y: y - grip.y };
+    if (!isMoved && Math.hypot(to.x - box.x, to.y - box.y) * this.zoom <= clickPixels) return;
+    if (!isMoved) frame.setPointerCapture(event.pointerId);
+    this.moving = { table, grip, isMoved: true };
+    this.places = movedTo(this.places, table, to);
+    scrollNear(frame, event);
+  }
+
+  /** Keeps what was moved. */
+  #keep(said: string): void {
+    if (this.kept !== '') writePlaces(this.kept, this.places);
+    this.said = said;
+  }
+
+  readonly #placeAnew = (): void => {
+    this.places = new Map();
+    this.#keep('All tables stand where they stood at first.');
+  };
+
+  /** Moves the table of the chosen column by a step. Returns whether the key does that. */
+  #step(event: KeyboardEvent): boolean {
+    const box = this.current === null ? undefined : this.#layout.boxes.get(this.current.table);
+    const to = box === undefined ? undefined : steppedBy(box, event.key);
+    if (!event.shiftKey || !this.canConnect || to === undefined || this.current === null) return false;
+    const { table } = this.current;
+    this.places = movedTo(this.places, table, to);
+    this.#keep(`${table} is moved.`);
+    void this.updateComplete.then(() =>
+      this.querySelector('.column[tabindex="0"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    );
+    return true;
+  }
+
   #take(event: PointerEvent, from: End): void {
     // A finger scrolls the diagram; it picks both columns instead.
     if (event.button !== 0 || event.pointerType === 'touch') return;
@@ -284,7 +358,8 @@ export class ModelDiagram extends LitElement {
   readonly #move = (event: PointerEvent): void => {
     const frame = event.currentTarget as HTMLElement;
     if (frame.classList.contains('grabbed')) frame.scrollBy(-event.movementX, -event.movementY);
-    if (this.drag === null) return;
+    if (this.moving !== null) this.#carry(event, this.moving);
+    if (this.moving !== null || this.drag === null) return;
     const at = this.#pointIn(event);
     const { start, isMoved } = this.drag;
     const isFar = Math.hypot(at.x - start.x, at.y - start.y) * this.zoom > clickPixels;
@@ -305,14 +380,17 @@ export class ModelDiagram extends LitElement {
 
   readonly #drop = (event: PointerEvent): void => {
     (event.currentTarget as HTMLElement).classList.remove('grabbed');
-    const { drag } = this;
+    const { drag, moving } = this;
     this.drag = null;
+    this.moving = null;
+    if (moving?.isMoved === true) this.#keep(`${moving.table} is moved.`);
     if (drag?.isMoved === true && drag.over !== null) this.#connect(drag.from, drag.over);
   };
 
   readonly #cancel = (event: PointerEvent): void => {
     (event.currentTarget as HTMLElement).classList.remove('grabbed');
     this.drag = null;
+    this.moving = null;
   };
 }
 

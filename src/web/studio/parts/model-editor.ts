@@ -121,7 +121,7 @@ export class ModelEditor extends LitElement {
       ${this.problem === null ? nothing : html`<p class="notice bad" role="alert">${this.problem}</p>`}
       ${this.keys === null ? html`<p class="notice warn">The keys of the source could not be read, so no relationship is shown as proved by one.</p>` : nothing}
       ${redNotice(now)}
-      <studio-model-diagram .model=${present.model} .tenancies=${now} .keys=${this.keys ?? none} .canConnect=${true}
+      <studio-model-diagram .model=${present.model} .tenancies=${now} .keys=${this.keys ?? none} .canConnect=${true} .kept=${present.model.name}
         @connect=${({ detail }: CustomEvent<Ends>) => void this.#connect(detail)}></studio-model-diagram>
       ${tenancyList(now, this.api)}
       ${modelScore(describeScore(present, now, this.keys ?? none), present.model.name)}

@@ -3,26 +3,32 @@ import { html, nothing, type TemplateResult } from 'lit';
 import '../parts/model-editor.js';
 import '../parts/model-diagram.js';
 import { hasRole, StudioError } from '../base/api.js';
+import type { Ends } from '../base/cardinality.js';
+import { newModelKey, renamePlaces } from '../base/kept-places.js';
 import { type Column, link, list, moment } from '../base/kit.js';
 import {
   bodyOf,
   faultOf,
+  keysOfDraft,
   type ModelDraft,
   type Ownership,
   proposedModel,
   qualified,
+  storedOf,
   type TableDraft,
+  withDrawn,
   withTable,
   withTenants,
 } from '../base/model-draft.js';
 import type { StoredModel } from '../base/model-edit.js';
 import type { Described, Notes } from '../base/model-notes.js';
 import { type ModelPlace, placeIn } from '../base/model-score.js';
-import { type Keys, keysOf, type TableTenancy } from '../base/model-tenancy.js';
+import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
 import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { readNotes, saveModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
+import { askRelationship } from '../parts/relationship-dialog.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
 
 type Listed = {
@@ -148,6 +154,7 @@ class ModelScreen extends Screen<Data> {
           ${this.#tenants(draft)}
         </div>
       </section>
+      ${this.#diagram(draft)}
       <section class="card"><h2>Tables</h2>${this.#tables(draft)}</section>
       <section class="card"><h2>Relationships</h2>${this.#relationships(draft)}</section>
       <section class="card">
@@ -157,6 +164,22 @@ class ModelScreen extends Screen<Data> {
           <button type="button" ?disabled=${fault !== null || this.isBusy} @click=${() => void this.#create(draft)}>Create the model</button>
         </div>
       </section>`;
+  }
+
+  /** The draft as it would be saved: colours and lines follow each choice. */
+  #diagram(draft: ModelDraft): TemplateResult | typeof nothing {
+    const model = storedOf(draft);
+    if (model.datamartTables.length === 0) return nothing;
+    const keys = keysOfDraft(draft);
+    const connect = async ({ detail: ends }: CustomEvent<Ends>): Promise<void> => {
+      const taken = draft.relationships.map(({ relationship }) => relationship.relationshipName);
+      const made = await askRelationship({ ends, keys, taken, count: null });
+      if (made !== null && this.draft !== null) this.draft = withDrawn(this.draft, made);
+    };
+    return html`<section class="card on-wide"><h2>Diagram</h2>
+      <studio-model-diagram .model=${model} .tenancies=${tenancyOf(model, keys)} .keys=${keys} .canConnect=${true} .kept=${newModelKey(draft.source)}
+        @connect=${(event: CustomEvent<Ends>) => void connect(event)}></studio-model-diagram>
+    </section>`;
   }
 
   #tenants(draft: ModelDraft): TemplateResult {
@@ -259,7 +282,9 @@ class ModelScreen extends Screen<Data> {
         await this.api.call('POST', 'workspace', { body: { name, connectionType: 'DATAMART', datamartName: name } });
       return null;
     });
-    if (isMade) navigate(addressOf('models', [name]));
+    if (!isMade) return;
+    renamePlaces(newModelKey(draft.source), name);
+    navigate(addressOf('models', [name]));
   }
 }
 
