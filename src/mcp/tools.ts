@@ -1,5 +1,6 @@
 /** The tools: each names one operation of guests, and has its input. What a tool may read, its operation decides. */
 import { z } from 'zod';
+import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../contract/guest-boards.js';
 import { downloadGuestCsv, downloadGuestXlsx } from '../contract/guest-downloads.js';
 import { listGuestEmbeds } from '../contract/guest-embeds.js';
 import { listGuestFields } from '../contract/guest-fields.js';
@@ -12,6 +13,14 @@ import {
   listGuestUnderlying,
   queryGuestMetric,
 } from '../contract/guest-reads.js';
+import {
+  createGuestSchedule,
+  deleteGuestSchedule,
+  listGuestDeliveries,
+  listGuestSchedules,
+  sendGuestSchedule,
+  updateGuestSchedule,
+} from '../contract/guest-schedules.js';
 import type { Operation } from '../contract/operation.js';
 import type { Described } from './described.js';
 
@@ -21,7 +30,12 @@ export type Tool = Described & {
   readonly isForAll: boolean;
 };
 
-type Entry = readonly [name: string, operation: Operation, kind: 'all' | 'read' | 'write', description: string];
+type Entry = readonly [
+  name: string,
+  operation: Operation,
+  kind: 'all' | 'read' | 'write' | 'delete',
+  description: string,
+];
 
 // A description names no other tool: the reader may not have it.
 const entries: readonly Entry[] = [
@@ -48,6 +62,21 @@ const entries: readonly Entry[] = [
   ['create_metric', createGuestMetric, 'write', 'Saves a new metric on a dashboard.'],
   ['read_metric_definition', getGuestMetricDefinition, 'read', 'Reads the definition of a metric that you may change.'],
   ['update_metric', updateGuestMetric, 'write', 'Changes the name or the definition of a metric.'],
+  ['list_views', listGuestViews, 'read', 'Lists saved choices of filters of a dashboard: your own, and shared ones.'],
+  ['create_view', createGuestView, 'write', 'Saves choices of filters of a dashboard under a name.'],
+  ['update_view', updateGuestView, 'write', 'Changes a saved view.'],
+  ['delete_view', deleteGuestView, 'delete', 'Deletes a saved view.'],
+  ['list_schedules', listGuestSchedules, 'read', 'Lists your reports and alerts of a dashboard.'],
+  [
+    'create_schedule',
+    createGuestSchedule,
+    'write',
+    'Schedules a report or an alert by e-mail. Ask your user first: it sends messages.',
+  ],
+  ['update_schedule', updateGuestSchedule, 'write', 'Changes, pauses or mutes a report or an alert.'],
+  ['delete_schedule', deleteGuestSchedule, 'delete', 'Deletes a report or an alert with its history.'],
+  ['send_schedule', sendGuestSchedule, 'write', 'Sends a report, or checks an alert, at once. Ask your user first.'],
+  ['list_deliveries', listGuestDeliveries, 'read', 'Lists what became of the messages of a report or an alert.'],
 ];
 
 /** The JSON Schema of what a tool takes. Parts that it cannot express take anything: the call checks them. */
@@ -69,7 +98,8 @@ export const allTools = (() => {
       operation,
       title: operation.summary,
       description,
-      reads: kind !== 'write',
+      reads: kind === 'all' || kind === 'read',
+      ...(kind === 'delete' ? { isDestructive: true } : {}),
       isForAll: kind === 'all',
       inputSchema: inputSchemaOf(operation.input),
     }));

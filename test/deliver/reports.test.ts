@@ -12,6 +12,8 @@ import readXlsx from 'read-excel-file/node';
 import { Webhook } from 'standardwebhooks';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { callTool } from '../../src/mcp/call-tool.js';
+import { allTools, grantedTools } from '../../src/mcp/tools.js';
 import { sign, startSeconds } from '../gateway/harness.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import {
@@ -47,6 +49,41 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
   });
   beforeEach(() => {
     reporting.mailbox.received.length = 0;
+  });
+
+  test('are scheduled, sent, read and deleted by the tools of an assistant, where the token may schedule', async () => {
+    const started = await reporting.start();
+    const user = await reporting.login(started, started.clientId);
+    const listed = await reporting.dataOf<Parameters<typeof grantedTools>[0]>(
+      reporting.call('GET', '/api/v2/guest/embeds', user.token),
+    );
+    const ofReports = allTools().filter(({ name }) => /schedule|deliver/.test(name));
+    expect(ofReports).toHaveLength(6);
+    expect(grantedTools(listed)).toEqual(expect.arrayContaining([...ofReports]));
+    const dashboardId = user.board.split('/').at(-1);
+    const use = async <T>(name: string, input: object): Promise<T> => {
+      const tool = ofReports.find((one) => one.name === name);
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      const asker = { authorization: `Bearer ${user.token}`, signal: new AbortController().signal };
+      const { result } = await callTool(reporting.service.dispatch, asker, tool, { dashboardId, ...input });
+      const [part] = result.content;
+      return JSON.parse(part?.type === 'text' ? part.text : '').data;
+    };
+    const plan = { name: 'Daily', format: 'csv', recurrence: daily };
+    const { id: scheduleId } = await use<{ id: string }>('create_schedule', plan);
+    await use('send_schedule', { scheduleId });
+    await reporting.ended(scheduleId);
+    expect(reporting.arrived()).toEqual([await reporting.csvOf(user)]);
+    expect(await use('list_deliveries', { scheduleId })).toMatchObject([{ state: 'sent' }]);
+    await use('update_schedule', { scheduleId, isPaused: true });
+    expect(await use('list_schedules', {})).toMatchObject([{ id: scheduleId, isPaused: true }]);
+    await use('delete_schedule', { scheduleId });
+    expect(await use('list_schedules', {})).toEqual([]);
+    const routes = { name: 'routes', when: 'true', grant: { templates: ['routes'] } };
+    await started.policies.change(reportPolicy({ rules: [routes] }));
+    const without = await reporting.login(started, started.clientId);
+    const left = await reporting.dataOf<typeof listed>(reporting.call('GET', '/api/v2/guest/embeds', without.token));
+    expect(grantedTools(left).filter((tool) => ofReports.includes(tool))).toEqual([]);
   });
 
   test('arrive as the recipient’s own token reads at that moment, for any tenant and restriction', async () => {

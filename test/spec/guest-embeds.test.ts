@@ -50,6 +50,8 @@ test('a metric that the token hides is not listed', async () => {
   ]);
 });
 
+const views = ['listGuestViews', 'createGuestView', 'updateGuestView', 'deleteGuestView'];
+
 test('names what the token and the embed permit', async () => {
   expect(await operationsOf({}, everything)).toEqual([
     'listGuestUnderlying',
@@ -60,6 +62,7 @@ test('names what the token and the embed permit', async () => {
     'createGuestMetric',
     'getGuestMetricDefinition',
     'updateGuestMetric',
+    ...views,
   ]);
   expect(await operationsOf({}, { ...everything, isDisableMetricCreation: true })).not.toContain('createGuestMetric');
   expect(await operationsOf({}, { ...everything, isEnableDownloadMetrics: false })).not.toContain('downloadGuestCsv');
@@ -79,6 +82,7 @@ test('a token that restricts single metrics defines none', async () => {
     'listGuestUnderlying',
     'downloadGuestCsv',
     'downloadGuestXlsx',
+    ...views,
   ]);
 });
 

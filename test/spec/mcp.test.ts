@@ -33,6 +33,8 @@ afterAll(async () => {
   await house.close();
 });
 
+const viewTools = ['list_views', 'create_view', 'update_view', 'delete_view'];
+/** This service sends no reports, so no token has tools of schedules. */
 const allTools = [
   'list_dashboards',
   'describe_dashboard',
@@ -47,6 +49,7 @@ const allTools = [
   'create_metric',
   'read_metric_definition',
   'update_metric',
+  ...viewTools,
 ];
 const forAll = allTools.slice(0, 5);
 
@@ -64,7 +67,9 @@ describe('the tools', () => {
       expect(description).toMatch(/\.$/);
     }
     const writes = tools.filter(({ annotations }) => annotations?.readOnlyHint === false).map(({ name }) => name);
-    expect(writes).toEqual(['create_metric', 'update_metric']);
+    expect(writes).toEqual(['create_metric', 'update_metric', 'create_view', 'update_view', 'delete_view']);
+    const ends = tools.filter(({ annotations }) => annotations?.destructiveHint === true).map(({ name }) => name);
+    expect(ends).toEqual(['delete_view']);
     await client.ping();
   });
 
@@ -116,6 +121,23 @@ describe('the tools', () => {
     expect(Buffer.from(blob, 'base64').subarray(0, 2).toString()).toBe('PK');
   });
 
+  test('a view is saved, listed, changed and deleted, by the rules of its operations', async () => {
+    const client = await open(await guest(house, 'acme', { userIdentifier: 'ann' }));
+    const on = { dashboardId: 'acme-board' };
+    const dataOf = async (tool: string, input: Input) => JSON.parse(textOf(await callTool(client, tool, input))).data;
+    const { id: viewId } = await dataOf('create_view', {
+      ...on,
+      name: 'North',
+      dashboardFilter: { Region: ['north'] },
+    });
+    expect(await dataOf('list_views', on)).toMatchObject([{ id: viewId, dashboardFilter: { Region: ['north'] } }]);
+    expect(await dataOf('update_view', { ...on, viewId, name: 'Up north' })).toMatchObject({ name: 'Up north' });
+    const stranger = await open(await guest(house, 'globex', { userIdentifier: 'ann' }));
+    expect(textOf(await callTool(stranger, 'list_views', on))).toContain('UNAUTHORIZED');
+    expect(await dataOf('delete_view', { ...on, viewId })).toEqual({ id: viewId });
+    expect(await dataOf('list_views', on)).toEqual([]);
+  });
+
   test('a refusal is an error of the tool, with the code of the operation', async () => {
     const client = await open(await guest(house, 'acme'));
     const other = await callTool(client, 'describe_dashboard', { dashboardId: 'globex-board' });
@@ -139,9 +161,13 @@ describe('what the token does not grant', () => {
     ['rows behind metrics', { isEnableUnderlyingData: true }, ['list_underlying_rows']],
     ['downloads', { isEnableDownloadMetrics: true }, ['export_csv', 'export_xlsx']],
     ['new metrics', { isDisableMetricCreation: false }, ['list_fields', 'preview_metric', 'create_metric']],
+    ['views', { isEnableCreateDashboardView: true }, viewTools],
     ['changes', { isEnableMetricUpdation: true }, ['preview_metric', 'read_metric_definition', 'update_metric']],
   ];
-  const none = { isEnableUnderlyingData: false, isDisableMetricCreation: true, isEnableMetricUpdation: false };
+  const none = {
+    ...{ isEnableUnderlyingData: false, isDisableMetricCreation: true, isEnableMetricUpdation: false },
+    isEnableCreateDashboardView: false,
+  };
 
   test.each(granted)('a token that grants %s has no other tool, in no text', async (_, permissions, expected) => {
     const client = await open(await guest(house, 'acme', {}, { ...none, ...permissions }));
@@ -168,7 +194,7 @@ describe('what the token does not grant', () => {
     const guarded = await metricOf(house, 'acme-board', 'acme', 'guarded');
     const params = { rlsSettings: [{ metricId: guarded, values: { region: 'north' } }], allowedEmbeds: ['acme-board'] };
     const names = await toolNames(await open(await guest(house, 'acme', params)));
-    expect(names).toEqual([...forAll, 'list_underlying_rows', 'export_csv', 'export_xlsx']);
+    expect(names).toEqual([...forAll, 'list_underlying_rows', 'export_csv', 'export_xlsx', ...viewTools]);
   });
 });
 

@@ -199,16 +199,27 @@ export const guestOperationNames = [
   'getGuestMetricDefinition',
   'updateGuestMetric',
   'chatOnGuestDashboard',
+  ...(['listGuestViews', 'createGuestView', 'updateGuestView', 'deleteGuestView'] as const),
+  ...(['listGuestSchedules', 'createGuestSchedule', 'updateGuestSchedule', 'deleteGuestSchedule'] as const),
+  ...(['sendGuestSchedule', 'listGuestDeliveries'] as const),
 ] as const;
 export type GuestOperation = (typeof guestOperationNames)[number];
 
-/** Returns what the token may call through this embed, as the operations themselves decide it. */
-export const permittedOperations = (grant: GuestGrant, embed: Embed): readonly GuestOperation[] => {
+/**
+ * Returns what the token may call through this embed, as the operations themselves decide it. `maySchedule`: whether it
+ * may schedule reports and alerts there.
+ */
+export const permittedOperations = (
+  grant: GuestGrant,
+  embed: Embed,
+  maySchedule: boolean,
+): readonly GuestOperation[] => {
   const { isEnableUnderlyingData, isEnableDownloadMetrics } = effectivePermissions(
     grant.permissions,
     embed.accessSettings,
   );
-  const defines = embed.embedType === 'dashboard' && !restrictsMetrics(grant);
+  const isDashboard = embed.embedType === 'dashboard';
+  const defines = isDashboard && !restrictsMetrics(grant);
   const creates = defines && isPermitted(grant, embed, 'createGuestMetric');
   const updates = defines && isPermitted(grant, embed, 'updateGuestMetric');
   const isPermittedTo: Readonly<Record<GuestOperation, boolean>> = {
@@ -221,6 +232,16 @@ export const permittedOperations = (grant: GuestGrant, embed: Embed): readonly G
     getGuestMetricDefinition: updates,
     updateGuestMetric: updates,
     chatOnGuestDashboard: creates && isChatEmbed(embed),
+    listGuestViews: isDashboard && isPermitted(grant, embed, 'listGuestViews'),
+    createGuestView: isDashboard && isPermitted(grant, embed, 'createGuestView'),
+    updateGuestView: isDashboard && isPermitted(grant, embed, 'updateGuestView'),
+    deleteGuestView: isDashboard && isPermitted(grant, embed, 'deleteGuestView'),
+    listGuestSchedules: isDashboard && maySchedule,
+    createGuestSchedule: isDashboard && maySchedule,
+    updateGuestSchedule: isDashboard && maySchedule,
+    deleteGuestSchedule: isDashboard && maySchedule,
+    sendGuestSchedule: isDashboard && maySchedule,
+    listGuestDeliveries: isDashboard && maySchedule,
   };
   return guestOperationNames.filter((name) => isPermittedTo[name]);
 };

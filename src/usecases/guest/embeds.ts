@@ -5,6 +5,7 @@ import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import type { GuestEmbeds } from '../../domain/guest/view.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
+import { maySchedule, type SchedulingDeps } from './may-schedule.js';
 import { openDashboard, openMetric } from './scope.js';
 
 const allowedEmbeds = async (store: ContentStore, grant: LiveGrant): Promise<readonly Embed[]> => {
@@ -25,14 +26,14 @@ const ifOpen = async <T>(open: Promise<T>): Promise<readonly T[]> => {
 
 /** Returns every dashboard and metric embed that this token opens, by the same checks as reading it. */
 export const listGuestEmbeds =
-  ({ store }: { readonly store: Store }) =>
+  ({ store, reports }: SchedulingDeps & { readonly store: Store }) =>
   async ({ grant }: GuestCaller): Promise<GuestEmbeds> => {
     const content = store.contentAt(grant.revision);
     const embeds = await allowedEmbeds(content, grant);
     const listed = await Promise.all(
       embeds.map(async (embed): Promise<Partial<GuestEmbeds>> => {
         const { embedId, embedType } = embed;
-        const operations = permittedOperations(grant, embed);
+        const operations = permittedOperations(grant, embed, maySchedule({ reports }, grant, embed));
         if (embedType === 'metric') {
           const open = await ifOpen(openMetric(content, grant, embedId, undefined));
           return { metrics: open.map(({ metric: { name } }) => ({ metricId: embedId, name, operations })) };

@@ -1,4 +1,5 @@
 /** What a token may schedule. The operations of schedules, and the page that offers them, ask the same functions. */
+import type { Embed } from '../../domain/dashboard/embed.js';
 import type { Reports } from '../../domain/deliver/reports.js';
 import { type ReportFormat, reportFormats, type ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports } from '../../domain/guest/access.js';
@@ -33,17 +34,20 @@ export const assertOn = ({ reports }: SchedulingDeps): void => {
   throw new Refusal('UNAUTHORIZED', 'Reports by e-mail are not set up here.', { reason: 'reports-off' });
 };
 
+/** Whether this token may schedule anything of a dashboard, by the rules of the operations. */
+export const maySchedule = (deps: SchedulingDeps, grant: GuestGrant, embed: Embed): boolean =>
+  passes(() => {
+    assertReports(embed);
+    ownerOf(grant);
+    assertOn(deps);
+  });
+
 /** The formats that this token may schedule of a dashboard, by the rules of the operations; undefined: none. */
 export const scheduleFormats = (
   deps: SchedulingDeps,
   grant: GuestGrant,
   opened: Opened,
 ): readonly ReportFormat[] | undefined => {
-  const mayAny = passes(() => {
-    assertReports(opened.embed);
-    ownerOf(grant);
-    assertOn(deps);
-  });
-  if (!mayAny) return undefined;
+  if (!maySchedule(deps, grant, opened.embed)) return undefined;
   return reportFormats.filter((format) => passes(() => assertFormat(deps, grant, opened, format)));
 };
