@@ -30,7 +30,7 @@ import {
   table,
 } from '../engine/world.js';
 
-const numRuns = Number(process.env.EDITOR_CASES ?? 250);
+const numRuns = Number(process.env.EDITOR_CASES ?? 500);
 const seed = 20_261_123;
 
 const kinds = {
@@ -62,7 +62,11 @@ const mart = datamart({
     {
       ...sales,
       label: 'Receipts',
-      columns: [...sales.columns, { ...doubled, isCustomColumn: true, sql: 'amount * 2' }],
+      columns: [
+        ...sales.columns,
+        { ...doubled, isCustomColumn: true, sql: 'amount * 2' },
+        { ...doubled, columnName: 'mean', label: 'Mean', isCustomColumn: true, isAggregate: true, sql: 'avg(amount)' },
+      ],
     },
     { ...shops, columns: shops.columns.map((column) => ({ ...column, isHide: column.columnName === 'secret' })) },
     table('regions', { id: 'INTEGER', name: 'VARCHAR' }),
@@ -192,7 +196,8 @@ const anAction = fc.oneof(
   fc.record({ kind: fc.constant('groupFilter' as const), pick: fc.nat(9), predicate: aPredicate }),
   fc.record({ kind: fc.constant('changeGroupFilter' as const), at, predicate: fc.oneof(likelyGroups, aPredicate) }),
   fc.record({ kind: fc.constant('join' as const), shelf: conditionShelf, at, isOr: fc.boolean() }),
-  fc.record({ kind: fc.constant('joinLast' as const), shelf: conditionShelf }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('joinLast' as const), shelf: conditionShelf }) },
+  fc.constant({ kind: 'addMeasure' as const, column: columnRef('sales.mean') }),
   likelyFilter,
   fc.record({ kind: fc.constant('groupFilter' as const), pick: fc.nat(1), predicate: likelyGroups }),
   {
@@ -309,7 +314,7 @@ const refusalOfEngine = async (draft: Draft): Promise<string | null> => {
 };
 
 test('every reachable definition passes the schema, and runs or is refused as the core says beforehand', async () => {
-  const tally = { ran: 0, warned: 0, refused: 0, still: 0, parts: 0, groups: 0, either: 0, expressions: 0 };
+  const tally = { ran: 0, warned: 0, refused: 0, still: 0, parts: 0, groups: 0, either: 0, expressions: 0, asItIs: 0 };
   const check = async (draft: Draft): Promise<void> => {
     const parts = definitionOf(draft);
     if (parts === undefined) return;
@@ -330,6 +335,7 @@ test('every reachable definition passes the schema, and runs or is refused as th
     if (refusal !== null) return;
     tally.groups += having.length;
     tally.either += [...filters, ...having].filter(({ isOr }) => isOr === true).length;
+    tally.asItIs += measures.filter(({ aggregate }) => aggregate === 'AGGREGATE').length;
     tally.expressions += measures.filter(({ expression }) => expression !== undefined).length;
   };
   await fc.assert(
@@ -353,7 +359,8 @@ test('every reachable definition passes the schema, and runs or is refused as th
   expect(tally.ran).toBeGreaterThan(numRuns / 3);
   expect(tally.still).toBeGreaterThan(numRuns);
   expect(tally.parts).toBeGreaterThan(numRuns);
-  for (const seen of [tally.groups, tally.either, tally.expressions]) expect(seen).toBeGreaterThan(numRuns / 100);
+  for (const seen of [tally.groups, tally.either, tally.expressions, tally.asItIs])
+    expect(seen).toBeGreaterThan(numRuns / 100);
 }, 120_000);
 
 /** Trees that the schema takes: groups at most three deep. */
