@@ -95,6 +95,7 @@ export const openStudio = (parts: StudioParts): Studio => {
       ? createAssistantPath({
           ...{ sessions, work, operations, commands, origins, log, version: parts.version },
           ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
+          ...{ readSystem: parts.readSystem, queries: parts.queries },
         })
       : null,
     ...findingParts(parts, work, async () => (await dataApp()).dataAppId),

@@ -1,6 +1,6 @@
 /**
- * The tools of an operator's assistant: operations of the service that read, and commands of the gateway. Each is for the
- * roles that may do the same in Studio, and none answers rows of a tenant or a credential.
+ * The tools of an operator's assistant: operations of the service that read, commands of the gateway, and what is read of
+ * the running process. Each is for the roles that may do the same in Studio, and none answers rows of a tenant or a credential.
  */
 import type { Operation } from '../contract/operation.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
@@ -8,13 +8,15 @@ import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Described } from '../mcp/described.js';
 import { inputSchemaOf } from '../mcp/tools.js';
 import { commandRoles } from './command-roles.js';
+import { type ProcessRead, processReads } from './process-reads.js';
 import { isChange } from './work.js';
 
 export type OperatorTool = Described & {
   readonly roles: readonly StudioRole[];
   readonly does:
     | { readonly kind: 'operation'; readonly operation: Operation }
-    | { readonly kind: 'command'; readonly command: AdminCommand };
+    | { readonly kind: 'command'; readonly command: AdminCommand }
+    | { readonly kind: 'process'; readonly process: ProcessRead };
 };
 
 type Offered = { readonly title: string; readonly description: string; readonly isDestructive?: true };
@@ -82,6 +84,13 @@ const commandTool = (command: AdminCommand, { title, description, isDestructive 
   does: { kind: 'command', command },
 });
 
+const processTool = (process: ProcessRead): OperatorTool => ({
+  ...{ name: process.name, title: process.title, description: process.description, roles: process.roles },
+  reads: true,
+  inputSchema: inputSchemaOf(process.input),
+  does: { kind: 'process', process },
+});
+
 /** Whether an assistant may call it: what reads, and answers JSON without rows of tenants. */
 const isOffered = (operation: Operation): boolean =>
   !isChange(operation) && operation.showsData !== true && operation.contentType === 'application/json';
@@ -98,6 +107,7 @@ export const operatorTools = (
     const entry = Object.hasOwn(offered, command.name) ? offered[command.name] : undefined;
     return entry === undefined ? [] : [commandTool(command, entry)];
   }),
+  ...processReads.map(processTool),
 ];
 
 /** Those that the person's roles allow. The others do not exist for this person. */

@@ -15,9 +15,9 @@ import type { SchedulesOfAll } from '../domain/deliver/operator.js';
 import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
-import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
+import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
-import { hasRole, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { explain } from '../gateway/http/answer.js';
@@ -34,6 +34,7 @@ import { assertRole, assertSeesData } from './access.js';
 import { answerOf } from './answer.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
+import { planRead, queriesRead, systemRead } from './process-reads.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
 import { createSchedulePaths } from './schedules.js';
 import { createSearchPath, type Search } from './search.js';
@@ -257,8 +258,8 @@ const createSessionPaths = (options: StudioOptions) => {
     },
     system: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
-      assertRole(session.person, 'the state of the system', ['support', 'auditor']);
-      await sendData(response, await options.readSystem());
+      assertRole(session.person, 'the state of the system', systemRead.roles);
+      await sendData(response, await systemRead.read(options, session.person, {}));
     },
     logOut: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
@@ -276,26 +277,19 @@ const createSessionPaths = (options: StudioOptions) => {
   };
 };
 
-/** What queries took. Their text is part of a dashboard's definition, so only those who may read definitions see it. */
+/** What queries took. */
 const createQueryPaths = (options: StudioOptions) => {
-  const { queries } = options;
   const loggedIn = loggedInOf(options);
-  const operators = ['author', 'publisher', 'support', 'auditor'] as const;
-  const readers = ['author', 'publisher', 'auditor'] as const;
   return {
     read: async (request: Request, response: Response): Promise<void> => {
       const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'queries', operators);
-      const { slowest, failed, ...rest } = queries.read();
-      const shown = ({ sql, ...note }: QueryNote) => (hasRole(person, readers) ? { ...note, sql } : note);
-      await sendData(response, { ...rest, slowest: slowest.map(shown), failed: failed.map(shown) });
+      assertRole(person, 'queries', queriesRead.roles);
+      await sendData(response, await queriesRead.read(options, person, {}));
     },
     plan: async (request: Request, response: Response): Promise<void> => {
-      const { session } = await loggedIn(request);
-      assertRole(session.person, 'plans of queries', readers);
-      const plan = await queries.plan(String(request.params.id));
-      if (plan === null) throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
-      await sendData(response, { plan });
+      const { person } = (await loggedIn(request)).session;
+      assertRole(person, 'plans of queries', planRead.roles);
+      await sendData(response, await planRead.read(options, person, { id: String(request.params.id) }));
     },
   };
 };

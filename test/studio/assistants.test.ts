@@ -7,6 +7,7 @@ import type { Person, StudioRole } from '../../src/domain/studio/person.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { operatorKeyCommands } from '../../src/studio/operator-keys.js';
 import { operatorTools } from '../../src/studio/operator-tools.js';
+import { processReads } from '../../src/studio/process-reads.js';
 import { studioCookie } from '../../src/studio/sessions.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 
@@ -54,7 +55,9 @@ test('a key has the tools of its roles alone: those that Studio offers the same 
     for (const { name } of tools) {
       const command = Object.keys(commandRoles).find((one) => plain(one) === plain(name));
       const operation = Object.values(operations).find((one) => plain(one.name) === plain(name));
-      expect(command === undefined ? operation?.roles : commandRoles[command]?.roles, name).toContain(role);
+      const process = processReads.find((one) => one.name === name);
+      const allowed = command === undefined ? operation?.roles : commandRoles[command]?.roles;
+      expect(process === undefined ? allowed : process.roles, name).toContain(role);
     }
     await client.close();
   }
@@ -157,6 +160,30 @@ describe('credentials', () => {
     expect(await end?.run({ name: 'night-watch' })).toMatchObject({ ended: 1 });
     await expect(end?.run({ name: 'night-watch' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+});
+
+test('slow queries and the state of the system are read by the roles that read them in Studio', async () => {
+  const names = async (role: (typeof roles)[number]) => {
+    const client = await connect(await keyFor([role]));
+    const found = (await toolsOf(client)).map(({ name }) => name).filter((name) => /system|quer|plan/.test(name));
+    return { client, found: found.filter((name) => processReads.some((one) => one.name === name)) };
+  };
+  const use = async (client: Client, name: string, given: Readonly<Record<string, unknown>> = {}) => {
+    const { content } = await client.callTool({ name, arguments: given });
+    return JSON.stringify(content);
+  };
+  const [author, support, auditor] = [await names('author'), await names('support'), await names('auditor')];
+  expect(author.found).toEqual(['list_slow_queries', 'read_plan']);
+  expect(support.found).toEqual(['read_system', 'list_slow_queries']);
+  expect(auditor.found).toEqual(['read_system', 'list_slow_queries', 'read_plan']);
+  expect(await use(support.client, 'read_system')).toContain('1.2.3');
+  // The text of a query is a definition, which support may not read.
+  expect(await use(support.client, 'list_slow_queries')).not.toContain('sql');
+  expect(await use(auditor.client, 'list_slow_queries')).toContain('sql');
+  expect(await use(auditor.client, 'read_plan', { id: '1' })).toContain('Seq Scan');
+  expect(await use(auditor.client, 'read_plan', { id: '7' })).toContain('NOT_FOUND');
+  expect(await use(auditor.client, 'read_plan', {})).toContain('INVALID_REQUEST_BODY');
+  for (const { client } of [author, support, auditor]) await client.close();
 });
 
 test('each tool of an operation only reads, and takes an object', () => {

@@ -27,6 +27,7 @@ import { createAssistantPath } from '../../src/studio/assistants.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
+import type { ProcessParts } from '../../src/studio/process-reads.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { createSearch } from '../../src/studio/search.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
@@ -218,6 +219,19 @@ export const startStudioServer = async (
     if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
     return 'app';
   };
+  const process: ProcessParts = {
+    readSystem: async () => ({
+      version: '1.2.3',
+      checks: [],
+      settings: {},
+      numbers: [],
+      live: { sources: [], cache: null },
+    }),
+    queries: {
+      read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
+      plan: async (id) => (id === '1' ? 'Seq Scan' : null),
+    },
+  };
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -230,6 +244,7 @@ export const startStudioServer = async (
       addressOf: () => '127.0.0.1',
       origins: { allowedOrigins: [], publicOrigin: null },
       log,
+      ...process,
     }),
     viewAs: async ({ clientId }) => ({
       ...{
@@ -263,17 +278,7 @@ export const startStudioServer = async (
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    readSystem: async () => ({
-      version: '1.2.3',
-      checks: [],
-      settings: {},
-      numbers: [],
-      live: { sources: [], cache: null },
-    }),
-    queries: {
-      read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
-      plan: async (id) => (id === '1' ? 'Seq Scan' : null),
-    },
+    ...process,
     schedules,
     search: createSearch({ store: someFinds(searched), work, schedules, dataAppId, now: clock.now }),
     uploads,

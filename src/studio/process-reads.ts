@@ -1,0 +1,60 @@
+/** What operators read of the running process, and who may: the same for Studio's pages and for assistants. */
+import { z } from 'zod';
+import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
+import { Refusal } from '../domain/refusal.js';
+import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import type { ReadSystem } from './system.js';
+
+export type ProcessParts = { readonly readSystem: ReadSystem; readonly queries: ReadQueries };
+
+export type ProcessRead = {
+  readonly name: 'read_system' | 'list_slow_queries' | 'read_plan';
+  readonly title: string;
+  readonly description: string;
+  readonly roles: readonly StudioRole[];
+  readonly input: z.ZodType<Readonly<Record<string, unknown>>>;
+  /** The input was checked. */
+  readonly read: (parts: ProcessParts, person: Person, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+};
+
+const operators = ['author', 'publisher', 'support', 'auditor'] as const;
+/** The text of a query is part of a dashboard's definition, so only those who may read definitions see it. */
+const readers = ['author', 'publisher', 'auditor'] as const;
+const nothing = z.strictObject({});
+
+export const systemRead: ProcessRead = {
+  name: 'read_system',
+  title: 'Read the state of the system',
+  description: 'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now.',
+  roles: ['support', 'auditor'],
+  input: nothing,
+  read: ({ readSystem }) => readSystem(),
+};
+
+export const queriesRead: ProcessRead = {
+  name: 'list_slow_queries',
+  title: 'List slow and failed queries',
+  description: 'Lists the slowest and the latest failed queries of this process, by tenant.',
+  roles: operators,
+  input: nothing,
+  read: async ({ queries }, person) => {
+    const { slowest, failed, ...rest } = queries.read();
+    const shown = ({ sql, ...note }: QueryNote) => (hasRole(person, readers) ? { ...note, sql } : note);
+    return { ...rest, slowest: slowest.map(shown), failed: failed.map(shown) };
+  },
+};
+
+export const planRead: ProcessRead = {
+  name: 'read_plan',
+  title: 'Explain a slow query',
+  description: 'Reads how the database runs a query of the list, by its id. Without values.',
+  roles: readers,
+  input: z.strictObject({ id: z.string().min(1).max(200) }),
+  read: async ({ queries }, _, { id }) => {
+    const plan = await queries.plan(String(id));
+    if (plan !== null) return { plan };
+    throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
+  },
+};
+
+export const processReads: readonly ProcessRead[] = [systemRead, queriesRead, planRead];
