@@ -23,7 +23,13 @@ const schedulesAtOnce = 100;
 const attemptAt = (schedule: Schedule, moment: Date, { spreadMs }: PlannerOptions, now: Date): Date =>
   isOfHost(schedule) ? now : leavesAt(schedule.id, moment, spreadMs, now);
 
-const plan = async (store: Store, schedule: Schedule, options: PlannerOptions, now: Date): Promise<void> => {
+type Planned = {
+  readonly schedule: Schedule;
+  readonly deliveries: readonly NewDelivery[];
+  readonly nextAt: Date | null;
+};
+
+const plan = (schedule: Schedule, options: PlannerOptions, now: Date): Planned => {
   const { calendar, ids } = options;
   const { due, skipped, nextAt } = dueMoments(schedule, calendar, schedule.nextAt ?? now, now);
   const deliveries: readonly NewDelivery[] = [
@@ -35,8 +41,7 @@ const plan = async (store: Store, schedule: Schedule, options: PlannerOptions, n
       return { ...delivery, attemptAt: attemptAt(schedule, moment, options, now) };
     }),
   ];
-  await store.deliveries.insert(schedule, deliveries, now);
-  await store.schedules.setNext(schedule.id, nextAt);
+  return { schedule, deliveries, nextAt };
 };
 
 /** Returns a function that plans some schedules. It returns how many: fewer than it could means that none is left. */
@@ -44,7 +49,9 @@ export const createPlanner = (options: PlannerOptions) => async (): Promise<numb
   const now = options.clock.now();
   return options.store.transaction(async (store) => {
     const schedules = await store.schedules.lockPlannable(now, schedulesAtOnce);
-    for (const schedule of schedules) await plan(store, schedule, options, now);
+    const planned = schedules.map((schedule) => plan(schedule, options, now));
+    await store.deliveries.insertPlanned(planned, now);
+    await store.schedules.setNextOf(planned.map(({ schedule: { id }, nextAt }) => ({ id, nextAt })));
     return schedules.length;
   });
 };

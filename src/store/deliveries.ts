@@ -3,7 +3,7 @@ import type { AlertState } from '../domain/deliver/alert.js';
 import { everyone } from '../domain/deliver/recipients.js';
 import type { ClaimedDelivery, Delivery, Schedule } from '../domain/deliver/schedule.js';
 import type { Sealer } from '../domain/ports.js';
-import type { Claim, DeliveryEnd, DeliveryStore, NewShare } from '../domain/store/deliveries.js';
+import type { Claim, DeliveryEnd, DeliveryStore, NewShare, PlannedSchedule } from '../domain/store/deliveries.js';
 import { inTransaction } from './query.js';
 import { scheduleOf, sealState } from './schedules.js';
 import type { Tables } from './tables.js';
@@ -131,21 +131,25 @@ const insertRows = async (db: Kysely<Tables>, rows: readonly Insertable<Tables['
   return Number(inserted);
 };
 
-const insert: (db: Kysely<Tables>) => DeliveryStore['insert'] =
-  (db) =>
-  ({ id: scheduleId, owner, recipients }, deliveries, now) =>
-    insertRows(
-      db,
-      deliveries.map(({ id, moment, isRequested, state, reason, recipient, attemptAt = now }) => ({
-        ...{ id, moment, state, reason, is_requested: isRequested },
-        schedule_id: scheduleId,
-        recipient: recipient ?? (recipients === null ? owner.userIdentifier : everyone),
-        data_app_id: owner.dataAppId,
-        client_id: owner.clientId,
-        attempt_at: attemptAt,
-        finished_at: state === 'skipped' ? now : null,
-      })),
-    );
+const rowsOf = (
+  { schedule: { id: scheduleId, owner, recipients }, deliveries }: PlannedSchedule,
+  now: Date,
+): readonly Insertable<Tables['deliveries']>[] =>
+  deliveries.map(({ id, moment, isRequested, state, reason, recipient, attemptAt = now }) => ({
+    ...{ id, moment, state, reason, is_requested: isRequested },
+    schedule_id: scheduleId,
+    recipient: recipient ?? (recipients === null ? owner.userIdentifier : everyone),
+    data_app_id: owner.dataAppId,
+    client_id: owner.clientId,
+    attempt_at: attemptAt,
+    finished_at: state === 'skipped' ? now : null,
+  }));
+
+const insertPlanned = (db: Kysely<Tables>, planned: readonly PlannedSchedule[], now: Date): Promise<number> =>
+  insertRows(
+    db,
+    planned.flatMap((one) => rowsOf(one, now)),
+  );
 
 const share = async (
   db: Kysely<Tables>,
@@ -289,7 +293,8 @@ const handOver = async (
 };
 
 export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): DeliveryStore => ({
-  insert: insert(db),
+  insert: (schedule, deliveries, now) => insertPlanned(db, [{ schedule, deliveries }], now),
+  insertPlanned: (planned, now) => insertPlanned(db, planned, now),
   share: (...given) => inTransaction(db, (transaction) => share(transaction, given)),
   claim: (given) => inTransaction(db, (transaction) => claim(transaction, sealer, given)),
   handOver: (...given) => handOver(db, given),

@@ -335,6 +335,14 @@ export const createScheduleStore = (db: Kysely<Tables>, sealer: Sealer): Schedul
       .execute();
     return rows.map((row) => scheduleOf(row, sealer));
   },
+  setNextOf: async (schedules) => {
+    if (schedules.length === 0) return;
+    const given = jsonb(schedules.map(({ id, nextAt }) => ({ id, next_at: nextAt?.toISOString() ?? null })));
+    await sql`
+      update guestlist.schedules set next_at = given.next_at
+      from jsonb_to_recordset(${given}::jsonb) as given (id text, next_at timestamptz)
+      where schedules.id = given.id`.execute(db);
+  },
   setNext: async (scheduleId, nextAt) => {
     const one = db.updateTable('schedules').set({ next_at: nextAt }).where('id', '=', scheduleId);
     assertUpdated(await one.executeTakeFirst(), 'The schedule');

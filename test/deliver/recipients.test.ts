@@ -117,18 +117,20 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
 
   test('hold pictures and papers that are drawn by the right of their recipient', async () => {
     const started = await reporting.start(policy());
-    const boss = await admin(started, started.clientId);
+    const boss = await admin(started, 'a');
     const readers = {
-      ann: await login(started, started.clientId, 'ann', { states: ['NY'] }),
-      bob: await login(started, started.clientId, 'bob', { states: ['CA', 'NV'] }),
+      ann: await login(started, 'a', 'ann', { states: ['NY'] }),
+      bob: await login(started, 'a', 'bob', { states: ['CA', 'NV'] }),
     };
+    const [toAnn, toBob] = [await reporting.csvOf(readers.ann), await reporting.csvOf(readers.bob)];
+    expect(toAnn).not.toBe(toBob);
     for (const format of ['pdf', 'png']) {
       reporting.mailbox.received.length = 0;
       const { id } = await reporting.schedule(boss, { ...toUsers(started, 'ann', 'bob'), format });
       expect(await send(boss, id)).toEqual(['ann sent', 'bob sent']);
       expect(inboxes()).toEqual({
-        'ann@customer.example': [await reporting.csvOf(readers.ann)],
-        'bob@customer.example': [await reporting.csvOf(readers.bob)],
+        'ann@customer.example': [toAnn],
+        'bob@customer.example': [toBob],
       });
     }
   }, 60_000);

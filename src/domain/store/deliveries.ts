@@ -56,6 +56,8 @@ export type ScheduleStore = {
    */
   readonly lockPlannable: (now: Date, limit: number) => Promise<readonly Schedule[]>;
   readonly setNext: (scheduleId: string, nextAt: Date | null) => Promise<void>;
+  /** As `setNext`, for many in one statement. */
+  readonly setNextOf: (schedules: readonly Pick<Schedule, 'id' | 'nextAt'>[]) => Promise<void>;
 };
 
 export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
@@ -66,6 +68,9 @@ export type NewDelivery = Pick<Delivery, 'id' | 'moment' | 'isRequested'> & {
   /** Before then it is not sent. Left out: it may be sent at once. */
   readonly attemptAt?: Date;
 };
+
+/** A schedule with the moments that its plan decided. */
+export type PlannedSchedule = { readonly schedule: Schedule; readonly deliveries: readonly NewDelivery[] };
 
 /** A delivery of its own for each recipient of a moment, or for each tenant of a host's schedule. */
 export type NewShare = Pick<Delivery, 'id' | 'recipient'> & {
@@ -117,6 +122,8 @@ export type DeliveryEnd =
 export type DeliveryStore = {
   /** Leaves out moments of a recipient that the ledger has. Returns how many are new. */
   readonly insert: (schedule: Schedule, deliveries: readonly NewDelivery[], now: Date) => Promise<number>;
+  /** As `insert`, for many schedules in few statements. */
+  readonly insertPlanned: (planned: readonly PlannedSchedule[], now: Date) => Promise<number>;
   /**
    * Takes deliveries that are due, and those of senders whose lease has ended. Clients with fewer recent claims come
    * first. No two calls return the same delivery while its lease lasts, nor two of one alert to one recipient: each check
