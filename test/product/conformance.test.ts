@@ -70,7 +70,7 @@ const everything = async (): Promise<readonly unknown[]> => {
   );
 };
 
-describe('against the built product', () => {
+describe('against the built product', { timeout: 240_000 }, () => {
   test('nothing fails, nothing is left, and no credential is shown', async () => {
     const before = await everything();
     const { code, output, report, failures } = await run(product.url);
