@@ -8,6 +8,7 @@ import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
 import { createSealer } from '../platform/sealing.js';
 import { createAssistantPath } from '../studio/assistants.js';
+import type { FindKey } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
 import { createStudioRouter } from '../studio/router.js';
@@ -54,6 +55,20 @@ const openIdOf = ({ config, origin, clock }: StudioParts, sealer: Sealer): OpenI
   const clientSecret = config.secrets.studioClientSecret;
   return settings === null ? null : createOpenId({ settings, clientSecret, origin, sealer, clock });
 };
+
+/** Finds the current key of a name, for its rotation. */
+const findKeyIn =
+  ({ dataApps, apiKeys, serviceTokens }: Service['store']): FindKey =>
+  async ({ dataApp, name }) => {
+    if (dataApp === null) {
+      const token = (await serviceTokens.list(null)).find((one) => one.name === name);
+      return token && { kind: 'serviceToken', tokenId: token.id };
+    }
+    const of = await dataApps.findByName(dataApp);
+    if (of === undefined) return undefined;
+    const key = (await apiKeys.listByDataApp(of.id, null)).find((one) => one.name === name);
+    return key && { kind: 'apiKey', keyId: key.id, dataAppId: of.id, dataAppName: of.name };
+  };
 
 /** What is asked across all tenants: schedules, and the search. */
 const findingParts = (
@@ -104,6 +119,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     audit: gateway.audit,
     addressOf: admission.addressOf,
     guard: admission.studioGuard,
+    findKey: findKeyIn(store),
     origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
     ...{ uploads, log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },

@@ -32,6 +32,7 @@ import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { assertRole, assertSeesData } from './access.js';
 import { answerOf } from './answer.js';
+import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { planRead, queriesRead, systemRead } from './process-reads.js';
@@ -73,6 +74,7 @@ export type StudioOptions = {
   /** The reports and alerts of all users. */
   readonly schedules: SchedulesOfAll;
   readonly search: Search;
+  readonly findKey: FindKey;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
@@ -98,8 +100,17 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
   const handlers = createHandlers(options);
-  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, searchPath, uploadPaths } =
-    handlers;
+  const {
+    sessionPaths,
+    workPaths,
+    viewPath,
+    authorPaths,
+    queryPaths,
+    schedulePaths,
+    searchPath,
+    keyPaths,
+    uploadPaths,
+  } = handlers;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -113,6 +124,8 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
   router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
+  router.post('/studio/keys', answered(keyPaths.create));
+  router.post('/studio/keys/rotate', answered(keyPaths.rotate));
   router.get('/studio/uploads', answered(uploadPaths.read));
   router.post('/studio/uploads', answered(uploadPaths.create));
   router.put('/studio/uploads', answered(uploadPaths.replace));
@@ -159,6 +172,7 @@ const createHandlers = (options: StudioOptions) => ({
   queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
   searchPath: createSearchPath(options),
+  keyPaths: createKeyPaths(options),
   uploadPaths: createUploadPaths(options),
 });
 

@@ -677,6 +677,37 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Revoke spare' }).waitFor({ state: 'detached' });
   });
 
+  test('an owner makes and rotates a key, which is shown once and works', async () => {
+    const statusOf = async (key: string) => (await get(`${product.url}/api/v2/service-token`, key)).status;
+    const dialog = page.getByRole('dialog');
+    const shown = async (): Promise<string> => {
+      await dialog.getByText('Copy it now').waitFor();
+      return dialog.locator('code').innerText();
+    };
+    await open('keys');
+    await page.getByRole('button', { name: 'New key' }).click();
+    await dialog.getByLabel('For').selectOption({ label: 'the organization: a service token' });
+    await dialog.getByLabel('Name').fill('of-studio');
+    await shoot('key-new');
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    const first = await shown();
+    await shoot('key-shown');
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('of-studio has a new key.').waitFor();
+    expect(await page.content()).not.toContain(first);
+    expect(await statusOf(first)).toBe(200);
+    await page.getByRole('button', { name: 'Rotate of-studio' }).click();
+    await dialog.getByLabel('The old key works for').selectOption('no longer');
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    const second = await shown();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('of-studio has a new key.').waitFor();
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+    for (const key of [first, second]) expect(product.output()).not.toContain(key);
+  });
+
   test('columns of a model are connected by dragging one on another, and by keyboard', async () => {
     await open('models/flights');
     const column = (name: string) =>

@@ -243,6 +243,74 @@ describe('the reports and alerts of all users', () => {
   });
 });
 
+describe('keys', () => {
+  const make = JSON.stringify({ dataApp: 'flights', name: 'backend' });
+  const rotate = JSON.stringify({ dataApp: null, name: 'known', graceSeconds: 3600 });
+  const paths = [
+    ['/studio/keys', make, 'key-create', 'backend'],
+    ['/studio/keys/rotate', rotate, 'key-rotate', 'known'],
+  ] as const;
+  const secret = 'the-new-key';
+  const withKeys = (auditFails = () => false) =>
+    startStudioServer({ now: () => new Date(nowMs) }, null, operations, {
+      auditFails,
+      dispatch: async () => ({
+        ...{ status: 200, headers: {}, contentType: 'application/json', operation: 'any' },
+        body: { key: secret },
+      }),
+    });
+
+  test.each(studioRoles)('are made and rotated for %s only if that is the owner', async (role) => {
+    const headers = await server.as(personWith([role]));
+    for (const [path, body] of paths) {
+      server.dispatched.length = 0;
+      expect([path, (await ask(headers, 'POST', path, body)).status]).toEqual([path, role === 'owner' ? 200 : 403]);
+      expect(server.dispatched.length).toBe(role === 'owner' ? 1 : 0);
+    }
+  });
+
+  test('are in one answer, and the audit names them before, without the key', async () => {
+    const other = await withKeys();
+    const headers = await other.as(personWith(['owner']));
+    for (const [path, body, command, key] of paths) {
+      other.audited.length = 0;
+      const answer = await fetch(`${other.url}${path}`, { method: 'POST', headers, body });
+      expect(await answer.json()).toEqual({ key: secret });
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(other.audited).toMatchObject([{ kind: 'admin', code: 'OK', detail: { command, key, step: 'asked' } }]);
+      expect(JSON.stringify(other.audited)).not.toContain(secret);
+    }
+    expect(other.dispatched.at(-1)).toMatchObject({
+      ...{ path: '/api/v2/service-token/rotate', caller: { kind: 'serviceToken', tokenId: 'of-known' } },
+    });
+    other.close();
+  });
+
+  test('are not made if the audit cannot name them', async () => {
+    let isFull = false;
+    const other = await withKeys(() => isFull);
+    const headers = await other.as(personWith(['owner']));
+    isFull = true;
+    for (const [path, body] of paths) {
+      expect((await fetch(`${other.url}${path}`, { method: 'POST', headers, body })).status).toBe(500);
+    }
+    expect(other.dispatched).toEqual([]);
+    other.close();
+  });
+
+  test.each([
+    ['/studio/keys', '{}', 400],
+    ['/studio/keys', '{"dataApp":null,"name":""}', 400],
+    ['/studio/keys/rotate', '{"dataApp":null,"name":"known"}', 400],
+    ['/studio/keys/rotate', '{"dataApp":null,"name":"known","graceSeconds":99999999}', 400],
+    ['/studio/keys/rotate', '{"dataApp":null,"name":"other","graceSeconds":0}', 404],
+  ])('refuse %s with %s', async (path, body, status) => {
+    server.dispatched.length = 0;
+    expect((await ask(await server.as(personWith(['owner'])), 'POST', path, body)).status).toBe(status);
+    expect(server.dispatched).toEqual([]);
+  });
+});
+
 describe('the search', () => {
   type Group = {
     readonly kind: string;
@@ -336,6 +404,8 @@ describe('a session', () => {
       ['GET', '/studio/query-log/1/plan'],
       ['GET', '/studio/schedule-list'],
       ['PUT', '/studio/schedule-list/x'],
+      ['POST', '/studio/keys'],
+      ['POST', '/studio/keys/rotate'],
       ['GET', '/studio/uploads'],
       ['POST', '/studio/uploads'],
       ['PUT', '/studio/uploads'],
@@ -362,6 +432,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
       expect((await ask(other, 'PUT', '/studio/schedule-list/x')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/keys', '{"dataApp":null,"name":"a"}')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);
       expect(server.dispatched).toEqual([]);
     }

@@ -281,6 +281,7 @@ export const startStudioServer = async (
     ...process,
     schedules,
     search: createSearch({ store: someFinds(searched), work, schedules, dataAppId, now: clock.now }),
+    findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),
   });

@@ -55,6 +55,10 @@ export type Api = {
   /** The reports and alerts of all users. */
   readonly schedules: <T>(signal?: AbortSignal) => Promise<T>;
   readonly pauseSchedule: (id: string, isPaused: boolean) => Promise<void>;
+  /** Makes a key. Only this answer has it. `dataApp` null: a service token. */
+  readonly createKey: (input: { dataApp: string | null; name: string }) => Promise<string>;
+  /** Replaces a key by a new one of the same name. The old one works for `graceSeconds` more. */
+  readonly rotateKey: (input: { dataApp: string | null; name: string; graceSeconds: number }) => Promise<string>;
   /** Whether files may be uploaded, and which sources were. */
   readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
@@ -167,6 +171,8 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     pauseSchedule: async (id, isPaused) => {
       await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
     },
+    createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
+    rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
     uploads: async <T>(signal?: AbortSignal) =>
       dataOf(await ask('/studio/uploads', { ...(signal ? { signal } : {}) })) as T,
     logOut: async (everywhere = false) => {

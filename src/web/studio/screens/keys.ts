@@ -1,5 +1,8 @@
-/** API keys and service tokens: which there are, and their revocation. Keys are made by command, never in a browser. */
-import { html, type TemplateResult } from 'lit';
+/**
+ * API keys and service tokens: which there are, how owners make, rotate and revoke them. A new key is shown once, and kept
+ * nowhere in the page.
+ */
+import { html, nothing, render, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
@@ -13,8 +16,37 @@ type Key = {
 };
 type Row = Key & { readonly dataApp: string | null };
 
-class KeysScreen extends Screen<readonly Row[]> {
-  protected override async load(signal: AbortSignal): Promise<readonly Row[]> {
+type Data = { readonly rows: readonly Row[]; readonly apps: readonly string[] };
+
+const graces = [
+  { seconds: 0, text: 'no longer' },
+  { seconds: 3_600, text: 'an hour' },
+  { seconds: 86_400, text: 'a day' },
+  { seconds: 604_800, text: 'a week' },
+  { seconds: 2_592_000, text: 'thirty days' },
+] as const;
+
+/** Asks for what the form holds. Null: it was cancelled. */
+const filled = async (title: string, fields: TemplateResult, verb: string): Promise<FormData | null> => {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-label', title);
+  render(
+    html`<form method="dialog" class="form"><h2>${title}</h2>${fields}
+      <div class="buttons">${verb === 'Close' ? nothing : html`<button type="button" class="quiet" @click=${() => dialog.close('')}>Cancel</button>`}
+        <button value="done">${verb}</button></div></form>`,
+    dialog,
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
+  const form = dialog.querySelector('form');
+  const answer = dialog.returnValue === 'done' && form !== null ? new FormData(form) : null;
+  dialog.remove();
+  return answer;
+};
+
+class KeysScreen extends Screen<Data> {
+  protected override async load(signal: AbortSignal): Promise<Data> {
     const [apps, tokens] = await Promise.all([
       this.api.call<{ data: readonly { name: string }[] }>('GET', 'data-app', { signal }),
       this.api.call<{ data: readonly Key[] }>('GET', 'service-token', { signal }),
@@ -26,27 +58,71 @@ class KeysScreen extends Screen<readonly Row[]> {
         return data.map((key): Row => ({ ...key, dataApp }));
       }),
     );
-    return [...keys.flat(), ...tokens.data.map((token): Row => ({ ...token, dataApp: null }))];
+    const rows = [...keys.flat(), ...tokens.data.map((token): Row => ({ ...token, dataApp: null }))];
+    return { rows, apps: apps.data.map(({ name }) => name) };
   }
 
-  protected override content(rows: readonly Row[]): TemplateResult {
-    const mayRevoke = hasRole(this.api.session, 'owner');
-    return html`<div class="head"><h1>Keys</h1><p>Make and rotate keys with <code>guestlist keys</code>: a key is never shown in a browser.</p></div>
+  protected override content({ rows, apps }: Data): TemplateResult {
+    const isOwner = hasRole(this.api.session, 'owner');
+    return html`<div class="head"><h1>Keys</h1><p>Programs use them. A key is shown once, when it is made; only its hash is stored.</p></div>
       ${list({
-        name: 'keys',
-        rows,
-        filters,
-        columns: [...columns, ...(mayRevoke ? [this.#revoking] : [])],
-        query: this.place.query,
+        ...{ name: 'keys', rows, filters, query: this.place.query },
+        columns: [...columns, ...(isOwner ? [this.#actions] : [])],
         empty: html`<h2>No keys</h2>`,
+        actions: isOwner
+          ? html`<button type="button" ?disabled=${this.isBusy} @click=${() => void this.#create(apps)}>New key</button>`
+          : undefined,
       })}`;
   }
 
-  readonly #revoking: Column<Row> = {
+  readonly #actions: Column<Row> = {
     title: 'Action',
     of: (row) =>
-      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(row)}>Revoke ${row.name}</button>`,
+      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#rotate(row)}>Rotate<span class="sr"> ${row.name}</span></button>
+        <button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(row)}>Revoke<span class="sr"> ${row.name}</span></button>`,
+    text: () => '',
   };
+
+  async #create(apps: readonly string[]): Promise<void> {
+    const form = await filled(
+      'New key',
+      html`<label>For <select name="dataApp">${apps.map((app) => html`<option value=${app}>${app}: an API key of this data app</option>`)}
+          <option value="">the organization: a service token</option></select></label>
+        <label>Name <input name="name" required maxlength="255" autocomplete="off" /></label>`,
+      'Make the key',
+    );
+    const [dataApp, name] = [form?.get('dataApp'), form?.get('name')];
+    if (form === null || typeof name !== 'string') return;
+    await this.#show(name, () => this.api.createKey({ dataApp: dataApp === '' ? null : String(dataApp), name }));
+  }
+
+  async #rotate({ name, dataApp }: Row): Promise<void> {
+    const form = await filled(
+      `Rotate ${name}`,
+      html`<p>A new key gets this name. Give it to the programs that use the old one before that ends. An old one that the configuration names stays ended after a restart.</p>
+        <label>The old key works for <select name="grace">${graces.map(({ seconds, text }) => html`<option value=${seconds} ?selected=${seconds === 86_400}>${text}</option>`)}</select></label>`,
+      'Rotate',
+    );
+    if (form === null) return;
+    const graceSeconds = Number(form.get('grace'));
+    await this.#show(name, () => this.api.rotateKey({ dataApp, name, graceSeconds }));
+  }
+
+  /** Shows the new key in a dialog, which is gone when it is closed. */
+  async #show(name: string, make: () => Promise<string>): Promise<void> {
+    await this.act(async () => {
+      const key = await make();
+      const copy = (): void => void navigator.clipboard.writeText(key);
+      await filled(
+        `The key ${name}`,
+        html`<p>Copy it now: it cannot be shown again.</p>
+          <pre tabindex="0" class="wrapped"><code>${key}</code></pre>
+          <div class="buttons"><button type="button" class="quiet" @click=${copy}>Copy</button></div>`,
+        'Close',
+      );
+      return `${name} has a new key.`;
+    });
+  }
 
   async #revoke({ name, dataApp }: Row): Promise<void> {
     if (
