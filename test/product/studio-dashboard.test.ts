@@ -297,8 +297,14 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await open(ann, 'routes?tab=propose');
     await page.getByRole('checkbox', { name: 'main.flights' }).waitFor();
     await page.getByRole('button', { name: 'Propose cards' }).click();
-    const rows = page.getByRole('row').filter({ has: page.getByText('answered', { exact: true }) });
+    const cards = page.getByRole('list', { name: 'Proposed cards' }).getByRole('listitem');
+    const rows = cards.filter({ has: page.getByText('answered', { exact: true }) });
     await rows.nth(2).waitFor();
+    await expect
+      .poll(() => page.locator('studio-card-preview guestlist-card section[aria-busy="false"]').count(), {
+        timeout: 60_000,
+      })
+      .toBeGreaterThan(2);
     await shoot(ann, 'propose');
     expect(await violations(ann)).toEqual([]);
     expect(await contentOf('routes')).toEqual(before);

@@ -1,14 +1,21 @@
 /** Cards that the server proposes from the tables of the model: shown, tried as a tenant would read them, and chosen before they are saved. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import type { GuestMetric } from '../../../domain/guest/view.js';
+import type { MetricAnswer } from '../../../domain/query/engine.js';
+import { viewOf } from '../../editor/preview.js';
 import type { Api } from '../base/api.js';
 import type { Clip } from '../base/clip.js';
 import type { TemplateData, TemplateMetric, Tried } from '../base/content.js';
 import { badge } from '../base/kit.js';
 import type { ModelColumn } from '../base/model-columns.js';
 import { textOf } from '../base/screen.js';
+import type { AskRows } from './card-preview.js';
 
 /** Runs metrics for a tenant. Null: no tenant was chosen who has a copy. */
 export type TryAll = ((data: TemplateData) => Promise<readonly Tried[]>) | null;
+
+/** Asks for the rows of a definition; `asked` is what a card asks with: its order and limit. */
+export type AskAuthored = (definition: object, asked: object, signal: AbortSignal) => Promise<MetricAnswer>;
 
 type Proposal = { readonly data: TemplateData; readonly tried: readonly Tried[] };
 
@@ -20,6 +27,7 @@ export class Propose extends LitElement {
     datamart: {},
     columns: { attribute: false },
     tryAll: { attribute: false },
+    askRows: { attribute: false },
     tenant: {},
     proposal: { state: true },
     left: { state: true },
@@ -37,6 +45,11 @@ export class Propose extends LitElement {
   declare left: ReadonlySet<string>;
   declare problem: string;
   declare isBusy: boolean;
+  /** Asks for rows as the chosen user reads them. Null: nobody was chosen who has a copy. */
+  declare askRows: AskAuthored | null;
+  /** The cards as they are drawn: the same objects at each render, so that each asks once. */
+  readonly #drawings = new Map<string, { readonly metric: GuestMetric; readonly ask: AskRows }>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor() {
     super();
@@ -45,6 +58,7 @@ export class Propose extends LitElement {
     this.isBusy = false;
     this.tenant = null;
     this.tryAll = null;
+    this.askRows = null;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -83,6 +97,7 @@ export class Propose extends LitElement {
       const tried = this.tryAll === null || data.metrics.length === 0 ? [] : await this.tryAll(data);
       const isUseless = ({ outcome, measured }: Tried): boolean => outcome === 'failed' || measured?.isEmpty === true;
       this.left = new Set(tried.filter(isUseless).map(({ metricId }) => cardKey(metricId)));
+      this.#drawings.clear();
       this.proposal = { data, tried };
     } catch (error) {
       this.problem = textOf(error);
@@ -99,19 +114,40 @@ export class Propose extends LitElement {
     const outcomeOf = ({ metricId }: TemplateMetric) => tried.find((one) => one.metricId === metricId);
     return html`<section class="card"><h2>Proposed</h2>
       ${this.tenant === null ? html`<p class="soft">Choose a user with “View as” who has this dashboard, and propose again: then each card is tried with that tenant’s rows.</p>` : html`<p class="soft">Tried with the rows of ${this.tenant}.</p>`}
-      <div class="table" tabindex="0" role="group" aria-label="Proposed cards"><table>
-        <thead><tr><th scope="col">Add</th><th scope="col">Card</th><th scope="col">Chart</th><th scope="col">Outcome</th></tr></thead>
-        <tbody>${metrics.map(
-          (metric) => html`<tr>
-            <td>${this.#box(cardKey(metric.metricId), `Add ${metric.name}`)}</td>
-            <td>${metric.name}</td><td>${metric.definition.chart.type}</td><td>${outcomeText(outcomeOf(metric))}</td>
-          </tr>`,
-        )}</tbody>
-      </table></div>
+      <ul class="proposals" aria-label="Proposed cards">${metrics.map(
+        (metric) => html`<li class="proposal">
+          <label class="inline">${this.#box(cardKey(metric.metricId), `Add ${metric.name}`)} Add ${outcomeText(outcomeOf(metric))}</label>
+          ${this.#drawn(metric, outcomeOf(metric))}
+        </li>`,
+      )}</ul>
       ${filters.length === 0 ? nothing : html`<p>Filters: ${filters.map(({ name }) => html`<label class="inline">${this.#box(filterKey(name), `Add the filter ${name}`)} ${name}</label> `)}</p>`}
       ${pictureOf(data, cards)}
       <div class="buttons"><button type="button" ?disabled=${cards.length === 0} @click=${() => this.#add(data)}>Add ${cards.length === 1 ? 'the card' : `${cards.length} cards`}</button></div>
     </section>`;
+  }
+
+  /** The chart with the rows of the chosen tenant. Only the name where nobody was chosen, or there is nothing to draw. */
+  #drawn({ metricId, name, definition }: TemplateMetric, tried: Tried | undefined): TemplateResult {
+    if (this.askRows === null || tried?.outcome !== 'answered' || definition.kind !== 'visual')
+      return html`<p>${name}: ${definition.chart.type}</p>`;
+    void import('./card-preview.js');
+    const { chart, dimensions = [], measures = [], calculations = [], comparison = null } = definition;
+    const own = this.#drawings.get(metricId) ?? {
+      metric: { ...viewOf({ chart, dimensions, measures, calculations, comparison }, name), metricId },
+      ask: this.#inTurn(this.askRows, definition),
+    };
+    this.#drawings.set(metricId, own);
+    return html`<studio-card-preview .metric=${own.metric} .ask=${own.ask}></studio-card-preview>`;
+  }
+
+  /** One question after the other: proposals must not take the places of the tenant's users. */
+  #inTurn(ask: AskAuthored, definition: object): AskRows {
+    return (asked, signal) => {
+      const { sort, limit, offset } = asked as Readonly<Record<string, unknown>>;
+      const mine = this.#last.then(() => ask(definition, { sort, limit, offset }, signal));
+      this.#last = mine.catch(() => undefined);
+      return mine;
+    };
   }
 
   #box(key: string, label: string): TemplateResult {

@@ -48,7 +48,7 @@ import {
 } from '../base/viewer.js';
 import type { Arrange, Arranged, Cut, IsChosen, PastedText } from '../parts/arrange.js';
 import { askMerge } from '../parts/merge-dialog.js';
-import type { TryAll } from '../parts/propose.js';
+import type { AskAuthored, TryAll } from '../parts/propose.js';
 import type { RunSql, SqlMetric } from '../parts/sql-metric.js';
 import type { FilterChange } from '../parts/template-filters.js';
 
@@ -493,8 +493,19 @@ class DashboardScreen extends Screen<Data> {
         `${inNumbers(detail)} added.`,
         (now) => withClip(now, detail, missingFilters(now, detail), newId).data,
       );
+    const askRows: AskAuthored | null =
+      copy === undefined || seen === undefined || !('view' in seen)
+        ? null
+        : (definition, asked, signal) =>
+            askAuthored(
+              this.api,
+              seen.view,
+              { ...asked, definition, dashboardId: copy },
+              signal,
+              () => void this.#renew(),
+            );
     void import('../parts/propose.js');
-    return html`<studio-propose .api=${this.api} datamart=${datamart} .columns=${columns} .tryAll=${tryAll}
+    return html`<studio-propose .askRows=${askRows} .api=${this.api} datamart=${datamart} .columns=${columns} .tryAll=${tryAll}
       .tenant=${copy === undefined ? null : (seen?.viewer.clientId ?? null)} @add-proposed=${add}></studio-propose>`;
   }
 
