@@ -6,7 +6,7 @@ import { textOf } from '../base/screen.js';
 import { askAs, nameOf, openView, readViewer, type Viewer } from '../base/viewer.js';
 import { rowsTable } from './rows-table.js';
 
-type Field = { readonly columnName: string; readonly label: string };
+type Field = { readonly columnName: string; readonly label: string; readonly isMeasure: boolean };
 type FieldTable = { readonly schemaName: string; readonly tableName: string; readonly fields: readonly Field[] };
 type Row = Readonly<Record<string, unknown>>;
 type Sample = { readonly viewer: Viewer; readonly fields: readonly Field[]; readonly rows: readonly Row[] };
@@ -81,7 +81,8 @@ export class SampleRows extends LitElement {
     const table = data.tables.find(({ schemaName, tableName }) => `${schemaName}.${tableName}` === this.table);
     if (table === undefined)
       throw new Error(`${nameOf(viewer)} may read no column of ${this.table} on “${dashboard.name}”.`);
-    const fields = table.fields.slice(0, most.columns);
+    // A measure of the model has no value of a single row.
+    const fields = table.fields.filter(({ isMeasure }) => !isMeasure).slice(0, most.columns);
     const asked = { dashboardId: dashboard.id, limit: most.rows, definition: definitionOf(table, fields) };
     const { rows } = await askAuthored(this.api, view, asked, new AbortController().signal, () => {});
     return { viewer, fields, rows };
