@@ -43,7 +43,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
           `INSERT INTO sales SELECT 1000 + range, '${org}', ['s1', 's2', 's3'][1 + range % 3] FROM range(${3 + index})`,
       ),
     );
-  }, 60_000);
+  }, 120_000);
   afterAll(() => reporting.close());
   beforeEach(() => {
     run += 1;
@@ -74,7 +74,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
         ]);
         return Object.fromEntries(named);
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 40_000, interval: 50 },
     );
   const send = async (scheduleId: string): Promise<Readonly<Record<string, string>>> => {
     await ask('POST', '/send', { scheduleId });
@@ -178,7 +178,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
             const found = (await history(id)).filter(({ clientId }) => [one, two].includes(clientId));
             expect(found.map(({ reason }) => reason)).toEqual(['mail-refused', 'mail-refused']);
           },
-          { timeout: 15_000, interval: 50 },
+          { timeout: 40_000, interval: 50 },
         );
         await end(started, one);
         reporting.mailbox.behave('take');
@@ -217,7 +217,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     expect(listed?.last.counts).toMatchObject({ sent: 2, skipped: expect.any(Number) });
     await ask('DELETE', '', { scheduleId: id });
     expect(await reporting.rowsOf(id)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test('end for one user of one tenant by the link of its message, and not for the same name elsewhere', async () => {
     const { started, one, two } = await openTwo();
@@ -232,7 +232,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
       new Date(reporting.service.deps.clock.now().getTime() - 60_000),
     );
     await vi.waitFor(() => expect(Object.keys(inboxes())).toContain(`${ann()}.${two}@customer.example`), {
-      timeout: 15_000,
+      timeout: 40_000,
     });
     await ended(id);
     expect(Object.keys(inboxes())).not.toContain(`${ann()}.${one}@customer.example`);
@@ -240,7 +240,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     await started.run('tenant-delete', { clientId: one });
     expect(await reporting.service.dumpAll()).not.toContain(one);
     await ask('DELETE', '', { scheduleId: id });
-  }, 60_000);
+  }, 120_000);
 
   test('hold the chosen metrics of the template with the filters that the host set', async () => {
     const { one, users } = await openTwo();
@@ -251,7 +251,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     expect(inboxes()[`${ann()}.${one}@customer.example`]).toEqual([filtered]);
     expect(filtered).not.toBe(whole);
     await ask('DELETE', '', { scheduleId: id });
-  }, 60_000);
+  }, 120_000);
 
   test('go to nobody while paused, and to nobody whose embed does not allow reports', async () => {
     const { one, two } = await openTwo({}, { templates: { delays: { name: 'Delays' } } });
@@ -262,7 +262,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     expect(reporting.mailbox.received).toEqual([]);
     expect(await ask('GET', '', { scheduleId: id })).toMatchObject([{ isPaused: true, nextAt: null }]);
     await ask('DELETE', '', { scheduleId: id });
-  }, 60_000);
+  }, 120_000);
 
   test('are of one data app: another one’s key makes none, and is told no user', async () => {
     const { one } = await openTwo();
@@ -286,9 +286,9 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     await service.store.deliveries.insert(theirs, [due], service.deps.clock.now());
     await vi.waitFor(
       async () => expect(await service.store.deliveries.list(theirs.id, 9)).toMatchObject([{ reason: 'no-right' }]),
-      { timeout: 15_000, interval: 50 },
+      { timeout: 40_000, interval: 50 },
     );
     expect(Object.keys(inboxes())).not.toContain(`${ann()}.${one}@customer.example`);
     await ask('DELETE', '', { scheduleId: id });
-  }, 60_000);
+  }, 120_000);
 });
