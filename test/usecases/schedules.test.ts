@@ -417,6 +417,21 @@ test('what goes to a channel has no recipients', async () => {
   await deleteGuestSchedule(deps())(ann, { dashboardId, scheduleId });
 });
 
+test('whether an alert to others can be sent again does not depend on what others were told', async () => {
+  audience = everyone;
+  const ann = await guest('ann');
+  const { id: scheduleId } = await createAlert(ann, { recipients: { ...none, users: ['bob'] } });
+  const named = { dashboardId, scheduleId };
+  const now = deps().clock.now();
+  const sendAfter = (seconds: number) =>
+    sendGuestSchedule({ ...deps(), clock: { now: () => new Date(now.getTime() + seconds * 1000) } })(ann, named);
+  await sendAfter(0);
+  await refusedWith('sendGuestSchedule INVALID_REQUEST_BODY', sendAfter(59));
+  expect(await world.store.deliveries.hasOpen(scheduleId)).toBe(true);
+  expect(await sendAfter(61)).toEqual({ id: expect.any(String) });
+  await deleteGuestSchedule(deps())(ann, named);
+});
+
 test('a schedule whose maker may no longer send to others can still be paused and deleted by its maker', async () => {
   audience = everyone;
   const ann = await guest('ann');
