@@ -11,6 +11,7 @@ import { runPolicy } from '../../src/cli/policy.js';
 import { relationship, sharedTables, table } from '../../src/contract/datamart-fields.js';
 import { createDatasource } from '../../src/contract/datasources.js';
 import { chart } from '../../src/contract/metric-parts.js';
+import { createTemplateSchedule } from '../../src/contract/template-schedules.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { decodeTheme } from '../../src/theme/design-tokens.js';
@@ -122,6 +123,7 @@ const schemas = {
   numbers: chart.partial(),
   lines: chart.partial(),
   rules: chart.partial(),
+  recurrence: createTemplateSchedule.input,
   brand: z.unknown().refine((given) => decodeTheme(given).faults.length === 0),
 };
 
