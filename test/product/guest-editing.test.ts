@@ -280,10 +280,15 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
   test('columns that the model hides appear neither in the page nor in an answer, and no definition may use them', async () => {
     const { serviceToken } = product.credentials;
     const path = `${product.url}/api/v2/data-app/datamarts`;
-    const { body } = await get<{ data: readonly StoredModel[] }>(path, serviceToken);
-    const model = body.data.find(({ name }) => name === 'flights');
-    if (model === undefined) throw new Error('the demo has no model');
-    const write = async (changed: StoredModel) => {
+    const read = async (): Promise<StoredModel> => {
+      const { body } = await get<{ data: readonly StoredModel[] }>(path, serviceToken);
+      const found = body.data.find(({ name }) => name === 'flights');
+      if (found === undefined) throw new Error('the demo has no model');
+      return found;
+    };
+    const model = await read();
+    const write = async (given: StoredModel) => {
+      const changed = { ...given, updatedAt: (await read()).updatedAt };
       const headers = { authorization: `Bearer ${serviceToken}`, 'content-type': 'application/json' };
       const answer = await request(path, { method: 'PUT', headers, body: JSON.stringify(changeOf(changed)) });
       expect(answer.status, answer.text).toBe(200);
