@@ -69,6 +69,8 @@ const timeless = filesOf(['cli', 'engine', 'isolation', 'store', 'web']);
 const clocked = ['test/gateway/limits.test.ts'];
 /** By themselves: what is imported while they set the clock keeps that clock's Date. */
 const spec = ['test/spec/**/*.test.ts'];
+/** These start processes of their own, and change nothing in this one. */
+const spawning = filesOf(['product']);
 const own = ['test/**/*.test.ts'];
 
 export default defineConfig({
@@ -87,7 +89,11 @@ export default defineConfig({
           { extends: true, test: { name: 'spec', include: spec, exclude: long, isolate: false } },
           { extends: true, test: { name: 'shared', include: shared, exclude: [...long, ...clocked], isolate: false } },
           { extends: true, test: { name: 'timeless', include: timeless, exclude: long, isolate: false } },
-          { extends: true, test: { name: 'own', include: own, exclude: [...long, ...shared, ...timeless, ...spec] } },
+          {
+            extends: true,
+            test: { name: 'own', include: own, exclude: [...long, ...shared, ...timeless, ...spec, ...spawning] },
+          },
+          { extends: true, test: { name: 'spawning', include: spawning, exclude: long, isolate: false } },
           { extends: true, test: { name: 'clocked', include: clocked } },
         ],
   },
