@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     const { url, studioLink } = mailing.product;
     if (cookies !== undefined) await page.context().addCookies(cookies);
     await page.goto(cookies === undefined ? (studioLink ?? '') : `${url}/studio`);
-    await page.getByRole('link', { name: 'Tenants' }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Tenants' }).waitFor();
     cookies ??= await page.context().cookies();
   };
   const press = (dialog: Locator, name: string) => dialog.getByRole('button', { name, exact: true }).click();
@@ -305,7 +305,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);
       await enterStudio(page);
-      await page.getByRole('link', { name: 'Tenants' }).click();
+      await page.getByRole('navigation').getByRole('link', { name: 'Tenants' }).click();
       await page.getByRole('link', { name: 'LAX', exact: true }).click();
       await page.getByRole('link', { name: 'Reports and alerts of its users' }).click();
       await page.getByRole('row', { name: /Of Oscar/ }).waitFor();
