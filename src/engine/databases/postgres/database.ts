@@ -146,19 +146,18 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
   });
   // An unhandled error event would end the process.
   client.on('error', lost);
-  const start = performance.now();
   try {
     await client.connect();
   } catch (cause) {
-    throw withCode(cause, performance.now() - start >= connectTimeoutMs);
+    throw withCode(cause);
   }
   return createServer(client);
 };
 
-/** Two of the driver's own errors have no code: a timeout, and a server without encryption. */
-const withCode = (cause: unknown, isLate: boolean): unknown => {
+/** The driver's errors without a code: both of its texts for a failed encryption name SSL, the others say that the server is away. */
+const withCode = (cause: unknown): unknown => {
   if (!(cause instanceof Error) || 'code' in cause) return cause;
-  return Object.assign(cause, { code: isLate ? 'ETIMEDOUT' : 'ERR_TLS_REFUSED' });
+  return Object.assign(cause, { code: cause.message.includes('SSL') ? 'ERR_TLS_REFUSED' : 'ETIMEDOUT' });
 };
 
 /** The key of a connection from the server. Who has it may cancel the connection's statement. */
