@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ export const epoch = new Date(Date.UTC(2024, 0, 1));
 
 /** The signal of a caller that never disconnects. */
 export const stays = new AbortController().signal;
+setMaxListeners(0, stays);
 
 export const tableRef = (tableName: string): TableRef => ({ schemaName: 'main', tableName });
 
