@@ -8,7 +8,14 @@ import { createProvision } from '../../src/gateway/provision/provision.js';
 import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createBringToPublished } from '../../src/gateway/rollout/published.js';
 import { createRollouts, type StartRollout } from '../../src/gateway/rollout/rollout.js';
-import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
+import {
+  type Board,
+  openBoard,
+  openRolloutHouse,
+  type RolloutHouse,
+  secondEdition,
+  withMetric,
+} from './rollout-fixture.js';
 
 let house: RolloutHouse;
 beforeAll(async () => {
@@ -119,6 +126,9 @@ it('is the new one for a copy that is completed just after the roll-out ended', 
   await signUp(board, 'new', { record });
   expect(await namesOf(board, 'new')).toEqual(second);
   expect(await plan(board)).toEqual({ new: 'up-to-date' });
+  // The version that is noted for the copy is the new one too: with the one before, the copy would count as edited.
+  await board.publish((content) => withMetric(content, 'count', { name: 'All' }));
+  expect(await plan(board)).toEqual({ new: 'behind' });
 });
 
 it('is the published one for a copy whose making was interrupted', async () => {
