@@ -1,6 +1,6 @@
 /** Lowers the priority of the browser, so that a drawing takes no processor time that interactive queries need. Linux only. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import type { Browser } from 'playwright-core';
 
 const isGone = (error: unknown): boolean =>
@@ -16,20 +16,25 @@ const unlessGone = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> =
   }
 };
 
-/** On Linux, a priority is one of a thread. Threads and processes that start later inherit it. */
-const lowerThreads = async (pid: number, niceness: number): Promise<readonly number[]> => {
-  const threads = await unlessGone(() => readdir(`/proc/${pid}/task`), []);
-  const children: number[] = [];
-  for (const thread of threads) {
-    await unlessGone(async () => setPriority(Number(thread), niceness), undefined);
-    const text = await unlessGone(() => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1'), '');
-    children.push(...text.split(' ').filter(Boolean).map(Number));
-  }
-  return children;
+/** Whether the thread was not lowered before. */
+const lower = (thread: number, niceness: number): boolean => {
+  if (getPriority(thread) >= niceness) return false;
+  setPriority(thread, niceness);
+  return true;
 };
 
-const lowerTree = async (pid: number, niceness: number): Promise<void> => {
-  for (const child of await lowerThreads(pid, niceness)) await lowerTree(child, niceness);
+/**
+ * On Linux, a priority is one of a thread. Threads and processes that start later inherit it. Answers how many threads
+ * of the process and of those below it were not lowered before.
+ */
+const lowerTree = async (pid: number, niceness: number): Promise<number> => {
+  let lowered = 0;
+  for (const thread of await unlessGone(() => readdir(`/proc/${pid}/task`), [])) {
+    if (await unlessGone(async () => lower(Number(thread), niceness), false)) lowered += 1;
+    const children = await unlessGone(() => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1'), '');
+    for (const child of children.split(' ').filter(Boolean)) lowered += await lowerTree(Number(child), niceness);
+  }
+  return lowered;
 };
 
 /**
@@ -44,5 +49,7 @@ export const lowerPriority = async (browser: Browser, niceness: number): Promise
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
   if (pid === undefined) throw new Error('the browser does not name its process');
   await unlessGone(() => writeFile(`/proc/${pid}/autogroup`, String(niceness), { flag: 'r+' }), undefined);
-  await lowerTree(pid, niceness);
+  // What a thread starts just before it is lowered has the old priority, and the kernel's list may miss a new child. So
+  // the tree is walked until two walks in a row find nothing.
+  for (let quiet = 0; quiet < 2; ) quiet = (await lowerTree(pid, niceness)) === 0 ? quiet + 1 : 0;
 };
