@@ -86,8 +86,19 @@ export const updateDatamart = operation({
       .optional()
       .describe('The `updatedAt` that you had read. If the datamart was changed since, nothing is written.'),
   }),
-  output: z.object({ id: z.string(), warnings: tenancyWarnings }),
-  encode: (written: Written) => ({ id: written.datamart.name, ...writeWarnings(written) }),
+  output: z.object({
+    id: z.string(),
+    updatedAt: z
+      .string()
+      .optional()
+      .describe('The new version, for `expectedUpdatedAt` of your next change. Only if the request has that field.'),
+    warnings: tenancyWarnings,
+  }),
+  encode: ({ isVersioned, ...written }: Written & { readonly isVersioned: boolean }) => ({
+    id: written.datamart.name,
+    ...(isVersioned ? { updatedAt: written.datamart.updatedAt.toISOString() } : {}),
+    ...writeWarnings(written),
+  }),
   errors: {
     AUTHENTICATION_ERROR: 401,
     INVALID_DATAMART: 400,

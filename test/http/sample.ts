@@ -351,7 +351,11 @@ export const sampleHandlers: Handlers = {
     expandDetails,
   }),
   createDatamart: async (_, { name }) => ({ datamart: { ...datamart, name }, warnings: [] }),
-  updateDatamart: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, warnings: [] }),
+  updateDatamart: async (_, { datamartName }) => ({
+    datamart: { ...datamart, name: datamartName },
+    warnings: [],
+    isVersioned: false,
+  }),
   listDatamartColumns: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   getDatamartTenancy: async (_, { datamartName }) => ({ datamart: { ...datamart, name: datamartName }, tables: [] }),
   deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),

@@ -824,8 +824,19 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     expect(await page.locator('.columns tbody tr').count()).toBe(1);
     await shoot('model-edit');
     expect(await violations()).toEqual([]);
+    // Once, the words do not arrive: the tables are saved, what is typed stays, and saving again sends the words only.
+    await page.route('**/semantic-layer', (route) => route.abort());
+    await page.getByRole('button', { name: 'Save the model' }).click();
+    await page.getByText('Tables, columns and relationships are saved.').waitFor();
+    await shoot('model-words-failed');
+    await page.unroute('**/semantic-layer');
+    const written: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET' && request.url().includes('/datamarts')) written.push(request.url());
+    });
     await page.getByRole('button', { name: 'Save the model' }).click();
     await page.getByText('The model is saved.').waitFor();
+    expect(written).toEqual([expect.stringContaining('/semantic-layer')]);
     await page.getByLabel('Search tables and columns').fill('way');
     expect(await page.getByLabel('Label of main.flights.distance').inputValue()).toBe('Miles');
     await page.getByLabel('Search tables and columns').fill('');

@@ -112,8 +112,9 @@ describe('checkDatamartExpression', () => {
 test('expectedUpdatedAt: a change after the version that was read is refused with 409, and writes nothing', async () => {
   const { name, update, read } = await create();
   const { updatedAt } = await read();
-  await update({ relationships: [], expectedUpdatedAt: updatedAt });
+  const written = await update({ relationships: [], expectedUpdatedAt: updatedAt });
   const now = await read();
+  expect(written).toEqual({ id: name, updatedAt: now.updatedAt });
   const stale = { datamartName: name, sharedTables: [], expectedUpdatedAt: updatedAt };
   const message = await refused('updateDatamart DATAMART_CHANGED', house, stale);
   expect(message).toContain(now.updatedAt);

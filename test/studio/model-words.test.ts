@@ -25,7 +25,7 @@ import {
 } from '../../src/web/studio/base/model-notes.js';
 import { describeScore, placeIn, placeQuery } from '../../src/web/studio/base/model-score.js';
 import { tenancyOf } from '../../src/web/studio/base/model-tenancy.js';
-import { saveModel } from '../../src/web/studio/base/save-model.js';
+import { asRead, PartlySaved, type Saved, saveModel } from '../../src/web/studio/base/save-model.js';
 import { column, model, table } from './models.js';
 
 const shop = model([
@@ -194,50 +194,108 @@ describe('how numbers are written', () => {
 
 describe('saving', () => {
   type Call = readonly [method: string, path: string, body: unknown];
-  const fake = (lastUpdated: string | null, refuse?: string) => {
+  /** A service. `refuse` is thrown by its next write, or by the next one to this path. */
+  const fake = (lastUpdated: string | null, ...refuse: readonly [failure?: Error | string, path?: string]) => {
     const calls: Call[] = [];
-    const call = async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
-      if (method === 'GET') return { data: { ...none, lastUpdated } };
-      calls.push([method, path.split('/').at(-1) ?? '', body]);
-      if (refuse !== undefined) throw new StudioError(refuse, 'no', 409);
-      return { warnings: [{ message: 'Red.' }] };
+    const state: { words: Notes; refuse: readonly [failure?: Error | string, path?: string] } = {
+      ...{ words: { ...none, lastUpdated }, refuse },
     };
-    return { api: { call } as unknown as Api, calls };
+    const call = async (method: string, path: string, { body }: { readonly body?: unknown } = {}) => {
+      if (method === 'GET') return { data: state.words };
+      const last = path.split('/').at(-1) ?? '';
+      calls.push([method, last, body]);
+      const [failure, at = last] = state.refuse;
+      if (failure === undefined || at !== last) return { updatedAt: 'v2', warnings: [{ message: 'Red.' }] };
+      throw typeof failure === 'string' ? new StudioError(failure, 'No.', 409) : failure;
+    };
+    return { api: { call } as unknown as Api, calls, state };
   };
-  const relabelled = withColumn({ ...shop, updatedAt: 'v1' }, 'main.orders', 'total', { label: 'Total' });
+  const shopV1 = { ...shop, updatedAt: 'v1' };
+  const relabelled = withColumn(shopV1, 'main.orders', 'total', { label: 'Total' });
+  const read = asRead({ model: shopV1, notes: { ...none, lastUpdated: 'w1' } });
+  const both: Described = { model: relabelled, notes: withFeedback(read.notes, 'Yes.') };
+  const tablesPut = ['PUT', 'datamarts', { datamartName: 'shop', expectedUpdatedAt: 'v1' }];
+  const wordsPut = ['PUT', 'semantic-layer', { datamartName: 'shop', expectedLastUpdated: 'w1', feedback: 'Yes.' }];
+
+  /** Saves, and returns what was saved when the words failed. */
+  const failed = async (api: Api, before: Saved, after: Described): Promise<PartlySaved> => {
+    const error = await saveModel(api, before, after).catch((thrown: unknown) => thrown);
+    if (!(error instanceof PartlySaved)) throw new Error('the save did not fail half-way', { cause: error });
+    return error;
+  };
 
   test('writes the model and its words, each over the version that was read', async () => {
     const { api, calls } = fake('w1');
-    const before = { model: shop, notes: { ...none, lastUpdated: 'w1' } };
-    const after = { model: relabelled, notes: withFeedback(before.notes, 'Yes.') };
-    expect(await saveModel(api, before, after)).toEqual(['Red.']);
-    expect(calls).toMatchObject([
-      ['PUT', 'datamarts', { datamartName: 'shop', expectedUpdatedAt: 'v1' }],
-      ['PUT', 'semantic-layer', { datamartName: 'shop', expectedLastUpdated: 'w1', feedback: 'Yes.' }],
-    ]);
+    expect(await saveModel(api, read, both)).toEqual(['Red.']);
+    expect(calls).toMatchObject([tablesPut, wordsPut]);
   });
 
   test('leaves alone the part that did not change, and creates words that there were none of', async () => {
     const { api, calls } = fake(null);
-    await saveModel(api, plain, { model: shop, notes: withFeedback(none, 'Yes.') });
+    await saveModel(api, asRead(plain), { model: shop, notes: withFeedback(none, 'Yes.') });
     expect(calls).toEqual([['POST', 'semantic-layer', { datamartName: 'shop', feedback: 'Yes.' }]]);
     calls.length = 0;
-    await saveModel(api, plain, { model: relabelled, notes: none });
+    await saveModel(api, asRead(plain), { model: relabelled, notes: none });
     expect(calls.map(([method, path]) => [method, path])).toEqual([['PUT', 'datamarts']]);
   });
 
   test('writes nothing if the words are not those that were read', async () => {
     const { api, calls } = fake('w2');
     const after = { model: relabelled, notes: withFeedback(none, 'Yes.') };
-    await expect(saveModel(api, plain, after)).rejects.toThrow('Somebody changed this model');
+    await expect(saveModel(api, asRead(plain), after)).rejects.toThrow(/^Somebody changed this model/);
     expect(calls).toEqual([]);
   });
 
   test('says that somebody was faster', async () => {
     const { api } = fake(null, 'DATAMART_CHANGED');
     const after = { model: relabelled, notes: none };
-    await expect(saveModel(api, plain, after)).rejects.toThrow('Somebody changed this model');
+    await expect(saveModel(api, asRead(plain), after)).rejects.toThrow(/^Somebody changed this model/);
     const { api: other } = fake(null, 'INVALID_REQUEST_BODY');
-    await expect(saveModel(other, plain, after)).rejects.toThrow('no');
+    await expect(saveModel(other, asRead(plain), after)).rejects.toThrow(/^No\.$/);
+  });
+
+  test('says that the tables are saved and the words are not, and then sends only the words', async () => {
+    const { api, calls, state } = fake('w1', 'DUPLICATE_SYNONYM', 'semantic-layer');
+    const { message, saved } = await failed(api, read, both);
+    expect(message).toBe(
+      'Tables, columns and relationships are saved. Descriptions, synonyms, types and notes are not saved yet: No. Saving again sends only these.',
+    );
+    state.refuse = [];
+    calls.length = 0;
+    // What the service warned of at the first attempt is said when all is saved.
+    expect(await saveModel(api, saved, both)).toEqual(['Red.']);
+    expect(calls).toMatchObject([wordsPut]);
+  });
+
+  test('sends a further change of the tables over the version that it saved, also the way back', async () => {
+    const { api, calls, state } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'semantic-layer');
+    const { saved } = await failed(api, read, both);
+    state.refuse = [];
+    for (const model of [withoutColumn(relabelled, 'main.orders', 'id'), shopV1]) {
+      calls.length = 0;
+      await saveModel(api, saved, { ...both, model });
+      expect(calls).toMatchObject([['PUT', 'datamarts', { expectedUpdatedAt: 'v2' }], wordsPut]);
+    }
+  });
+
+  test('says that the words fail again, and that somebody else wrote them meanwhile', async () => {
+    const { api, state, calls } = fake('w1', 'SEMANTIC_LAYER_CHANGED', 'semantic-layer');
+    const { message, saved } = await failed(api, read, both);
+    expect(message).toMatch(/are saved\. .* are not saved yet: Somebody changed them meanwhile/);
+    expect(message).not.toContain('Saving again');
+    state.words = { ...withFeedback(none, 'No.'), lastUpdated: 'w2' };
+    calls.length = 0;
+    const again = await failed(api, saved, both);
+    expect([again.message, again.saved]).toEqual([message, saved]);
+    expect(calls).toEqual([]);
+  });
+
+  test('has nothing to send if the words were written and only the answer was lost', async () => {
+    const { api, state, calls } = fake('w1', new StudioError('NETWORK_ERROR', 'Away.', 0), 'semantic-layer');
+    const { saved } = await failed(api, read, both);
+    state.words = { ...both.notes, lastUpdated: 'w2' };
+    calls.length = 0;
+    expect(await saveModel(api, saved, both)).toEqual(['Red.']);
+    expect(calls).toEqual([]);
   });
 });

@@ -113,6 +113,9 @@ const assertUnchanged = ({ name, updatedAt }: Datamart, expected: string | undef
   );
 };
 
+/** `isVersioned`: the caller named the version to change, and is told the new one. */
+type UpdatedDatamart = WrittenDatamart & { readonly isVersioned: boolean };
+
 /**
  * Operation 9. The datasource is read before the transaction, so that the transaction waits only for the metadata
  * database. Of two simultaneous updates, the later one applies to the result of the earlier one and keeps its changes.
@@ -123,7 +126,7 @@ export const updateDatamart =
     _caller: ServiceCaller,
     { datamartName, expectedUpdatedAt, ...changes }: UpdateDatamart,
     signal?: RequestSignal,
-  ): Promise<WrittenDatamart> => {
+  ): Promise<UpdatedDatamart> => {
     const { store, engine, clock, sqlRewriter } = deps;
     const known = await store.datamarts.findByName(datamartName);
     if (known === undefined) throw unknownDatamart(datamartName);
@@ -140,7 +143,8 @@ export const updateDatamart =
       await inner.datamarts.update(updated);
       return updated;
     });
-    return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
+    const warnings = await tenancyWarnings(deps, datamart, source);
+    return { datamart, warnings, isVersioned: expectedUpdatedAt !== undefined };
   };
 
 /** Operation 10. Deletes the datamart and everything that depends on it. */

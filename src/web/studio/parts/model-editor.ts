@@ -24,6 +24,7 @@ export class ModelEditor extends LitElement {
     api: { attribute: false },
     model: { attribute: false },
     notes: { attribute: false },
+    saved: { attribute: false },
     tenancies: { attribute: false },
     keys: { attribute: false },
     at: { attribute: false },
@@ -36,6 +37,8 @@ export class ModelEditor extends LitElement {
   declare api: Api;
   declare model: StoredModel;
   declare notes: Notes;
+  /** What a save left that failed half-way. Null: the model and its notes are as they were read. */
+  declare saved: Described | null;
   /** Whose rows the tables of the saved model hold, as the service says it. */
   declare tenancies: readonly TableTenancy[];
   /** The keys of the source. Null: they could not be read. */
@@ -52,6 +55,7 @@ export class ModelEditor extends LitElement {
 
   constructor() {
     super();
+    this.saved = null;
     this.at = null;
     this.isBusy = false;
     this.search = '';
@@ -91,7 +95,13 @@ export class ModelEditor extends LitElement {
 
   get #isSame(): boolean {
     const { model, notes } = this.steps.present;
-    return model === this.model && notes === this.notes;
+    return model === this.#stored.model && notes === this.#stored.notes;
+  }
+
+  /** What the service has, and what discarding goes back to. */
+  get #stored(): Described {
+    const { model, notes } = this.saved ?? this;
+    return { model, notes };
   }
 
   /** Where nothing is typed. */
@@ -138,7 +148,7 @@ export class ModelEditor extends LitElement {
       <button type="button" ?disabled=${isSame || fault !== null || this.isBusy} @click=${save}>Save the model</button>
       <button type="button" class="quiet" title="Control and Z" ?disabled=${past.length === 0} @click=${this.#undo}>Undo</button>
       <button type="button" class="quiet" title="Control, Shift and Z" ?disabled=${future.length === 0} @click=${this.#redo}>Redo</button>
-      <button type="button" class="quiet" ?disabled=${isSame} @click=${() => this.#become({ model: this.model, notes: this.notes })}>Discard changes</button>
+      <button type="button" class="quiet" ?disabled=${isSame} @click=${() => this.#become(this.#stored)}>Discard changes</button>
       ${isSame ? nothing : html`<span class="soft">${fault ?? 'Not saved yet. Colours show whose rows these are with your changes.'}</span>`}
     </div>`;
   }

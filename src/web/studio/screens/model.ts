@@ -26,7 +26,7 @@ import { type ModelPlace, placeIn } from '../base/model-score.js';
 import { type Keys, keysOf, type TableTenancy, tenancyOf } from '../base/model-tenancy.js';
 import { readCatalogue } from '../base/read-source.js';
 import { addressOf, navigate } from '../base/routes.js';
-import { readNotes, saveModel } from '../base/save-model.js';
+import { asRead, PartlySaved, readNotes, type Saved, saveModel } from '../base/save-model.js';
 import { Screen } from '../base/screen.js';
 import { askRelationship } from '../parts/relationship-dialog.js';
 import { redNotice, tenancyList } from '../parts/tenancy-list.js';
@@ -43,6 +43,8 @@ type Data = {
   readonly stored: StoredModel | null;
   /** Null: this person may not change the model. */
   readonly notes: Notes | null;
+  /** What a save left that failed half-way. Null: the model and its words are as they were read. */
+  readonly saved: Saved | null;
   /** Null: there are none to know, or the source cannot be reached. */
   readonly keys: Keys | null;
   readonly sources: readonly string[];
@@ -79,6 +81,7 @@ class ModelScreen extends Screen<Data> {
       sources: sources.data.map((one) => one.name),
       tenancy: tenancy?.data ?? null,
       stored,
+      saved: null,
       ...(stored === null || !hasRole(this.api.session, 'author')
         ? { notes: null, keys: null }
         : { notes: await readNotes(this.api, stored.name, signal), keys: await this.#keysOf(stored, signal) }),
@@ -99,10 +102,10 @@ class ModelScreen extends Screen<Data> {
     return super.needsLoad(before) || before?.query.get('source') !== this.place.query.get('source');
   }
 
-  protected override content({ models, tenancy, sources, stored, notes, keys }: Data): TemplateResult {
+  protected override content({ models, tenancy, sources, stored, notes, keys, saved }: Data): TemplateResult {
     const [name] = this.place.rest;
     if (name === 'new') return this.draft === null ? chooseSource(sources) : this.#new(this.draft);
-    if (tenancy !== null) return this.#one(tenancy, stored, notes, keys);
+    if (tenancy !== null) return this.#one(tenancy, stored, notes, keys, saved);
     const mayBuild = hasRole(this.api.session, 'author') && sources.length > 0;
     return html`<div class="head"><h1>Models</h1><p>A model says which tables and columns may be shown, and whose rows they hold.</p></div>
       ${list({
@@ -120,19 +123,34 @@ class ModelScreen extends Screen<Data> {
     stored: StoredModel | null,
     notes: Notes | null,
     keys: Keys | null,
+    saved: Saved | null,
   ): TemplateResult {
     const shown = html`${redNotice(tables)} ${stored === null ? nothing : html`<studio-model-diagram .model=${stored} .tenancies=${tables}></studio-model-diagram>`}
       ${tenancyList(tables, this.api)}`;
     return html`<div class="head"><h1>${datamartName}</h1></div>
-      ${stored !== null && notes !== null ? this.#edit({ model: stored, notes }, tables, keys) : shown}
+      ${stored !== null && notes !== null ? this.#edit({ model: stored, notes }, tables, keys, saved) : shown}
       <p>${link(addressOf('models'), 'All models')}</p>`;
   }
 
-  #edit(stored: Described, tenancies: readonly TableTenancy[], keys: Keys | null): TemplateResult {
+  #edit(stored: Described, tenancies: readonly TableTenancy[], keys: Keys | null, saved: Saved | null): TemplateResult {
     const save = ({ detail }: CustomEvent<Described>): void =>
-      void this.act(async () => ['The model is saved.', ...(await saveModel(this.api, stored, detail))].join(' '));
-    return html`<studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .tenancies=${tenancies} .keys=${keys}
+      void this.act(async () => {
+        const warnings = await this.#save(stored.model, saved ?? asRead(stored), detail);
+        return ['The model is saved.', ...warnings].join(' ');
+      });
+    return html`<studio-model-editor .api=${this.api} .model=${stored.model} .notes=${stored.notes} .saved=${saved} .tenancies=${tenancies} .keys=${keys}
       .at=${this.#placeAt()} .isBusy=${this.isBusy} @model-change=${save}></studio-model-editor>`;
+  }
+
+  /** Remembers what was saved if the rest was not. `stored` stays, and with it the editor's draft and its steps. */
+  async #save(stored: StoredModel, before: Saved, after: Described): Promise<readonly string[]> {
+    try {
+      return await saveModel(this.api, before, after);
+    } catch (error) {
+      if (error instanceof PartlySaved && this.data?.stored === stored)
+        this.data = { ...this.data, saved: error.saved };
+      throw error;
+    }
   }
 
   /** The same object until the address changes, so that it is shown once. */
