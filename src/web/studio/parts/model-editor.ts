@@ -143,13 +143,17 @@ export class ModelEditor extends LitElement {
     const { past, future, present } = this.steps;
     const isSame = this.#isSame;
     const fault = present.model.datamartTables.map((table) => wordsFault(present, keyOf(table))).find(Boolean) ?? null;
+    const left =
+      this.saved?.model === present.model
+        ? 'Tables, columns and relationships are saved. The words are not saved yet.'
+        : 'Not saved yet. Colours show whose rows these are with your changes.';
     const save = (): void => void this.dispatchEvent(new CustomEvent<Described>('model-change', { detail: present }));
     return html`<div class="toolbar above">
       <button type="button" ?disabled=${isSame || fault !== null || this.isBusy} @click=${save}>Save the model</button>
       <button type="button" class="quiet" title="Control and Z" ?disabled=${past.length === 0} @click=${this.#undo}>Undo</button>
       <button type="button" class="quiet" title="Control, Shift and Z" ?disabled=${future.length === 0} @click=${this.#redo}>Redo</button>
       <button type="button" class="quiet" ?disabled=${isSame} @click=${() => this.#become(this.#stored)}>Discard changes</button>
-      ${isSame ? nothing : html`<span class="soft">${fault ?? 'Not saved yet. Colours show whose rows these are with your changes.'}</span>`}
+      ${isSame ? nothing : html`<span class="soft">${fault ?? left}</span>`}
     </div>`;
   }
 
