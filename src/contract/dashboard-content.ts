@@ -258,13 +258,19 @@ export const listUnreadableMetrics = operation({
   resource: 'Dashboards',
   summary: 'List the metrics of a dashboard that read a table whose rows belong to nobody',
   description:
-    'Every query of these metrics is refused. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Where each client has a database of its own, that of one client of the latest sync stands in.',
+    'Every query of these metrics is refused. With `content`, its metrics are checked, not those that the dashboard has now. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Where each client has a database of its own, that of one client of the latest sync stands in.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
   roles: ['author', 'publisher', 'auditor'],
   readsOnly: true,
   input: z.strictObject({
     ...target,
     datamartName: identifier,
+    content: importedData
+      .optional()
+      .describe(
+        'The `data` object of an export, such as another version of the dashboard. If missing, what it has now.',
+      ),
     tableTenancySettings: list(z.strictObject({ name: identifier, clientColumn: identifier }))
       .optional()
       .describe('Client columns that the embeds of its copies add.'),

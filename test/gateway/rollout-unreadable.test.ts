@@ -1,5 +1,5 @@
 /** A template is not rolled out while a metric of it reads a table whose rows belong to nobody. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/contract/client.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -14,7 +14,14 @@ import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { listUnreadable } from '../../src/gateway/rollout/unreadable.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { columnRef, metric as over, refusalOf } from '../engine/world.js';
-import { type Board, openBoard, openRolloutHouse, type RolloutHouse, withMetric } from './rollout-fixture.js';
+import {
+  type Board,
+  firstEdition,
+  openBoard,
+  openRolloutHouse,
+  type RolloutHouse,
+  withMetric,
+} from './rollout-fixture.js';
 
 let house: RolloutHouse;
 let mart: Datamart;
@@ -42,8 +49,36 @@ const apply = async (policy: Policy = board.policy) => {
   const { done } = await createRollouts({ ...deps(), width: 2 }).start(policy, { ...usual, template: board.template });
   await done;
 };
+const current = () => house.versions.record(board.policy.workspace, board.template);
 const namesIn = async (policy: Policy = board.policy) =>
-  (await listUnreadable(deps(), policy, board.template)).map(({ name }) => name);
+  (await listUnreadable(deps(), policy, await current())).map(({ name }) => name);
+/** Begins a roll-out that waits after the canary `a`, and so still has `b` to do. */
+const pause = async (): Promise<string> => {
+  const canary = [house.ledger.refOf('a')];
+  const usual = { canary, steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
+  const wanted = { ...usual, isPausing: true, template: board.template };
+  const { id, done } = await createRollouts(deps()).start(board.policy, wanted);
+  await done;
+  expect((await house.rolloutLedger.find(id))?.state).toBe('paused');
+  return id;
+};
+const namesOf = async (clientId: string) => (await board.read(clientId)).content.metrics.map(({ name }) => name);
+/** Leaves the roll-out as if its process had died. */
+const cutOff = async (id: string): Promise<void> => {
+  await house.rolloutLedger.setState(id, 'running');
+  const dead = await joinProcesses(house.ledger.db, true);
+  await createRolloutLedger({ db: house.ledger.db, self: dead }, house.clock).lease(id);
+  const own = house.ledger.db.updateTable('processes').where('process_id', '=', dead.id());
+  await own.set({ beat_at: new Date(0) }).execute();
+  await house.ledger.self.beat(true);
+};
+// A service that cannot try the content leaves it to this check alone.
+const untrying = () => fixedCapabilities(['replace-content', 'list-unreadable-metrics']);
+const takeOver = async (id: string): Promise<void> => {
+  const begun = await createRollouts({ ...deps(), capabilities: untrying() }).takeOver(board.policy);
+  expect(begun.map((one) => one.id)).toEqual([id]);
+  await begun[0]?.done;
+};
 
 const byState: MetricDefinition = over('sales', {
   dimensions: [{ name: 'State', column: columnRef('shops.state') }],
@@ -100,22 +135,56 @@ it('refuses to continue it once a table has lost its owner, and says why; a take
   expect((await refusalOf(() => rollouts.resume({ ...board.policy, templates: new Map() }, id))).code).toBe(
     'NOT_FOUND',
   );
-  await house.rolloutLedger.setState(id, 'running');
-  const dead = await joinProcesses(house.ledger.db, true);
-  await createRolloutLedger({ db: house.ledger.db, self: dead }, house.clock).lease(id);
-  const own = house.ledger.db.updateTable('processes').where('process_id', '=', dead.id());
-  await own.set({ beat_at: new Date(0) }).execute();
-  await house.ledger.self.beat(true);
-  // A service that cannot try the content leaves it to this check alone.
-  const capabilities = fixedCapabilities(['replace-content', 'list-unreadable-metrics']);
-  const begun = await createRollouts({ ...deps(), capabilities }).takeOver(board.policy);
-  expect(begun.map((one) => one.id)).toEqual([id]);
-  await begun[0]?.done;
+  await cutOff(id);
+  await takeOver(id);
   expect((await house.rolloutLedger.find(id))?.state).toBe('stopped');
   expect(await Promise.all(['a', 'b'].map(async (one) => (await board.read(one)).digest))).toEqual(before);
   await change({ sharedTables: ['shops'] });
   await (await rollouts.resume(board.policy, id)).done;
   expect((await house.rolloutLedger.find(id))?.state).toBe('finished');
+});
+
+describe('goes on with the version that it began with', () => {
+  const renamed = (content: DashboardContent) => withMetric(content, 'count', { name: 'Sales' });
+
+  it.each([
+    ['resumed', async (id: string) => (await createRollouts(deps()).resume(board.policy, id)).done],
+    [
+      'taken over',
+      async (id: string) => {
+        await cutOff(id);
+        await takeOver(id);
+      },
+    ],
+  ])('%s, although the template reads a table of nobody by now', async (_, goOn) => {
+    await board.publish(renamed);
+    const id = await pause();
+    await board.publish(reads(byState));
+    await change({ sharedTables: [] });
+    expect(await namesIn()).toEqual(['Metric by-shop']);
+    await goOn(id);
+    expect((await house.rolloutLedger.find(id))?.state).toBe('finished');
+    expect(await namesOf('b')).toEqual(['Sales', 'Metric by-shop', 'Metric by-state']);
+    const { metrics } = (await board.read('b')).content;
+    expect(JSON.stringify(metrics)).not.toContain('shops');
+  });
+
+  it('is refused for what that version reads, although the template is mended by now', async () => {
+    await board.publish(reads(byState));
+    const id = await pause();
+    await board.publish((content) =>
+      withMetric(content, 'by-shop', { definition: firstEdition.metrics[1]?.definition ?? byState }),
+    );
+    await change({ sharedTables: [] });
+    expect(await namesIn()).toEqual([]);
+    const before = (await board.read('b')).digest;
+    const { reason, message } = await refusalOf(() => createRollouts(deps()).resume(board.policy, id));
+    expect([reason, message]).toEqual(['rollout-unreadable', expect.stringContaining('main.shops')]);
+    await cutOff(id);
+    await takeOver(id);
+    expect((await house.rolloutLedger.find(id))?.state).toBe('stopped');
+    expect((await board.read('b')).digest).toBe(before);
+  });
 });
 
 it('is said by the check and by the plan, also where no tenant has a copy', async () => {
@@ -146,6 +215,6 @@ it('leaves it to the trial and to each query where the service cannot say it', a
   await board.publish(reads(byState));
   await change({ sharedTables: [] });
   expect(
-    await listUnreadable({ ...deps(), capabilities: fixedCapabilities([]) }, board.policy, board.template),
+    await listUnreadable({ ...deps(), capabilities: fixedCapabilities([]) }, board.policy, await current()),
   ).toEqual([]);
 });

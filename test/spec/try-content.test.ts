@@ -112,5 +112,6 @@ test('metrics that read a table of nobody are listed with the reason; a template
   await refuses('listUnreadableMetrics INVALID_DASHBOARD_ID', { dashboardId: 'nothing' });
   await refuses('listUnreadableMetrics INVALID_DATAMART', { datamartName: 'nothing' });
   await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { clientId: 'acme' });
+  await refuses('listUnreadableMetrics INVALID_REQUEST_BODY', { content: { metrics: [] } });
   await refused('listUnreadableMetrics AUTHENTICATION_ERROR', house, target, { bearer: 'wrong' });
 });

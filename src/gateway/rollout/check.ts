@@ -106,7 +106,7 @@ export const checkTemplate = async (deps: CheckDeps, policy: Policy, input: Chec
   const { upstream, versions } = deps;
   const target = await recordTemplate(deps, policy, input.template);
   const copies = createCopies(upstream, policy.workspace);
-  const unreadable = await listUnreadable(deps, policy, input.template);
+  const unreadable = await listUnreadable(deps, policy, target);
   const ofTemplate = unreadable.map(
     ({ name, message }): CheckFault => ({ level: 'error', clientId: null, metric: name, text: message }),
   );

@@ -100,7 +100,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
     template: target.template,
     version: target.version,
     label: target.label,
-    unreadable: input.after === '' ? await listUnreadable(deps, policy, input.template) : [],
+    unreadable: input.after === '' ? await listUnreadable(deps, policy, target) : [],
     tenants: page.flatMap(({ dashboardId }) => planned.get(dashboardId) ?? []),
     next: page.length < input.limit ? null : (page.at(-1)?.tenantRef ?? null),
   };

@@ -17,7 +17,7 @@ import { type ApplyContext, applyItem, restoreItem } from './item.js';
 import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger, RolloutOptions, TenantDashboard } from './model.js';
 import { cohortOf, reachesAll } from './model.js';
 import { eachOf } from './pool.js';
-import type { TemplateVersions } from './template-versions.js';
+import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 import { type TrialContext, tryCanaries } from './trial.js';
 import { assertReadable } from './unreadable.js';
 
@@ -113,11 +113,20 @@ const isTrialFailed = async (run: Run, context: TrialContext): Promise<boolean> 
   return failures.length > 0;
 };
 
+/** The version that the roll-out names. The ledger keeps it as long as the roll-out. */
+const loadTarget = async (
+  versions: Pick<TemplateVersions, 'find'>,
+  { template, version }: Pick<Rollout, 'template' | 'version'>,
+): Promise<TemplateVersion> => {
+  const target = await versions.find(template, version);
+  if (target === undefined) throw new Error(`version ${version} of ${template} is not kept`);
+  return target;
+};
+
 const openWork = async (run: Run) => {
   const { ledger, versions, rollout, upstream } = run;
+  const target = await loadTarget(versions, rollout);
   const findVersion = rememberVersions(versions);
-  const target = await findVersion(rollout.template, rollout.version);
-  if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
   const known = await versions.list(rollout.template);
   const { choices } = rollout.options;
   return { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace), choices };
@@ -242,7 +251,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   const target = await deps.versions.record(policy.workspace, template, { label });
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} has changed (version ${target.version}): plan again.`);
-  await assertReadable(deps, policy, template);
+  await assertReadable(deps, policy, target);
   const running = await deps.ledger.findLeased(template);
   if (running !== undefined) throw conflict(`Roll-out ${running} of this template is running.`);
   const rollout: Rollout = {
@@ -262,10 +271,13 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   return rollout;
 };
 
-/** Throws unless the template may be rolled out now: the policy names it, and queries answer each of its metrics. */
+/**
+ * Throws unless the roll-out's version may be rolled out now: the policy names its template, and queries answer each of
+ * its metrics. The template may have another version by now, which is not looked at.
+ */
 const assertMayGoOn = async (deps: RolloutDeps, policy: Policy, rollout: Rollout): Promise<void> => {
   assertNamed(policy, rollout.template);
-  await assertReadable(deps, policy, rollout.template);
+  await assertReadable(deps, policy, await loadTarget(deps.versions, rollout));
 };
 
 /** Codes that another try answers with again. */

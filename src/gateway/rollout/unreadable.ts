@@ -4,22 +4,26 @@ import { listUnreadableMetrics } from '../../contract/dashboard-content.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
+import type { TemplateVersion } from './template-versions.js';
 
 export type UnreadableDeps = { readonly upstream: Call; readonly capabilities: Pick<Capabilities, 'supports'> };
 
 export type Unreadable = { readonly metricId: string; readonly name: string; readonly message: string };
 
+/** The version that is rolled out, which need not be the one that the template has by now. */
+type Target = Pick<TemplateVersion, 'template' | 'content'>;
+
 /** Empty for a service that cannot say it: the trial of the canary tenants, and each query, refuse such a metric too. */
 export const listUnreadable = async (
   { upstream, capabilities }: UnreadableDeps,
   { workspace, templates }: Policy,
-  template: string,
+  { template, content }: Target,
 ): Promise<readonly Unreadable[]> => {
   const settings = templates.get(template)?.accessSettings;
   if (settings === undefined || !(await capabilities.supports('list-unreadable-metrics'))) return [];
   const { datamartName, tableTenancySettings } = settings;
   const { data } = await upstream(listUnreadableMetrics, {
-    ...{ dashboardId: template, workspaceName: workspace, datamartName },
+    ...{ dashboardId: template, workspaceName: workspace, datamartName, content },
     ...(tableTenancySettings === undefined ? {} : { tableTenancySettings }),
   });
   return data;
@@ -28,14 +32,14 @@ export const listUnreadable = async (
 const mostNamed = 5;
 
 /** Throws NOT_SUPPORTED with each metric and why no query answers it. */
-export const assertReadable = async (deps: UnreadableDeps, policy: Policy, template: string): Promise<void> => {
-  const found = await listUnreadable(deps, policy, template);
+export const assertReadable = async (deps: UnreadableDeps, policy: Policy, target: Target): Promise<void> => {
+  const found = await listUnreadable(deps, policy, target);
   if (found.length === 0) return;
   const named = found.slice(0, mostNamed).map(({ name, message }) => `metric ${JSON.stringify(name)}: ${message}`);
   const more = found.length > mostNamed ? ` And ${found.length - mostNamed} more metrics.` : '';
   throw new Refusal(
     'NOT_SUPPORTED',
-    `Template ${JSON.stringify(template)} cannot be rolled out: it reads tables whose rows belong to nobody. ${named.join(' ')}${more}`,
+    `Template ${JSON.stringify(target.template)} cannot be rolled out: it reads tables whose rows belong to nobody. ${named.join(' ')}${more}`,
     { reason: 'rollout-unreadable' },
   );
 };

@@ -3,6 +3,8 @@
  * scope of a client that does not exist, so tables between the named ones and those of custom SQL count too. No row is
  * read.
  */
+import type { Dashboard, DashboardContent } from '../../domain/dashboard/dashboard.js';
+import type { Metric } from '../../domain/dashboard/metric.js';
 import { wholeProbe } from '../../domain/dashboard/type-probes.js';
 import { type Datamart, withTenancySettings } from '../../domain/datamart/datamart.js';
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
@@ -20,6 +22,8 @@ export type ListUnreadableMetrics = {
   readonly dashboardId: string;
   readonly workspaceName: string;
   readonly datamartName: string;
+  /** The version to check. Undefined: what the dashboard has now. */
+  readonly content?: Pick<DashboardContent, 'metrics'> | undefined;
   /** The client columns that the embeds of its copies add. */
   readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
 };
@@ -52,6 +56,14 @@ const sourceOf = async (store: Store, datamart: Datamart): Promise<CheckSource |
   return undefined;
 };
 
+const metricsOf = async (
+  store: Store,
+  dashboard: Dashboard,
+  content: ListUnreadableMetrics['content'],
+): Promise<readonly Pick<Metric, 'metricId' | 'name' | 'definition'>[]> =>
+  content?.metrics ??
+  (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard)).map(({ metric }) => metric);
+
 /**
  * Returns the metrics with the reason of each. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID or INVALID_DATAMART.
  */
@@ -67,8 +79,7 @@ export const listUnreadableMetrics =
     const source = await sourceOf(store, await readDatamart(store, command));
     if (source === undefined) return [];
     const found: UnreadableMetric[] = [];
-    for (const placed of (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard))) {
-      const { metricId, name, definition } = placed.metric;
+    for (const { metricId, name, definition } of await metricsOf(store, dashboard, command.content)) {
       const { definition: asked, conditions } = wholeProbe(definition);
       try {
         await engine.check({ ...source, definition: asked, conditions }, signal);
