@@ -128,6 +128,78 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       expect(await faults(page, 'guestlist-editor')).toEqual([]);
     }));
 
+  test('the fields are one stop of the key Tab, and keys lead from there to each, also to one that can’t be used', () =>
+    show('guestlist-editor', {}, async ({ page, sent }) => {
+      // A second table that cannot be joined to the first.
+      await page.route('**/fields', async (route) => {
+        const answer = await route.fetch();
+        const { data } = (await answer.json()) as { data: { tables: object[]; relationships: object[] } };
+        const [first] = data.tables as { joinGroup: number; fields: object[] }[];
+        const apart = {
+          ...first,
+          tableName: 'apart',
+          label: 'Weather',
+          joinGroup: 7,
+          fields: first?.fields.slice(0, 2),
+        };
+        await route.fulfill({ json: { data: { ...data, tables: [first, apart] } } });
+      });
+      await page.reload();
+      const focus = (name: string) =>
+        page.evaluate<string>(`(() => {
+        const focused = document.querySelector('guestlist-editor').shadowRoot.activeElement.shadowRoot?.activeElement;
+        return focused?.getAttribute('${name}') ?? focused?.textContent.trim().split('\\n')[0] ?? '';
+      })()`);
+      const press = async (...keys: readonly string[]) => {
+        for (const key of keys) await page.keyboard.press(key);
+        return focus('aria-label');
+      };
+      await page.getByRole('grid', { name: 'Fields' }).waitFor();
+      const names = (await page.getByRole('grid').getByRole('rowheader').allInnerTexts()).map((name) => name.trim());
+      const [table = '', first = '', second = ''] = names;
+      expect(await page.getByRole('grid').locator('[tabindex="0"]').count()).toBe(1);
+      await page.getByLabel('Search fields').focus();
+      expect(await press('Tab')).toBe(table);
+      expect(await press('Tab')).toBe('Name');
+      expect(await press('Shift+Tab')).toBe(table);
+      expect(await press('ArrowUp')).toBe(table);
+      expect(await press('ArrowDown')).toBe(first);
+      expect(await press('ArrowRight')).toBe(`Measure ${first}`);
+      // A row keeps the column.
+      expect(await press('ArrowDown')).toBe(`Measure ${second}`);
+      expect(await press('End', 'ArrowRight')).toBe(`Filter by ${second}`);
+      expect(await press('ArrowLeft')).toBe(`Split by ${second}`);
+      expect(await press('Tab', 'Shift+Tab')).toBe(`Split by ${second}`);
+      expect(await press('Home')).toBe(second);
+      // The focus stays where a button added something.
+      expect(await press('ArrowRight', 'Enter')).toBe(`Measure ${second}`);
+      await page.locator('guestlist-card canvas, guestlist-card .value').first().waitFor();
+      expect(await focus('aria-label')).toBe(`Measure ${second}`);
+      // Rows can be counted now, and have no other control.
+      expect(await press('Control+Home', 'ArrowDown')).toBe('Measure Rows');
+      expect(await press('ArrowLeft')).toBe('Measure Rows');
+      const letter = names.findLast((name) => name !== '') ?? '';
+      expect((await press('PageDown')).toLowerCase()).toBe('weather');
+      // Fields that can't be combined with the others are reached, say why, and do nothing.
+      const previews = sent.length;
+      expect(await press('ArrowDown', 'Enter')).toBe(first);
+      expect(await focus('aria-disabled')).toBe('true');
+      expect(await focus('title')).toBe('This field can’t be combined with the others');
+      expect(await press('ArrowRight')).toBe(first);
+      expect(sent.length).toBe(previews);
+      expect(await press('Control+End')).toBe(letter);
+      expect((await press(letter.slice(0, 1).toLowerCase())).slice(0, 1)).toBe(letter.slice(0, 1));
+      await page.getByRole('grid').getByRole('button', { name: first }).last().focus();
+      await shoot(page, 'fields');
+      expect(await faults(page, 'guestlist-editor')).toEqual([]);
+      // The row that the key Tab reached is gone: the first of those that are found takes its place.
+      await page.getByLabel('Search fields').fill(second);
+      expect(await press('Tab')).toBe(table);
+      await page.getByLabel('Search fields').fill('no such field');
+      await page.getByText('Nothing found').waitFor();
+      expect(await faults(page, 'guestlist-editor')).toEqual([]);
+    }));
+
   test('the controls fit a phone, in the dark', () =>
     show(
       'guestlist-editor',

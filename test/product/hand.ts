@@ -28,15 +28,38 @@ const hasFocus = (control: Locator): Promise<boolean> =>
     return element.getRootNode().activeElement === element;
   });
 
+/** What a page's script sees of an element. */
+type Part = {
+  closest(selector: string): Part | null;
+  contains(other: Part | null): boolean;
+  querySelectorAll(selector: string): Iterable<Part>;
+  getRootNode(): { readonly activeElement?: Part | null };
+};
+
+/** The key Tab reaches a grid once: within it, the arrow that leads on to the control. Undefined outside its grid. */
+const arrowTo = (control: Locator): Promise<string | undefined> =>
+  control.evaluate((element: Part) => {
+    const focused = element.getRootNode().activeElement;
+    const grid = element.closest('[role=grid]');
+    if (focused == null || grid?.contains(focused) !== true) return undefined;
+    const [from, to] = [focused.closest('[role=row]'), element.closest('[role=row]')];
+    const rows: readonly (Part | null)[] = [...grid.querySelectorAll('[role=row]')];
+    if (from === to && to !== null) {
+      const parts = [...to.querySelectorAll('[tabindex]')];
+      return parts.indexOf(focused) < parts.indexOf(element) ? 'ArrowRight' : 'ArrowLeft';
+    }
+    return rows.indexOf(from) < rows.indexOf(to) ? 'ArrowDown' : 'ArrowUp';
+  });
+
 export const keyboard = (page: Page): Hand => {
-  /** Goes on with the key Tab until the control has the focus, as a person without a pointer must. */
+  /** Goes on with the key Tab, or an arrow, until the control has the focus, as a person without a pointer must. */
   const reach = async (control: Locator): Promise<void> => {
     await control.waitFor();
     for (let steps = 0; steps < mostSteps; steps += 1) {
       if (await hasFocus(control)) return;
-      await page.keyboard.press('Tab');
+      await page.keyboard.press((await arrowTo(control)) ?? 'Tab');
     }
-    throw new Error(`the key Tab never reaches ${control}`);
+    throw new Error(`the keyboard never reaches ${control}`);
   };
   return {
     press: async (control) => {

@@ -43,32 +43,50 @@ export const panelStyles = css`
     max-height: 560px;
     overflow: auto;
   }
-  .list li {
+  .list .row {
     display: flex;
     align-items: center;
     min-height: 32px;
     border-radius: 7px;
   }
-  .list li:hover,
-  .list li:focus-within {
+  .list .row:hover,
+  .list .row:focus-within {
     background: var(--gl-subtle);
   }
+  .list :focus-visible {
+    outline-offset: -2px;
+  }
   .field {
+    display: flex;
+    flex: 1;
+    min-width: 0;
+  }
+  .field .name {
     flex: 1;
     min-width: 0;
     padding: 5px 6px;
     overflow: hidden;
     border: 0;
+    border-radius: 7px;
     background: none;
     text-align: start;
     text-overflow: ellipsis;
     white-space: nowrap;
   }
-  .uses {
-    display: flex;
+  .field [aria-disabled='true'] {
+    color: var(--gl-muted);
+    cursor: default;
   }
-  .uses .icon:disabled {
-    visibility: hidden;
+  .field small {
+    display: none;
+    white-space: normal;
+  }
+  .field :focus-visible small {
+    display: block;
+  }
+  .use {
+    flex: none;
+    width: 30px;
   }
   input:not([type='checkbox']),
   select {

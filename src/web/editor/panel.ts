@@ -6,17 +6,18 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import type { Aggregate, Measure } from '../../domain/dashboard/metric.js';
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import type { Predicate } from '../../domain/filter/filter.js';
-import type { Field, FieldTable } from '../../domain/guest/fields.js';
+import type { Field } from '../../domain/guest/fields.js';
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { GuestClient } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
+import { keyAlong } from '../base/mirrored.js';
 import { baseStyles } from '../base/theme.js';
 import { kindName } from '../charts/model/summary.js';
 import { answerShelves, type Editing } from './answer-controls.js';
 import { calculationsOf } from './calculations.js';
-import { type Catalogue, type Found, findField, searchFields, titleOf } from './catalogue.js';
+import { type Catalogue, type Found, findField, sameTable, searchFields, titleOf } from './catalogue.js';
 import { type Caution, cautionsOf } from './cautions.js';
 import { chartFits, chartNeed, suggestedChart } from './charts.js';
 import { conditionControl, firstCondition } from './condition-controls.js';
@@ -33,6 +34,7 @@ import {
 import { measureType } from './fitting.js';
 import { changed, type History, historyOf, redone, undone } from './history.js';
 import { filterIcon, measureIcon, redoIcon, splitIcon, undoIcon } from './icons.js';
+import { columnIn, type ListPlace, type ListRow, placeAfter, placeIn } from './list-keys.js';
 import { panelStyles } from './panel-styles.js';
 import { type AskPreview, asTable, previewClient, viewOf } from './preview.js';
 import { readableFields } from './readable-fields.js';
@@ -59,6 +61,14 @@ export type Authoring = {
 export type InitialMetric = { readonly name: string; readonly draft: Draft };
 /** What the card takes as its source. */
 type Source = { readonly client: GuestClient; readonly dashboardId: string; readonly dashboardFilter: object };
+/** Null: the control does nothing, but readers reach it and its reason. Undefined: the row lacks the control. */
+type Control = Action | null | undefined;
+/** The name, and what measures, splits and filters by it. `found`: the field that the row is of. */
+type Row = ListRow & {
+  readonly why: string | null;
+  readonly controls: readonly Control[];
+  readonly found?: Found;
+};
 type Shown = { readonly metric: GuestMetric; readonly source: Source };
 
 /** The shelves of fields. */
@@ -93,6 +103,7 @@ export class EditorPanel extends LitElement {
     initial: { attribute: false },
     history: { state: true },
     search: { state: true },
+    place: { state: true },
     tab: { state: true },
     shown: { state: true },
     problem: { state: true },
@@ -113,6 +124,8 @@ export class EditorPanel extends LitElement {
   declare initial: InitialMetric | undefined;
   declare history: History<State>;
   declare search: string;
+  /** What the key Tab reaches in the list of fields. Undefined: its first control. */
+  declare place: ListPlace | undefined;
   /** Which tab is shown. */
   declare tab: string;
   declare shown: Shown | undefined;
@@ -122,6 +135,7 @@ export class EditorPanel extends LitElement {
 
   readonly #preview = createLatest();
   readonly #saving = createLatest();
+  #isInList = false;
 
   constructor() {
     super();
@@ -141,12 +155,22 @@ export class EditorPanel extends LitElement {
   }
 
   protected override willUpdate(changes: PropertyValues<this>): void {
+    this.#isInList = this.shadowRoot?.activeElement?.closest('.list') != null;
     if (changes.has('initial') && this.initial !== undefined) {
       this.history = historyOf({ ...this.initial, isChartChosen: true });
       this.#ask();
     } else if (changes.has('client') && changes.get('client') !== undefined) this.#ask();
     if (changes.has('history') || changes.has('authoring'))
       this.authoring?.drafted(this.#draft, (draft) => this.#propose(draft));
+  }
+
+  /** In the list, the focus follows the place; also if the control that had it is gone. */
+  protected override updated(): void {
+    const stop = this.renderRoot.querySelector<HTMLElement>('.list [tabindex="0"]');
+    if (!this.#isInList || stop === this.shadowRoot?.activeElement) return;
+    stop?.focus();
+    // With the focus, a field that can't be used shows its reason.
+    stop?.scrollIntoView({ block: 'nearest' });
   }
 
   /** What is slotted into the editor goes on into the panel. */
@@ -203,60 +227,125 @@ export class EditorPanel extends LitElement {
 
   #fields(): TemplateResult {
     const { text } = this.view.format;
-    const found = searchFields(this.catalogue, this.search);
-    const tables = this.catalogue.tables.filter((table) => found.some((one) => one.table === table));
+    const tables = this.#listed();
+    const place = placeIn(tables.flat(), this.place);
     return html`<section class="fields" aria-labelledby="fields">
       <h2 id="fields">${text('Fields')}</h2>
       <input type="search" part="input" aria-label=${text('Search fields')} placeholder=${text('Search fields')}
         .value=${this.search} @input=${this.#searched} />
-      <div class="list">
-        ${tables.map((table) => this.#table(table, found))}
-        ${found.length === 0 ? html`<p class="quiet" role="status">${text('Nothing found')}</p>` : nothing}
-      </div>
+      ${
+        tables.length === 0
+          ? html`<p class="quiet" role="status">${text('Nothing found')}</p>`
+          : html`<div class="list" role="grid" aria-labelledby="fields" @keydown=${this.#led} @focusin=${this.#reached}>
+              ${tables.map((rows) => html`<div role="rowgroup">${rows.map((row) => this.#row(row, place))}</div>`)}
+            </div>`
+      }
     </section>`;
   }
 
-  #table(table: FieldTable, found: readonly Found[]): TemplateResult {
-    const { text } = this.view.format;
-    const isOpen = this.#draft.from?.schemaName === table.schemaName && this.#draft.from.tableName === table.tableName;
-    const rows = text('Rows');
-    const count: Action = { kind: 'addMeasure', column: null, name: rows };
-    const label = text('Measure {name}', { name: rows });
-    return html`<h3 title=${table.description ?? nothing}>${titleOf(table)}</h3>
-      <ul>
-        ${
-          isOpen
-            ? html`<li><span class="field quiet">${rows}</span>
-          <span class="uses">${this.#use(label, measureIcon, count)}</span></li>`
-            : nothing
-        }
-        ${found.filter((one) => one.table === table).map((one) => this.#field(one))}
-      </ul>`;
+  /** The rows of each table: its title, its rows to count once a metric reads from it, and its fields. */
+  #listed(): readonly (readonly Row[])[] {
+    const found = searchFields(this.catalogue, this.search);
+    const tables = this.catalogue.tables.filter((table) => found.some((one) => one.table === table));
+    return tables.map((table) => {
+      const { schemaName, tableName, description } = table;
+      const { from } = this.#draft;
+      const key = JSON.stringify([schemaName, tableName]);
+      const head: Row = { key, title: titleOf(table), why: description, isHead: true, controls: [null] };
+      const fields = found.filter((one) => one.table === table).map((one) => this.#fieldRow(one));
+      return [head, ...(from !== null && sameTable(from, table) ? [this.#countRow(key)] : []), ...fields];
+    });
   }
 
-  #field(found: Found): TemplateResult {
-    const { text } = this.view.format;
+  #countRow(table: string): Row {
+    const title = this.view.format.text('Rows');
+    const count: Action = { kind: 'addMeasure', column: null, name: title };
+    return { key: `${table} rows`, title, why: null, isHead: false, controls: [undefined, this.#possible(count)] };
+  }
+
+  #fieldRow(found: Found): Row {
     const { field } = found;
-    const name = titleOf(field);
     const column = refOf(found);
-    const isApart = refusalOf(this.#draft, this.catalogue, usual(found)) === 'not-joined';
-    const why = isApart ? text('This field can’t be combined with the others') : (field.description ?? name);
-    const filter: Action = { kind: 'addFilter', column, predicate: firstCondition(field.type) };
-    return html`<li draggable=${isApart ? 'false' : 'true'} @dragstart=${(event: DragEvent) => this.#drag(event, found)}>
-      <button class="field" type="button" title=${why} ?disabled=${isApart} @click=${() => this.#do(usual(found))}>${name}</button>
-      <span class="uses">
-        ${this.#use(text('Measure {name}', { name }), measureIcon, { kind: 'addMeasure', column })}
-        ${this.#use(text('Split by {name}', { name }), splitIcon, { kind: 'addGroup', shelf: 'dimensions', column })}
-        ${this.#use(text('Filter by {name}', { name }), filterIcon, filter)}
-      </span>
-    </li>`;
+    const { schemaName, tableName, columnName } = column;
+    const action = usual(found);
+    const isApart = refusalOf(this.#draft, this.catalogue, action) === 'not-joined';
+    const why = isApart ? this.view.format.text('This field can’t be combined with the others') : field.description;
+    const uses: readonly Action[] = [
+      { kind: 'addMeasure', column },
+      { kind: 'addGroup', shelf: 'dimensions', column },
+      { kind: 'addFilter', column, predicate: firstCondition(field.type) },
+    ];
+    const controls = [isApart ? null : action, ...uses.map((use) => this.#possible(use))];
+    const key = JSON.stringify([schemaName, tableName, columnName]);
+    return { key, title: titleOf(field), why, isHead: false, controls, found };
   }
 
-  #use(label: string, icon: TemplateResult, action: Action): TemplateResult {
-    const isRefused = refusalOf(this.#draft, this.catalogue, action) !== null;
-    return html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label} ?disabled=${isRefused}
-      @click=${() => this.#do(action)}>${icon}</button>`;
+  #possible(action: Action): Action | undefined {
+    return refusalOf(this.#draft, this.catalogue, action) === null ? action : undefined;
   }
+
+  #row(row: Row, place: ListPlace | undefined): TemplateResult {
+    const { key, title: name, why, isHead, found, controls } = row;
+    const { text } = this.view.format;
+    const stop = place?.row === key ? columnIn(row, place.column) : undefined;
+    const tabindex = (column: number) => (column === stop ? 0 : -1);
+    if (isHead) {
+      return html`<div role="row"><div role="rowheader" aria-colspan="4" title=${why ?? nothing}
+        data-row=${key} data-column="0" tabindex=${tabindex(0)}><h3>${name}</h3></div></div>`;
+    }
+    const uses = [
+      { icon: measureIcon, label: text('Measure {name}', { name }) },
+      { icon: splitIcon, label: text('Split by {name}', { name }) },
+      { icon: filterIcon, label: text('Filter by {name}', { name }) },
+    ];
+    const isApart = controls[0] === null;
+    const drag = (event: DragEvent) => found !== undefined && this.#drag(event, found);
+    // Not the attribute `disabled`: a reader of the screen must reach the reason.
+    return html`<div role="row" class="row" draggable=${found === undefined || isApart ? 'false' : 'true'} @dragstart=${drag}>
+      <div role="rowheader" class="field">${
+        found === undefined
+          ? html`<span class="name quiet">${name}</span>`
+          : html`<button class="name" type="button" title=${why ?? name} aria-disabled=${isApart ? 'true' : 'false'}
+              data-row=${key} data-column="0" tabindex=${tabindex(0)} @click=${() => this.#use(controls[0])}>${name}
+              ${isApart ? html`<small>${why}</small>` : nothing}</button>`
+      }</div>
+      ${uses.map(
+        ({ icon, label }, at) =>
+          html`<div role="gridcell" class="use">${
+            controls[at + 1] == null
+              ? nothing
+              : html`<button class="icon" part="icon-button" type="button" aria-label=${label} title=${label}
+                data-row=${key} data-column=${at + 1} tabindex=${tabindex(at + 1)}
+                @click=${() => this.#use(controls[at + 1])}>${icon}</button>`
+          }</div>`,
+      )}
+    </div>`;
+  }
+
+  #use(action: Control): void {
+    if (action != null) this.#do(action);
+  }
+
+  readonly #led = (event: KeyboardEvent): void => {
+    const rows = this.#listed().flat();
+    const place = placeIn(rows, this.place);
+    const key = keyAlong(event.key, this.matches(':dir(rtl)'));
+    const next = place && placeAfter(rows, place, key, event);
+    if (next === undefined) return;
+    event.preventDefault();
+    this.place = next;
+  };
+
+  /** A pointer or the key Tab may reach a control, too: from there, keys lead on. */
+  readonly #reached = ({ target }: FocusEvent): void => {
+    const { row: key, column } = target instanceof HTMLElement ? target.dataset : {};
+    const row = this.#listed()
+      .flat()
+      .find((one) => one.key === key);
+    if (row === undefined) return;
+    const known = this.place?.row === key ? columnIn(row, this.place?.column ?? 0) : undefined;
+    if (known !== Number(column)) this.place = { row: row.key, column: Number(column) };
+  };
 
   #shelf(shelf: ShownShelf): TemplateResult {
     const { text } = this.view.format;

@@ -1,5 +1,6 @@
 /** `<guestlist-tabs>`: the titles of tabs, of a dashboard or of the editor. On paper, the title of one as a heading. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { keyAlong } from '../base/mirrored.js';
 import { baseStyles } from '../base/theme.js';
 
 /** A title, and what the event `choose` says of it. */
@@ -59,8 +60,6 @@ const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_, last) => last,
 };
 
-const mirrored: Readonly<Record<string, string>> = { ArrowLeft: 'ArrowRight', ArrowRight: 'ArrowLeft' };
-
 export class TabsElement extends LitElement {
   static override properties = {
     tabs: { attribute: false },
@@ -99,7 +98,7 @@ export class TabsElement extends LitElement {
   }
 
   readonly #pressed = (event: KeyboardEvent): void => {
-    const key = this.matches(':dir(rtl)') ? (mirrored[event.key] ?? event.key) : event.key;
+    const key = keyAlong(event.key, this.matches(':dir(rtl)'));
     const at = this.tabs.findIndex(({ tileId }) => tileId === this.chosen?.tileId);
     const tab = this.tabs[steps[key]?.(at, this.tabs.length - 1) ?? -1];
     if (tab === undefined) return;
