@@ -1,3 +1,4 @@
+import type { DatePrecision } from '../domain/datamart/dates.js';
 import type { DownloadColumn, DownloadRows } from '../domain/guest/download.js';
 import type { Cell } from '../domain/query/engine.js';
 import { excerpt } from '../domain/query/excerpt.js';
@@ -10,8 +11,18 @@ const quote = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replac
 /** Prefixes text that a spreadsheet would execute as a formula. Numbers keep their sign. */
 const defuse = (cell: string): string => (formula.test(cell) ? `'${cell}` : cell);
 
+/** How much of a date is written of each precision, as ISO 8601 orders it, so that programs read it. */
+const lengths = { year: 4, month: 7, day: 10, minute: 16, second: 19 } as const satisfies Record<DatePrecision, number>;
+
+/** A date with its time as the column says. A date that is grouped stays the first moment of its period. */
+const dateText = (cell: string, { grain, dates }: DownloadColumn): string =>
+  grain === undefined && dates?.precision !== undefined && /^\d{4}-/.test(cell)
+    ? cell.slice(0, lengths[dates.precision])
+    : cell;
+
 const write = (cell: Cell | undefined, column: DownloadColumn): string => {
   if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'string' && column.dataType === 'date') return quote(dateText(cell, column));
   return quote(typeof cell === 'string' && column.dataType === 'string' ? defuse(cell) : String(cell));
 };
 

@@ -1,7 +1,7 @@
 /** The parts of a datamart, as requests send them. */
 import { z } from 'zod';
 import { identifier, limits, list, text } from './fields.js';
-import { numbers } from './metric-parts.js';
+import { dates, numbers } from './metric-parts.js';
 
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
@@ -14,6 +14,9 @@ export const expression = z
 
 /** How numbers are written, as a chart has it. */
 export const columnNumbers = z.strictObject(numbers);
+
+/** How dates are written, as a chart has it. */
+export const columnDates = z.strictObject(dates);
 
 const column = z
   .strictObject({
@@ -33,6 +36,7 @@ const column = z
     isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
     defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
     numbers: columnNumbers.nullish().describe('How numbers of the column are written in new metrics.'),
+    dates: columnDates.nullish().describe('How dates of the column are written in new metrics.'),
   })
   .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql.trim() !== ''), {
     path: ['sql'],

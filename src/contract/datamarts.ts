@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
 import type { ListedDatamart } from '../domain/store/organization.js';
-import { cardinality, columnNumbers, join } from './datamart-fields.js';
+import { cardinality, columnDates, columnNumbers, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -21,6 +21,7 @@ const listedColumn = z.object({
   defaultAggregation: z.string().nullable(),
   defaultSort: z.enum(['ASC', 'DESC']).nullable(),
   numbers: columnNumbers.nullable().describe('How numbers of the column are written in new metrics.'),
+  dates: columnDates.optional().describe('How dates of the column are written in new metrics. Left out: as usual.'),
 });
 
 const listedTable = z.object({
@@ -81,6 +82,7 @@ const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => (
   defaultAggregation: column.defaultAggregation ?? null,
   defaultSort: column.defaultSort ?? null,
   numbers: column.numbers ?? null,
+  ...(column.dates == null ? {} : { dates: column.dates }),
 });
 
 const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): z.input<typeof listedTable> => ({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { aggregates, measureAggregates } from '../domain/dashboard/metric.js';
 import type { FieldTable, GuestFields } from '../domain/guest/fields.js';
-import { cardinality, columnNumbers } from './datamart-fields.js';
+import { cardinality, columnDates, columnNumbers } from './datamart-fields.js';
 import { identifier } from './fields.js';
 import { readErrors } from './guest-reads.js';
 import { noError, operation } from './operation.js';
@@ -32,6 +32,7 @@ const field = z
       .array(z.enum(measureAggregates))
       .describe('Those that a measure most likely means, best first.'),
     numbers: columnNumbers.nullable().describe('How its numbers are written in new metrics. Null: plainly.'),
+    dates: columnDates.optional().describe('How its dates are written in new metrics. Left out: as usual.'),
   })
   .meta({ id: 'GuestField' });
 
@@ -64,6 +65,7 @@ const encodeTable = (of: FieldTable): z.input<typeof fieldTable> => ({
     aggregates: [...one.aggregates],
     suggestedAggregates: [...one.suggestedAggregates],
     numbers: one.numbers,
+    ...(one.dates === undefined ? {} : { dates: one.dates }),
   })),
 });
 

@@ -9,6 +9,7 @@ import {
   type HavingTree,
   maxPeriods,
 } from '../domain/dashboard/metric.js';
+import { datePrecisions, dateStyles } from '../domain/datamart/dates.js';
 import type { Predicate } from '../domain/filter/filter.js';
 import { periods } from '../domain/filter/period.js';
 import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
@@ -51,6 +52,19 @@ export const numbers = {
   notation: z.enum(['full', 'compact']).optional().describe('`compact` writes 1,234,567 as 1.2M.'),
 };
 
+export const dates = {
+  style: z
+    .enum(dateStyles)
+    .optional()
+    .describe(
+      '`short`: digits only. `medium`: a short name of the month. `long`: its whole name. `full`: the day of the week too. The order of the parts is that of the reader’s language.',
+    ),
+  precision: z
+    .enum(datePrecisions)
+    .optional()
+    .describe('The smallest part that is written. Dates with a grain are written as their period.'),
+};
+
 /** A line on the value axis. */
 const line = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('value'), value: z.number(), name: identifier.optional() }),
@@ -71,6 +85,9 @@ export const chart = z.strictObject({
   numbers: list(z.strictObject({ measure: identifier, ...numbers }), limits.properties)
     .optional()
     .describe('How numbers of one measure are written, if not as the chart says.'),
+  dates: list(z.strictObject({ name: identifier, ...dates }), limits.properties)
+    .optional()
+    .describe('How dates of one dimension or measure are written, by its name.'),
   lines: list(line, 10)
     .optional()
     .describe('Lines on the value axis: at a value, at the average of a measure, or along a measure.'),

@@ -37,6 +37,22 @@ test('numbers keep their sign, also those that are too long for JSON', async () 
   expect(await csvOf(['x', '-90071992547409931'])).toContain('x,-90071992547409931');
 });
 
+test('a date is cut to the precision of its column, and a period stays its first moment', async () => {
+  const dated: readonly DownloadColumn[] = [
+    { name: 'Sold', label: 'Sold', dataType: 'date', dates: { style: 'long', precision: 'day' } },
+    { name: 'Month', label: 'Month', dataType: 'date', grain: 'month', dates: { precision: 'year' } },
+    { name: 'Paid', label: 'Paid', dataType: 'date', dates: { style: 'short' } },
+    { name: 'Far', label: 'Far', dataType: 'date', dates: { precision: 'month' } },
+  ];
+  const row = ['2024-02-29T13:45:10', '2024-02-01T00:00:00', '2024-02-29T13:45:10', '+12024-02-29T00:00:00'];
+  const batches = (async function* () {
+    yield [row];
+  })();
+  let text = '';
+  for await (const piece of toCsv({ columns: dated, batches, limit: null, offset: 0 })) text += piece;
+  expect(text).toContain('2024-02-29,2024-02-01T00:00:00,2024-02-29T13:45:10,+12024-02-29T00:00:00\r\n');
+});
+
 test('no rows: the header alone', async () => {
   expect(await csvOf()).toBe('City,Flights\r\n');
 });

@@ -115,6 +115,53 @@ describe('cells have the type of the answer', () => {
   });
 });
 
+describe('dates with a format of the model', () => {
+  const dated: readonly DownloadColumn[] = [
+    { name: 'Sold', label: 'Sold', dataType: 'date', dates: { style: 'long', precision: 'day' } },
+    { name: 'Paid', label: 'Paid', dataType: 'date', dates: { style: 'short', precision: 'second' } },
+    { name: 'Month', label: 'Month', dataType: 'date', grain: 'month', dates: { style: 'short', precision: 'day' } },
+    { name: 'Quarter', label: 'Quarter', dataType: 'date', grain: 'quarter', dates: { style: 'full' } },
+    { name: 'Sent', label: 'Sent', dataType: 'date', dates: { style: 'full' } },
+  ];
+  const moment = '2024-02-29T13:45:10';
+  const row: Row = [moment, moment, '2024-02-01T00:00:00', '2024-01-01T00:00:00', moment];
+  const bookIn = (language: string | undefined) =>
+    bytesOf(workbookOf([sheetOf(() => rowsOf(batched([row]), { columns: dated }))], { language }));
+
+  test('stay dates, each with all of its value', async () => {
+    const [, read] = await readSheet(await bookIn('de'), 'Flights');
+    const times = [13, 13, null, null, 13].map((hour, at) => {
+      const days = [Date.UTC(2024, 1, 1), Date.UTC(2024, 0, 1)];
+      return new Date(hour === null ? (days[at - 2] ?? 0) : Date.UTC(2024, 1, 29, hour, 45, 10));
+    });
+    expect(read).toEqual(times);
+  });
+
+  /** The codes of the formats of the cells of the second row. */
+  const codesIn = async (language: string | undefined): Promise<readonly (string | undefined)[]> => {
+    const file = await bookIn(language);
+    const styles = strFromU8(unzipSync(new Uint8Array(file))['xl/styles.xml'] ?? new Uint8Array());
+    const codes = new Map(
+      [...styles.matchAll(/numFmtId="(\d+)" formatCode="([^"]*)"/g)].map(([, id, code]) => [id, code]),
+    );
+    const formats = [...styles.matchAll(/<xf numFmtId="(\d+)" [^>]*xfId="0"\/>/g)].map(([, id]) => codes.get(id));
+    return [...xmlOf(file, 2).matchAll(/<c r="[A-E]2" s="(\d+)"/g)].map(([, at]) =>
+      formats[Number(at)]?.replaceAll('\\', ''),
+    );
+  };
+
+  test.each([
+    ['de', ['d. mmmm yyyy', 'dd.mm.yyyy, hh:mm:ss', 'mm/yyyy', 'yyyy-mm-dd', 'dddd, d. mmmm yyyy um hh:mm']],
+    ['en-US', ['mmmm d, yyyy', 'mm/dd/yyyy, hh:mm:ss AM/PM', 'mm/yyyy', 'yyyy-mm-dd']],
+    ['ja', ['yyyy年m月d日', 'yyyy/mm/dd hh:mm:ss', 'yyyy/mm', 'yyyy-mm-dd', 'yyyy年m月d日dddd hh:mm']],
+    // A language that nobody has, and one with another calendar.
+    [undefined, ['d mmmm yyyy', 'dd/mm/yyyy, hh:mm:ss', 'mm/yyyy', 'yyyy-mm-dd']],
+    ['fa', ['d mmmm yyyy', 'yyyy/mm/dd, hh:mm:ss', 'yyyy/mm', 'yyyy-mm-dd']],
+  ])('are ordered as %s has it', async (language, codes) => {
+    expect((await codesIn(language)).slice(0, codes.length)).toEqual(codes);
+  });
+});
+
 describe('the first sheet', () => {
   test('states title, moment in the time zone, filters, and the rows of each sheet', async () => {
     const filters = [

@@ -121,6 +121,7 @@ const schemas = {
   columns: table,
   sharedTables: z.strictObject({ sharedTables }),
   numbers: chart.partial(),
+  dates: chart.partial(),
   lines: chart.partial(),
   rules: chart.partial(),
   recurrence: createTemplateSchedule.input,

@@ -160,6 +160,7 @@ const modelTables = (list: readonly TableDraft[]): Pick<Model, 'tables' | 'names
       ...given(column),
       defaultSort: column.defaultSort || null,
       numbers: null,
+      dates: null,
       columnName,
       datatype: datatypes[columnName],
     })),

@@ -793,6 +793,8 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.getByLabel('How numbers of main.flights.distance are written').selectOption('unit');
     await page.getByLabel('Unit of main.flights.distance').fill('mi');
     await page.getByLabel('Unit of main.flights.distance').blur();
+    await page.getByLabel('How dates of main.flights.date are written').selectOption('short');
+    await page.getByLabel('How precise dates of main.flights.date are').selectOption('day');
     await page.getByLabel('Synonyms of main.flights.distance').fill('range, way');
     // What is to be done leads to its field.
     await page.getByRole('link', { name: 'Describe the table main.flights' }).click();

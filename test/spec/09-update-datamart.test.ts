@@ -200,6 +200,7 @@ describe('tableList', () => {
       isApplyTimezone: true,
       defaultSort: 'DESC',
       numbers: { currency: 'EUR', notation: 'compact' },
+      dates: { style: 'long', precision: 'day' },
     };
     await update({
       tableList: [{ ...salesTable, isHide: true, label: 'Sales', wildcard: 'sales-*', columns: [full] }],

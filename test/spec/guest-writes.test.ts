@@ -131,6 +131,16 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
       'definition.sort[0].name: no dimension or measure "Nothing"',
     ],
     [
+      'a format of dates for nothing',
+      revenueBy('sales.region', { chart: { type: 'bar', dates: [{ name: 'Nothing', style: 'short' }] } }),
+      'definition.chart.dates[0].name: no dimension or measure "Nothing"',
+    ],
+    [
+      'a style of dates that does not exist',
+      revenueBy('sales.region', { chart: { type: 'bar', dates: [{ name: 'Region', style: 'yyyy' }] } }),
+      'definition.chart.dates[0].style',
+    ],
+    [
       'a default that its filter does not take',
       revenueBy(undefined, {
         filters: [

@@ -3,6 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { completionScore } from '../../src/domain/datamart/semantic-layer.js';
 import { type Api, StudioError } from '../../src/web/studio/base/api.js';
 import {
+  precisionChoices,
+  styleChoices,
+  withDatePrecision,
+  withDateStyle,
+} from '../../src/web/studio/base/column-dates.js';
+import {
   detailOf,
   numberKindOf,
   withDetail,
@@ -189,6 +195,26 @@ describe('how numbers are written', () => {
     expect(numberKindOf(null)).toBe('plain');
     expect(() => withDetail(money, 'euro')).toThrow('three letters');
     expect(() => withDetail({ unit: 'km' }, ' ')).toThrow('unit');
+  });
+});
+
+describe('how dates are written', () => {
+  test('is a style with an example, and a precision', () => {
+    const short = withDateStyle(null, 'short');
+    expect(short).toEqual({ style: 'short' });
+    expect(withDatePrecision(short, 'day')).toEqual({ style: 'short', precision: 'day' });
+    expect(withDateStyle(withDatePrecision(short, 'day'), '')).toEqual({ precision: 'day' });
+    expect(withDateStyle(short, '')).toBeNull();
+    expect(withDatePrecision(undefined, 'century')).toBeNull();
+    expect(styleChoices('de', undefined).map(({ text }) => text)).toEqual([
+      'Usual: 13. Feb. 2026',
+      'Short: 13.02.2026',
+      'Medium: 13. Feb. 2026',
+      'Long: 13. Februar 2026',
+      'Full: Freitag, 13. Februar 2026',
+    ]);
+    expect(styleChoices('en', 'month')[0]?.text).toBe('Usual: February 2026');
+    expect(precisionChoices).toHaveLength(6);
   });
 });
 

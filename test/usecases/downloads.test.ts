@@ -113,6 +113,20 @@ describe.each(Object.entries(ways))('%s', (_, read) => {
   });
 });
 
+test('dates have the format that the chart says of them', async () => {
+  const dates = [{ name: 'day', style: 'short', precision: 'day' }] as const;
+  const sold = { name: 'day', column: columnRef('sales.shop') };
+  const dated = metric('sales', { chart: { type: 'table', dates }, dimensions: [sold] });
+  await world.template('dated', {}, dated);
+  const metricId = await world.clone('dated', 'dated-of-a');
+  const { columns } = await downloadGuestCsv(world.deps)(
+    await guestOf('a'),
+    { metricId, dashboardId: 'dated-of-a' },
+    stays,
+  );
+  expect(columns.find(({ name }) => name === 'day')?.dates).toMatchObject({ style: 'short', precision: 'day' });
+});
+
 test('a limit is passed on with one row more, so that the file knows that it is cut', async () => {
   const caller = await guestOf('a');
   const cut = await downloadGuestCsv(world.deps)(caller, ask('a', { limit: 1, offset: 1 }), stays);

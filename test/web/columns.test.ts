@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { combineOf, grainOf } from '../../src/web/charts/model/columns.js';
+import type { GuestChart } from '../../src/domain/guest/view.js';
+import { createFormat } from '../../src/web/base/format.js';
+import { combineOf, grainOf, labelOf, measureText } from '../../src/web/charts/model/columns.js';
 
 test('a column with the name of a member of every object has no grain and no rule of its own', () => {
   const chart = { grains: { Day: 'day' as const }, combine: { Flights: 'sum' as const } };
@@ -7,4 +9,22 @@ test('a column with the name of a member of every object has no grain and no rul
     expect([grainOf(chart, name), combineOf(chart, name)]).toEqual([undefined, undefined]);
   }
   expect([grainOf(chart, 'Day'), combineOf(chart, 'Flights')]).toEqual(['day', 'sum']);
+});
+
+test('dates of a dimension and of a measure are written as the chart says of them, and others as usual', () => {
+  const chart: GuestChart = {
+    ...{ type: 'table', dimensions: ['Sold', 'Paid'], measures: ['Last', 'Orders'], isDrillable: false },
+    dates: [
+      { name: 'Sold', style: 'short', precision: 'day' },
+      { name: 'Last', style: 'full', precision: 'day' },
+      { name: 'Orders', style: 'short' },
+    ],
+  };
+  const [format, at] = [createFormat('en-GB'), '2001-03-05T07:08:09'];
+  const written = (name: string) => labelOf(at, { name, dataType: 'date' }, chart, format);
+  expect([written('Sold'), written('Paid')]).toEqual(['05/03/2001', '5 Mar 2001, 07:08']);
+  const measured = (name: string, value: string | number | null, dataType: 'date' | 'number' = 'date') =>
+    measureText(value, { name, dataType }, chart, format);
+  expect([measured('Last', at), measured('First', at)]).toEqual(['Monday, 5 March 2001', '5 Mar 2001, 07:08']);
+  expect([measured('Last', null), measured('Orders', 1234, 'number')]).toEqual(['—', '1,234']);
 });

@@ -501,6 +501,30 @@ test('numbers of a measure are written as the model says of its column, and a co
   expect(newGuestDefinition.safeParse(definitionOf(run(sum))).success).toBe(true);
 });
 
+test('dates of a column are written as the model says of it, also after a drill, and a count is no date', () => {
+  const dates = { style: 'short', precision: 'day' } as const;
+  const dated: typeof catalogue = {
+    ...catalogue,
+    tables: catalogue.tables.map((one) => ({
+      ...one,
+      fields: one.fields.map((field) => (field.type === 'date' ? { ...field, dates } : field)),
+    })),
+  };
+  const run = (...actions: readonly Action[]): Draft =>
+    actions.reduce((draft, action) => edit(draft, dated, action), emptyDraft);
+  const column = columnRef('sales.sold');
+  const split: Action = { kind: 'addGroup', shelf: 'dimensions', column };
+  const last: Action = { kind: 'addMeasure', column, aggregate: 'MAX', name: 'Last' };
+  const written = run(split, last, { kind: 'addGroup', shelf: 'drillPath', column, name: 'Step' });
+  expect(written.chart.dates).toEqual(['sold', 'Last', 'Step'].map((name) => ({ name, ...dates })));
+  expect(edit(written, dated, { kind: 'rename', from: 'Step', to: 'Day' }).chart.dates?.[2]?.name).toBe('Day');
+  expect(edit(written, dated, { kind: 'remove', shelf: 'dimensions', at: 0 }).chart.dates?.[0]?.name).toBe('Last');
+  expect(run({ ...last, aggregate: 'COUNT' }).chart.dates).toBeUndefined();
+  expect(newGuestDefinition.safeParse(definitionOf(written)).success).toBe(true);
+  const own = { ...written, chart: { type: 'table', dates: [{ name: 'Last', style: 'full' }] } } as const;
+  expect(edit(own, dated, { kind: 'changeMeasure', at: 0, aggregate: 'MIN' }).chart.dates).toEqual(own.chart.dates);
+});
+
 test('undo and redo lead through all states and back', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { minLength: 1 }), (states) => {

@@ -450,6 +450,40 @@ describe('reference lines', () => {
   });
 });
 
+describe('dates with a format of their own', () => {
+  const dates = [{ name: 'Month', style: 'short' }] as const;
+  const given = (type: GuestChart['type']) =>
+    drawing(
+      { type, dimensions: ['Month'], measures: ['Flights'], grains: { Month: 'month' }, dates },
+      months.map((Month, at) => ({ Month, Flights: at + 1 })),
+    );
+
+  it('are on the axis of time, in its strip, in tooltips and in the sentence', () => {
+    const drawn = picture(cartesian, given('timeSeries'));
+    const axis = drawn.option.xAxis as { axisLabel: { formatter: (time: number) => string } };
+    expect(axis.axisLabel.formatter(Date.UTC(2001, 1, 1))).toBe('02/2001');
+    expect(drawn.tip({ series: 0, index: 1 })?.title).toBe('02/2001');
+    expect(drawn.summary).toContain('from 01/2001 to 04/2001');
+  });
+
+  it('are on an axis of bars', () => {
+    expect(picture(columns, given('bar')).option.xAxis).toMatchObject({
+      data: ['01/2001', '02/2001', '03/2001', '04/2001'],
+    });
+  });
+
+  it('are in a pivot table, also as the greatest of dates', () => {
+    const rows = [{ Month: '2001-01-01', Last: '2001-01-31T10:20:30' }];
+    const written = [...dates, { name: 'Last', style: 'long', precision: 'day' }] as const;
+    const { answer, chart } = drawing(
+      { type: 'pivotTable', dimensions: ['Month'], measures: ['Last'], grains: { Month: 'month' }, dates: written },
+      rows,
+    );
+    const [row] = pivotOf(answer, chart, format).rows;
+    expect([row?.labels, row?.cells]).toEqual([['01/2001'], ['January 31, 2001']]);
+  });
+});
+
 describe('more points than pixels', () => {
   const minutes = (count: number) =>
     drawing(

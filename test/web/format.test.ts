@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
+import type { ColumnDates } from '../../src/domain/datamart/dates.js';
 import { createFormat, humanise, numberOf, timeOf, withClaimedUnit } from '../../src/web/base/format.js';
 
 const english = createFormat('en');
@@ -61,6 +63,45 @@ describe('format', () => {
     expect(english.dimension(1, 'number', 'dayOfWeek')).toBe('Monday');
     expect(english.dimension(15, 'number', 'hourOfDay')).toMatch(/^3\sPM$/);
     expect(createFormat('de').dimension('2001-01-01', 'date', 'month')).toBe('Januar 2001');
+  });
+
+  it('writes a date in the style and precision of its column', () => {
+    const at = '2001-03-05T07:08:09';
+    const write = (language: string, dates: ColumnDates, value = at) =>
+      createFormat(language).dimension(value, 'date', undefined, dates).replaceAll('\u202f', ' ');
+    expect(write('en', { style: 'short' })).toBe('03/05/2001, 07:08 AM');
+    expect(write('en', { style: 'short' }, '2001-03-05')).toBe('03/05/2001');
+    expect(write('de', { style: 'short', precision: 'day' })).toBe('05.03.2001');
+    expect(write('en', { style: 'medium', precision: 'second' })).toBe('Mar 5, 2001, 07:08:09 AM');
+    expect(write('de', { style: 'full', precision: 'day' })).toBe('Montag, 5. März 2001');
+    expect(write('ja', { style: 'long', precision: 'month' })).toBe('2001年3月');
+    expect(write('en', { precision: 'year' })).toBe('2001');
+    expect(write('en', { precision: 'day' })).toBe('Mar 5, 2001');
+    expect(write('en', { style: 'full' }, 'soon')).toBe('soon');
+  });
+
+  it('writes a period as such in the style of its column, whatever its precision', () => {
+    const dates: ColumnDates = { style: 'short', precision: 'second' };
+    const write = (grain: TimeGrain) => english.dimension('2001-02-01', 'date', grain, dates);
+    expect((['year', 'quarter', 'month', 'week', 'day'] as const).map(write)).toEqual([
+      '2001',
+      'Q1 2001',
+      '02/2001',
+      '02/01/2001',
+      '02/01/2001',
+    ]);
+    expect(write('hour')).toMatch(/^02\/01\/2001, 12:00\sAM$/);
+    expect(english.dimension('2001-02-01', 'date', 'month', { precision: 'year' })).toBe('February 2001');
+    expect(english.dimension(1, 'number', 'dayOfWeek', dates)).toBe('Monday');
+  });
+
+  it('writes an axis of time in the style of its column', () => {
+    const [january, march, day] = [Date.UTC(2001, 0, 1), Date.UTC(2001, 2, 1), Date.UTC(2001, 2, 5)];
+    const ticks = (dates?: ColumnDates) => [january, march, day].map((time) => english.timeTick(time, dates));
+    expect(ticks()).toEqual(['Jan 2001', 'Mar', 'Mar 5']);
+    expect(ticks({ precision: 'year' })).toEqual(ticks());
+    expect(ticks({ style: 'long' })).toEqual(['January 2001', 'March', 'March 5']);
+    expect(ticks({ style: 'short' })).toEqual(['01/2001', '03/2001', '03/05']);
   });
 
   it('does not group a year or an hour', () => {

@@ -75,6 +75,7 @@ const columnDefaults: Json = {
   isApplyTimezone: false,
   defaultSort: null,
   numbers: null,
+  dates: null,
 };
 const tableDefaults: Json = { clientColumn: null, tenancyPath: null, isHide: false, label: '', wildcard: null };
 const relationshipDefaults: Json = { cardinality: null, join: null };

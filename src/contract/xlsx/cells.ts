@@ -1,12 +1,24 @@
 /** Cells of a worksheet (ECMA-376) as XML. Text is always text: no cell is a formula, whatever it starts with. */
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
+import { type ColumnDates, precisionOf } from '../../domain/datamart/dates.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import { dateFormatOf } from './date-formats.js';
 
 /** A spreadsheet takes a cell that starts with one of these characters for a formula. */
 export const formula = /^[=+\-@\t\r]/;
 
-/** Positions in the list of cell formats in parts.ts. */
-export const formats = { general: 0, day: 1, time: 2, month: 3, year: 4, literal: 5, bold: 6, minute: 7 } as const;
+/** Positions in the list of cell formats in parts.ts. From `dates` on: those of date-formats.ts. */
+export const formats = {
+  general: 0,
+  day: 1,
+  time: 2,
+  month: 3,
+  year: 4,
+  literal: 5,
+  bold: 6,
+  minute: 7,
+  dates: 8,
+} as const;
 
 /** The greatest number of characters that a spreadsheet reads from a cell. */
 const longestText = 32_767;
@@ -66,11 +78,18 @@ const grainFormats: Readonly<Partial<Record<TimeGrain, number>>> = {
   year: formats.year,
 };
 
-const dateCell = (at: string, text: string, grain: TimeGrain | undefined): string => {
+const dateFormat = ({ grain, dates }: Omit<TypedColumn, 'dataType'>, hasTime: boolean): number => {
+  const precision = grain === undefined ? dates?.precision : precisionOf(grain);
+  // A quarter is not written as a date, and has the format of a day.
+  if (dates !== undefined && grain !== 'quarter')
+    return formats.dates + dateFormatOf({ style: dates.style, precision }, hasTime);
+  return (grain === undefined ? undefined : grainFormats[grain]) ?? (hasTime ? formats.time : formats.day);
+};
+
+const dateCell = (at: string, text: string, column: Omit<TypedColumn, 'dataType'>): string => {
   const serial = serialOf(text);
   if (serial === undefined) return textCell(at, text);
-  const usual = Number.isInteger(serial) ? formats.day : formats.time;
-  return numberCell(at, serial, (grain === undefined ? undefined : grainFormats[grain]) ?? usual);
+  return numberCell(at, serial, dateFormat(column, !Number.isInteger(serial)));
 };
 
 /** A spreadsheet keeps 15 digits. */
@@ -83,13 +102,16 @@ const isExactText = (text: string): boolean => {
   return digits.replace(/0+$/, '').length <= exactDigits;
 };
 
-export type TypedColumn = Pick<AnswerColumn, 'dataType'> & { readonly grain?: TimeGrain | undefined };
+export type TypedColumn = Pick<AnswerColumn, 'dataType'> & {
+  readonly grain?: TimeGrain | undefined;
+  readonly dates?: ColumnDates | undefined;
+};
 
 /** Writes a cell with its type. NULL is no cell. */
-export const typedCell = (at: string, cell: Cell | undefined, { dataType, grain }: TypedColumn): string => {
+export const typedCell = (at: string, cell: Cell | undefined, { dataType, ...written }: TypedColumn): string => {
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'boolean') return `<c r="${at}" t="b"><v>${cell ? 1 : 0}</v></c>`;
   if (typeof cell === 'number') return Number.isFinite(cell) ? numberCell(at, cell) : textCell(at, String(cell));
-  if (dataType === 'date') return dateCell(at, cell, grain);
+  if (dataType === 'date') return dateCell(at, cell, written);
   return dataType === 'number' && isExactText(cell) ? numberCell(at, cell) : textCell(at, cell);
 };

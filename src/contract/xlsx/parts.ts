@@ -1,5 +1,6 @@
 /** The parts of a workbook (ECMA-376) that are not worksheets. */
 import { escapeXml } from './cells.js';
+import { dateFormatCodes } from './date-formats.js';
 
 export const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -7,19 +8,31 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 const kind = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
+const fixedCodes = ['yyyy\\-mm\\-dd', 'yyyy\\-mm\\-dd\\ hh:mm:ss', 'yyyy\\-mm', 'yyyy', 'yyyy\\-mm\\-dd\\ hh:mm'];
+
+/** Numbers below are built in. */
+const firstCode = 164;
+
+const numbered = (id: number): string => `numFmtId="${id}" fontId="0" applyNumberFormat="1"`;
+
 /** The cell formats, in the order of `formats` in cells.ts. */
-const styles = `${xml}<styleSheet xmlns="${main}"><numFmts count="5"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="yyyy\\-mm"/><numFmt numFmtId="167" formatCode="yyyy"/><numFmt numFmtId="168" formatCode="yyyy\\-mm\\-dd\\ hh:mm"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="8">${[
-  'numFmtId="0" fontId="0"',
-  'numFmtId="164" fontId="0" applyNumberFormat="1"',
-  'numFmtId="165" fontId="0" applyNumberFormat="1"',
-  'numFmtId="166" fontId="0" applyNumberFormat="1"',
-  'numFmtId="167" fontId="0" applyNumberFormat="1"',
-  'numFmtId="49" fontId="0" applyNumberFormat="1" quotePrefix="1"',
-  'numFmtId="0" fontId="1" applyFont="1"',
-  'numFmtId="168" fontId="0" applyNumberFormat="1"',
-]
-  .map((format) => `<xf ${format} fillId="0" borderId="0" xfId="0"/>`)
-  .join('')}</cellXfs></styleSheet>`;
+const styles = (language: string): string => {
+  const codes = [...fixedCodes, ...dateFormatCodes(language)];
+  const cells = [
+    'numFmtId="0" fontId="0"',
+    ...[164, 165, 166, 167].map(numbered),
+    'numFmtId="49" fontId="0" applyNumberFormat="1" quotePrefix="1"',
+    'numFmtId="0" fontId="1" applyFont="1"',
+    ...codes.slice(4).map((_, index) => numbered(firstCode + 4 + index)),
+  ];
+  return `${xml}<styleSheet xmlns="${main}"><numFmts count="${codes.length}">${codes
+    .map((code, index) => `<numFmt numFmtId="${firstCode + index}" formatCode="${escapeXml(code)}"/>`)
+    .join(
+      '',
+    )}</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${cells.length}">${cells
+    .map((format) => `<xf ${format} fillId="0" borderId="0" xfId="0"/>`)
+    .join('')}</cellXfs></styleSheet>`;
+};
 
 const numbersOf = (names: readonly string[]): readonly number[] => names.map((_, index) => index + 1);
 
@@ -41,8 +54,11 @@ const workbook = (names: readonly string[]): string =>
     .map((name, index) => `<sheet name="${escapeXml(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`)
     .join('')}</sheets></workbook>`;
 
-/** Returns the parts by their path, for worksheets of these names. */
-export const fixedParts = (names: readonly string[]): readonly (readonly [path: string, text: string])[] => [
+/** Returns the parts by their path, for worksheets of these names. `language` orders the parts of dates. */
+export const fixedParts = (
+  names: readonly string[],
+  language: string,
+): readonly (readonly [path: string, text: string])[] => [
   ['[Content_Types].xml', contentTypes(names)],
   ['_rels/.rels', relationships([relationship('rId1', 'officeDocument', 'xl/workbook.xml')])],
   ['xl/workbook.xml', workbook(names)],
@@ -53,7 +69,7 @@ export const fixedParts = (names: readonly string[]): readonly (readonly [path: 
       relationship(`rId${names.length + 1}`, 'styles', 'styles.xml'),
     ]),
   ],
-  ['xl/styles.xml', styles],
+  ['xl/styles.xml', styles(language)],
 ];
 
 const longestName = 31;

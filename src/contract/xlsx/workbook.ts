@@ -4,7 +4,7 @@
  */
 import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
 import { excerpt } from '../../domain/query/excerpt.js';
-import { type Speech, speechOf } from '../../texts/messages.js';
+import { readLanguage, type Speech, speechOf } from '../../texts/messages.js';
 import { columnName, formats, numberCell, serialOf, textCell, typedCell } from './cells.js';
 import { filterWords } from './filter-words.js';
 import { missingRows } from './missing-rows.js';
@@ -152,7 +152,8 @@ async function* partsOf(workbook: Workbook, failure: WriteFailure): AsyncGenerat
     [about],
     speech.text('Sheet'),
   );
-  for (const [path, text] of fixedParts([about, ...names])) yield { path, pieces: once(text) };
+  for (const [path, text] of fixedParts([about, ...names], readLanguage(workbook.language) ?? 'en-GB'))
+    yield { path, pieces: once(text) };
   const told: Told[] = [];
   const room: Room = { left: mostCharacters };
   for (const [index, sheet] of workbook.sheets.entries()) {

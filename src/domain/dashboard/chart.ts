@@ -1,4 +1,5 @@
 /** Charts: how an answer is drawn. */
+import type { ColumnDates } from '../datamart/dates.js';
 
 /** Every chart type of the interface. */
 export const chartTypes = [
@@ -51,6 +52,8 @@ export type Chart = {
   readonly across?: readonly string[] | undefined;
   /** How numbers of one measure are written, if not as the chart says. */
   readonly numbers?: readonly MeasureNumbers[] | undefined;
+  /** How dates of one column of the answer are written, by its name. */
+  readonly dates?: readonly NamedDates[] | undefined;
   /** Lines at a value of the value axis: a target, a limit, an average. */
   readonly lines?: readonly ReferenceLine[] | undefined;
   /** For tables: marks cells of a measure. The first rule that holds applies. */
@@ -70,6 +73,9 @@ export type ChartSeries = {
 };
 
 export type MeasureNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> & { readonly measure: string };
+
+/** `name`: of a dimension, also one that a drill leads to, or of a measure. */
+export type NamedDates = ColumnDates & { readonly name: string };
 
 /** `value`: the same everywhere. `average`: of the values shown. `measure`: a measure of the metric, drawn as a line. */
 export type ReferenceLine =

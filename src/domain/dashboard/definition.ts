@@ -246,6 +246,7 @@ const sqlFaults = ({ rlsVariables, sql }: SqlDefinition): readonly string[] =>
 const chartFaults = (definition: MetricDefinition): readonly string[] => {
   const { chart, dimensions } = definition;
   const names = outputNames(definition);
+  const steps = definition.kind === 'visual' ? definition.drillPath.map(({ name }) => name) : [];
   const measured = {
     series: chart.series?.map(({ measure }) => measure),
     numbers: chart.numbers?.map(({ measure }) => measure),
@@ -258,6 +259,9 @@ const chartFaults = (definition: MetricDefinition): readonly string[] => {
       measures.flatMap((name, index) =>
         name === undefined || names.includes(name) ? [] : [`chart.${place}[${index}]: no measure "${name}"`],
       ),
+    ),
+    ...(chart.dates ?? []).flatMap(({ name }, index) =>
+      [...names, ...steps].includes(name) ? [] : [`chart.dates[${index}].name: no dimension or measure "${name}"`],
     ),
     ...(chart.across ?? []).flatMap((name, index) =>
       dimensions.some((dimension) => dimension.name === name) ? [] : [`chart.across[${index}]: no dimension "${name}"`],

@@ -1,3 +1,5 @@
+import type { ColumnDates } from './dates.js';
+
 /** A selection of a datasource's tables and columns, with tenancy and relationships. */
 export type Datamart = {
   readonly id: string;
@@ -86,6 +88,8 @@ export type DatamartColumn = {
   readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
   /** How numbers of the column are written in new metrics. Null or undefined: plainly. */
   readonly numbers?: ColumnNumbers | null | undefined;
+  /** How dates of the column are written in new metrics. Null or undefined: as usual. */
+  readonly dates?: ColumnDates | null | undefined;
 };
 
 /** The same fields as a chart has for its numbers. */

@@ -3,6 +3,7 @@ import { faultOf, repeatedAt } from '../faults.js';
 import type { Datasource } from '../organization.js';
 import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
 import { tableKey } from './datamart.js';
+import type { ColumnDates } from './dates.js';
 import type { SourceTable } from './source-schema.js';
 
 /** An item of the interface's `tableList`. A missing field gets its default; the table's earlier value is not kept. */
@@ -30,6 +31,7 @@ export type ColumnDraft = {
   readonly isApplyTimezone?: boolean | undefined;
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
   readonly numbers?: ColumnNumbers | null | undefined;
+  readonly dates?: ColumnDates | null | undefined;
 };
 
 /** Lookup of a datasource's tables by name. */
@@ -136,6 +138,7 @@ const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): D
   defaultAggregation: draft.defaultAggregation ?? null,
   defaultSort: draft.defaultSort === '' ? null : (draft.defaultSort ?? null),
   numbers: draft.numbers ?? null,
+  dates: draft.dates ?? null,
 });
 
 /** Returns the tables of a list without faults, with the datatypes of the datasource. */

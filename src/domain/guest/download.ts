@@ -1,10 +1,15 @@
 /** Files that a guest downloads. */
 import type { TimeGrain } from '../dashboard/metric.js';
+import type { ColumnDates } from '../datamart/dates.js';
 import type { FilterValue } from '../filter/filter.js';
 import type { AnswerColumn, MetricStream } from '../query/engine.js';
 
 /** `label` is the title for readers, and `name` the one of the interface. */
-export type DownloadColumn = AnswerColumn & { readonly label: string; readonly grain?: TimeGrain | undefined };
+export type DownloadColumn = AnswerColumn & {
+  readonly label: string;
+  readonly grain?: TimeGrain | undefined;
+  readonly dates?: ColumnDates | undefined;
+};
 
 /** The rows of a metric from `offset`. `batches` may have one row more than `limit`, to show that the file is cut. */
 export type DownloadRows = Pick<MetricStream, 'batches'> & {

@@ -13,6 +13,7 @@ import {
   visibleDatamart,
 } from '../datamart/datamart.js';
 import { type DatatypeKind, datatypeKind } from '../datamart/datatype.js';
+import type { ColumnDates } from '../datamart/dates.js';
 import { type JoinGroups, joinGroups } from '../datamart/join-groups.js';
 import {
   type SemanticColumn,
@@ -54,6 +55,8 @@ export type Field = {
   readonly suggestedAggregates: readonly MeasureAggregate[];
   /** How its numbers are written in new metrics. Null: plainly. */
   readonly numbers: ColumnNumbers | null;
+  /** How its dates are written in new metrics. Undefined: as usual. */
+  readonly dates?: ColumnDates | undefined;
 };
 
 export type FieldRelationship = {
@@ -120,6 +123,7 @@ const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Fie
     aggregates: isMeasure ? asItIs : fit,
     suggestedAggregates: isMeasure ? asItIs : suggested(column, type, isIdentifier, fit),
     numbers: column.numbers ?? null,
+    ...(column.dates == null ? {} : { dates: column.dates }),
   };
 };
 

@@ -80,6 +80,7 @@ const rowsOf = async (
       ...column,
       label: titleIn(translation, column.name, labels.get(column.name) ?? column.name),
       grain: grains.get(column.name),
+      dates: definition.chart.dates?.find(({ name }) => name === column.name),
     })),
     ...{ batches: labelBatches(stream, translation), limit, offset, language },
   };

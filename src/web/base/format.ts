@@ -1,6 +1,7 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
 import type { Chart } from '../../domain/dashboard/chart.js';
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
+import { type ColumnDates, dateParts, precisionOf } from '../../domain/datamart/dates.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import { createText, type Text, type Texts } from '../languages/text.js';
@@ -16,11 +17,17 @@ export type Format = {
   readonly tick: (value: number, hint: NumberHint) => string;
   /**
    * A dimension's value. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
-   * hour of the day as a time. Whole numbers get no thousands separator: they are mostly years, orders, postcodes.
+   * hour of the day as a time. `dates`: how dates are written, if not as usual. Whole numbers get no thousands separator:
+   * they are mostly years, orders, postcodes.
    */
-  readonly dimension: (value: Cell, dataType: AnswerColumn['dataType'], grain?: TimeGrain) => string;
+  readonly dimension: (
+    value: Cell,
+    dataType: AnswerColumn['dataType'],
+    grain?: TimeGrain,
+    dates?: ColumnDates,
+  ) => string;
   /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
-  readonly timeTick: (time: number) => string;
+  readonly timeTick: (time: number, dates?: ColumnDates) => string;
   readonly count: (value: number) => string;
   /** A moment by the reader's own clock; without its day if that is today. */
   readonly moment: (at: Date, now: Date) => string;
@@ -55,11 +62,11 @@ export const createFormat = (language: string, texts?: Texts): Format => {
     measure: (value, hint) =>
       typeof value === 'boolean' ? yesOrNo(value) : withUnit(measureText(locale, value, hint), hint),
     tick: (value, hint) => tickText(locale, value, hint),
-    dimension: (value, dataType, grain) => {
+    dimension: (value, dataType, grain, written) => {
       if (value === null || value === '') return text('(none)');
-      const named = grain === undefined ? null : dates.grain(value, grain);
+      const named = grain === undefined ? null : dates.grain(value, grain, written);
       if (named !== null) return named;
-      if (dataType === 'date') return dates.full(value);
+      if (dataType === 'date') return dates.full(value, written);
       if (dataType === 'number') return numberOf(value) === null ? String(value) : dimensionNumber(Number(value));
       return typeof value === 'boolean' ? yesOrNo(value) : String(value);
     },
@@ -186,45 +193,48 @@ const hour = 3_600_000;
 /** Any Monday. */
 const monday = Date.UTC(2001, 0, 1);
 
+type Parts = Intl.DateTimeFormatOptions;
+
 const dateFormats = (locale: string, text: Text) => {
-  const make = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
-    return (time: number) => format.format(time);
+  const known = new Map<string, Intl.DateTimeFormat>();
+  const write = (time: number, parts: Parts): string => {
+    const key = JSON.stringify(parts);
+    const format = known.get(key) ?? new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' });
+    known.set(key, format);
+    return format.format(time);
   };
-  const date = make({ day: 'numeric', month: 'short', year: 'numeric' });
-  const dateTime = make({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
-  const year = make({ year: 'numeric' });
-  const month = make({ month: 'short' });
-  const dayOfMonth = make({ day: 'numeric', month: 'short' });
-  const clock = make({ hour: '2-digit', minute: '2-digit' });
-  const monthOfYear = make({ month: 'long', year: 'numeric' });
-  const weekday = make({ weekday: 'long' });
-  const hourOfDay = make({ hour: 'numeric' });
+  const year: Parts = { year: 'numeric' };
   return {
     /** Null if the value is not one of the grain's. */
-    grain: (value: Cell, grain: TimeGrain): string | null => {
+    grain: (value: Cell, grain: TimeGrain, dates: ColumnDates = {}): string | null => {
       const number = numberOf(value);
       if (grain === 'dayOfWeek')
-        return number !== null && number >= 1 && number <= 7 ? weekday(monday + (number - 1) * day) : null;
-      if (grain === 'hourOfDay') return number !== null && number >= 0 && number < 24 ? hourOfDay(number * hour) : null;
+        return number !== null && number >= 1 && number <= 7
+          ? write(monday + (number - 1) * day, { weekday: 'long' })
+          : null;
+      if (grain === 'hourOfDay')
+        return number !== null && number >= 0 && number < 24 ? write(number * hour, { hour: 'numeric' }) : null;
       const time = timeOf(value);
       if (time === null) return null;
-      const at = new Date(time);
-      const parts = { year, month: monthOfYear, week: date, day: date, hour: dateTime, minute: dateTime };
-      return grain === 'quarter'
-        ? text('Q{quarter} {year}', { quarter: Math.floor(at.getUTCMonth() / 3) + 1, year: year(time) })
-        : parts[grain](time);
+      const precision = precisionOf(grain);
+      if (precision !== undefined) return write(time, dateParts(dates, precision));
+      const quarter = Math.floor(new Date(time).getUTCMonth() / 3) + 1;
+      return text('Q{quarter} {year}', { quarter, year: write(time, year) });
     },
-    full: (value: Cell): string => {
+    full: (value: Cell, dates: ColumnDates = {}): string => {
       const time = timeOf(value);
       if (time === null) return String(value);
-      return time % day === 0 ? date(time) : dateTime(time);
+      const precision = dates.precision ?? (time % day === 0 ? 'day' : 'minute');
+      return write(time, dateParts(dates, precision));
     },
-    tick: (time: number): string => {
-      if (time % day !== 0) return clock(time);
+    tick: (time: number, dates: ColumnDates = {}): string => {
+      if (time % day !== 0) return write(time, { hour: '2-digit', minute: '2-digit' });
       const at = new Date(time);
-      if (at.getUTCDate() !== 1) return dayOfMonth(time);
-      return at.getUTCMonth() === 0 ? `${month(time)} ${year(time)}` : month(time);
+      const { month, day: dayPart } = dateParts(dates, 'day');
+      if (at.getUTCDate() !== 1) return write(time, { month, day: dayPart });
+      // The digits of a month alone could be those of a day.
+      if (dates.style === 'short') return write(time, dateParts(dates, 'month'));
+      return at.getUTCMonth() === 0 ? `${write(time, { month })} ${write(time, year)}` : write(time, { month });
     },
   };
 };

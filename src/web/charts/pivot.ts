@@ -3,7 +3,7 @@ import type { Combine, GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, numberOf, titleOf } from '../base/format.js';
 import type { Text } from '../languages/text.js';
-import { columnsOf, combineOf, hintOf, labelOf, type Row } from './model/columns.js';
+import { columnsOf, combineOf, hintOf, labelOf, measureText, type Row } from './model/columns.js';
 import { together } from './model/plot.js';
 
 export type PivotRow = {
@@ -127,13 +127,14 @@ const groupBy = (rows: readonly Row[], keyOf: (row: Row) => string): ReadonlyMap
 /** The value of one row, or of several together. Values that do not combine have no total: an average of averages lies. */
 const cellText = (
   rows: readonly Row[],
-  { name }: AnswerColumn,
+  column: AnswerColumn,
   combine: Combine | undefined,
   chart: GuestChart,
   format: Format,
 ): string => {
+  const { name } = column;
   if (rows.length === 0) return '';
-  if (rows.length === 1) return format.measure(rows[0]?.[name] ?? null, hintOf(chart, name));
+  if (rows.length === 1) return measureText(rows[0]?.[name] ?? null, column, chart, format);
   if (combine === undefined) return '';
   return format.measure(
     together(

@@ -5,7 +5,16 @@ import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
-import { columnsOf, grainOf, hintOf, labelOf, type Row, truncationNote, valueLabel } from './model/columns.js';
+import {
+  columnsOf,
+  grainOf,
+  hintOf,
+  labelOf,
+  measureText,
+  type Row,
+  truncationNote,
+  valueLabel,
+} from './model/columns.js';
 
 const styles = css`
   :host {
@@ -85,7 +94,7 @@ type Single = {
   readonly when: string;
   readonly course: readonly (number | null)[];
   readonly measure: string;
-  /** The label of a value that is text. */
+  /** The label of a value that is text, and a date as it is written. */
   readonly label: string | undefined;
 };
 
@@ -97,7 +106,10 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
   const { dimensions, measures } = columnsOf(answer, chart);
   const [measure] = measures;
   const name = measure?.name ?? '';
-  const labelled = (value: Cell) => (measure === undefined ? undefined : valueLabel(value, measure));
+  const labelled = (value: Cell) => {
+    if (measure === undefined) return undefined;
+    return measure.dataType === 'date' ? measureText(value, measure, chart, format) : valueLabel(value, measure);
+  };
   const [dimension] = dimensions;
   if (dimension?.dataType !== 'date' || dimensions.length > 1 || answer.rows.length < 2) {
     const value = answer.rows[0]?.[name] ?? null;

@@ -6,7 +6,7 @@ import type { Sort, TimeGrain } from '../../domain/dashboard/metric.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, numberOf, titleOf } from '../base/format.js';
-import { hintOf, valueLabel } from './model/columns.js';
+import { datesOf, measureText, valueLabel } from './model/columns.js';
 
 export const tableStyles = css`
   .scroll {
@@ -129,7 +129,10 @@ export const tableStyles = css`
   }
 `;
 
-type TableChart = Pick<GuestChart, 'format' | 'unit' | 'currency' | 'notation' | 'numbers' | 'rules' | 'bars'>;
+type TableChart = Pick<
+  GuestChart,
+  'format' | 'unit' | 'currency' | 'notation' | 'numbers' | 'dates' | 'rules' | 'bars'
+>;
 
 export type TableView = {
   readonly answer: MetricAnswer;
@@ -289,13 +292,10 @@ const headCell = (view: TableView, column: AnswerColumn): TemplateResult => {
   </th>`;
 };
 
-const writtenOf = (
-  { measures, chart, format, grainOf }: Cells,
-  { name, dataType }: AnswerColumn,
-  value: Cell,
-): string => {
-  if (measures.includes(name)) return format.measure(value, hintOf(chart, name));
-  return value === null ? '—' : format.dimension(value, dataType, grainOf?.(name));
+const writtenOf = ({ measures, chart, format, grainOf }: Cells, column: AnswerColumn, value: Cell): string => {
+  const { name, dataType } = column;
+  if (measures.includes(name)) return measureText(value, column, chart, format);
+  return value === null ? '—' : format.dimension(value, dataType, grainOf?.(name), datesOf(chart, name));
 };
 
 const bodyCell = (view: Cells, column: AnswerColumn, value: Cell, index: number): TemplateResult => {

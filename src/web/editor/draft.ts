@@ -151,14 +151,16 @@ const keptOf = <Item>(items: readonly Item[] | undefined, isKept: (item: Item) =
 };
 
 /** Removes what names a column that the draft no longer has. */
-const tidyChart = ({ chart, dimensions, measures, calculations }: Draft): Chart => {
+const tidyChart = ({ chart, dimensions, measures, calculations, drillPath }: Draft): Chart => {
   const values = [...measures, ...calculations].map(({ name }) => name);
   const groups = dimensions.map(({ name }) => name);
+  const shown = [...values, ...groups, ...drillPath.map(({ name }) => name)];
   const isValue = ({ measure }: { readonly measure: string }): boolean => values.includes(measure);
   const parts = {
     ...chart,
     series: keptOf(chart.series, isValue),
     numbers: keptOf(chart.numbers, isValue),
+    dates: keptOf(chart.dates, ({ name }) => shown.includes(name)),
     lines: keptOf(chart.lines, (line) => line.kind === 'value' || isValue(line)),
     rules: keptOf(chart.rules, isValue),
     bars: keptOf(chart.bars, (name) => values.includes(name)),
@@ -206,6 +208,7 @@ export const renamed = (draft: Draft, from: string, to: string): Draft => {
       ...chart,
       series: chart.series?.map(measured),
       numbers: chart.numbers?.map(measured),
+      dates: chart.dates?.map(named),
       lines: chart.lines?.map(measured),
       rules: chart.rules?.map(measured),
       bars: chart.bars?.map(write),

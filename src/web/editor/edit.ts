@@ -153,10 +153,24 @@ const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
 /** A count of amounts is no amount. */
 const counting: ReadonlySet<MeasureAggregate | undefined> = new Set(['COUNT', 'COUNT_DISTINCT']);
 
-/** The measure's numbers are written as the model says of its column. What the author chose for it stays. */
+/** The dates of the column `name` are written as the model says. What the author chose for it stays. */
+const datedAs = (draft: Draft, catalogue: Catalogue, { name, column }: Pick<Dimension, 'name' | 'column'>): Draft => {
+  const { dates } = findField(catalogue, column) ?? {};
+  const { chart } = draft;
+  if (dates === undefined || chart.dates?.some((one) => one.name === name)) return draft;
+  return { ...draft, chart: { ...chart, dates: [...(chart.dates ?? []), { name, ...dates }] } };
+};
+
+/** The measure's values are written as the model says of its column. What the author chose for it stays. */
 const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefined): Draft => {
   if (measure?.column === undefined || measure.indicator !== undefined) return draft;
-  const { numbers } = findField(catalogue, measure.column) ?? {};
+  const { name, column, aggregate } = measure;
+  const numbered = numberedAs(draft, catalogue, measure);
+  return counting.has(aggregate) ? numbered : datedAs(numbered, catalogue, { name, column });
+};
+
+const numberedAs = (draft: Draft, catalogue: Catalogue, measure: Measure): Draft => {
+  const { numbers } = (measure.column && findField(catalogue, measure.column)) ?? {};
   if (numbers == null) return draft;
   const { chart } = draft;
   const isOfMeasure = (one: MeasureNumbers): boolean => one.measure === measure.name;
@@ -228,7 +242,8 @@ const groups: { readonly [K in 'addGroup' | 'changeGroup']: Rule<K> } = {
         column: refOf(column),
         ...given(groupingOf(catalogue, column, grouping)),
       };
-      return { ...draft, from: fromOf(draft, column), [shelf]: [...draft[shelf], dimension] };
+      const next = { ...draft, from: fromOf(draft, column), [shelf]: [...draft[shelf], dimension] };
+      return datedAs(next, catalogue, dimension);
     },
   },
   changeGroup: {

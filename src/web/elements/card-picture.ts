@@ -4,7 +4,7 @@ import type { MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, titleOf } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
 import type { ChartView } from '../charts/chart-view.js';
-import { columnsOf, grainOf, truncationNote, valueLabel } from '../charts/model/columns.js';
+import { columnsOf, labelOf, measureText, truncationNote, valueLabel } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
 import { drawPicture } from '../charts/pictures/draw.js';
 import { pivotOf } from '../charts/pivot.js';
@@ -40,8 +40,8 @@ const tableContent = ({ metric, answer, view }: Shown): Content => {
         const value = row[column.name] ?? null;
         const label = valueLabel(value, column);
         if (label !== undefined) return label;
-        if (measures.includes(column)) return format.measure(value, chart);
-        return value === null ? '—' : format.dimension(value, column.dataType, grainOf(chart, column.name));
+        if (measures.includes(column)) return measureText(value, column, chart, format);
+        return value === null ? '—' : labelOf(value, column, chart, format);
       }),
     }),
   );

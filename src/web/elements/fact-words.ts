@@ -3,6 +3,7 @@ import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Fact, Place } from '../../domain/summary/facts.js';
 import { apart } from '../base/apart.js';
 import type { Format } from '../base/format.js';
+import { datesOf } from '../charts/model/columns.js';
 
 type Read = { readonly at: Place; readonly value: number };
 
@@ -10,7 +11,8 @@ type Read = { readonly at: Place; readonly value: number };
 const placeText = (at: Place, { chart }: GuestMetric, format: Format): string => {
   const texts = at.map(({ column, value }) => {
     const grain = chart.grains?.[column];
-    return format.dimension(value, grain === undefined || typeof value === 'number' ? typeOf(value) : 'date', grain);
+    const dataType = grain === undefined || typeof value === 'number' ? typeOf(value) : 'date';
+    return format.dimension(value, dataType, grain, datesOf(chart, column));
   });
   return new Intl.ListFormat(format.language, { type: 'unit', style: 'short' }).format(texts);
 };

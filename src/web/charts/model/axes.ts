@@ -1,6 +1,6 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
 import { type NumberHint, titleOf } from '../../base/format.js';
-import { grainOf, hintOf } from './columns.js';
+import { datesOf, grainOf, hintOf } from './columns.js';
 import { axisText, colourAt, type Drawing, ellipsis, type Periods, type Pointing, textWidth } from './drawing.js';
 import { nextPeriod, type Plot } from './plot.js';
 
@@ -50,8 +50,9 @@ export const nameAxis = (plot: Plot, { theme, width }: Drawing): Axis => ({
   },
 });
 
-export const timeAxis = (drawing: Drawing, { points }: Plot): Axis => {
-  const { theme, format, width } = drawing;
+export const timeAxis = (drawing: Drawing, plot: Plot): Axis => {
+  const { theme, width } = drawing;
+  const { points } = plot;
   return {
     type: 'time',
     splitNumber: Math.max(2, Math.round(width / 110)),
@@ -61,19 +62,28 @@ export const timeAxis = (drawing: Drawing, { points }: Plot): Axis => {
       : {}),
     axisLine: { lineStyle: { color: theme.grid } },
     axisTick: { show: false },
-    axisLabel: { ...axisText(drawing), hideOverlap: true, formatter: (time: number) => format.timeTick(time) },
+    axisLabel: { ...axisText(drawing), hideOverlap: true, formatter: tickOf(plot, drawing) },
     axisPointer: { lineStyle: { color: theme.muted, type: 'dashed' } },
   };
 };
 
+/** Writes a moment of the axis of time. */
+const tickOf = ({ dimension }: Plot, { chart, format }: Drawing) => {
+  const dates = dimension === null ? undefined : datesOf(chart, dimension.name);
+  return (time: number): string => format.timeTick(time, dates);
+};
+
 /** Dates are short on an axis: the year stands at its January only. The tooltip has the whole date. */
-const axisLabels = ({ dimension, points }: Plot, { chart, format }: Drawing): readonly string[] => {
+const axisLabels = (plot: Plot, drawing: Drawing): readonly string[] => {
+  const { dimension, points } = plot;
+  const { chart } = drawing;
+  const tick = tickOf(plot, drawing);
   const grain = dimension?.dataType === 'date' ? grainOf(chart, dimension.name) : undefined;
   const isShort = (grain === 'month' && points.length <= 24) || grain === 'week' || grain === 'day';
   return points.map(({ label, time }, at) => {
     if (!isShort || time === null) return label;
     const year = at === 0 && new Date(time).getUTCMonth() > 0 && grain === 'month';
-    return year ? label : format.timeTick(time);
+    return year ? label : tick(time);
   });
 };
 
@@ -193,26 +203,32 @@ export const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): Number
 };
 
 /** A strip below a time series that chooses the range shown. */
-export const slider = ({ theme, format }: Drawing): Axis => ({
-  type: 'slider',
-  height: 22,
-  bottom: 6,
-  left: 12,
-  right: 14,
-  borderColor: theme.grid,
-  fillerColor: 'rgba(128,140,160,0.16)',
-  dataBackground: { lineStyle: { color: theme.muted, opacity: 0.6 }, areaStyle: { color: theme.muted, opacity: 0.12 } },
-  selectedDataBackground: {
-    lineStyle: { color: colourAt(theme, 0) },
-    areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
-  },
-  handleStyle: { color: theme.surface, borderColor: theme.muted },
-  moveHandleSize: 0,
-  brushSelect: false,
-  textStyle: { color: theme.muted, fontSize: 10 },
-  labelFormatter: (time: number) => format.timeTick(time),
-  showDetail: false,
-});
+export const slider = (drawing: Drawing, plot: Plot): Axis => {
+  const { theme } = drawing;
+  return {
+    type: 'slider',
+    height: 22,
+    bottom: 6,
+    left: 12,
+    right: 14,
+    borderColor: theme.grid,
+    fillerColor: 'rgba(128,140,160,0.16)',
+    dataBackground: {
+      lineStyle: { color: theme.muted, opacity: 0.6 },
+      areaStyle: { color: theme.muted, opacity: 0.12 },
+    },
+    selectedDataBackground: {
+      lineStyle: { color: colourAt(theme, 0) },
+      areaStyle: { color: colourAt(theme, 0), opacity: 0.2 },
+    },
+    handleStyle: { color: theme.surface, borderColor: theme.muted },
+    moveHandleSize: 0,
+    brushSelect: false,
+    textStyle: { color: theme.muted, fontSize: 10 },
+    labelFormatter: tickOf(plot, drawing),
+    showDetail: false,
+  };
+};
 
 /** Whether the axis may omit zero: for lines far from zero. Never for bars and areas, whose size is the value. */
 export const isFarFromZero = (series: Plot['series']): boolean => {

@@ -1,5 +1,6 @@
 /** Which columns of an answer a chart draws, and how many of the rows the answer holds. Pure. */
 import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import { type Format, type NumberHint, titleOf } from '../../base/format.js';
@@ -33,6 +34,10 @@ export const combineOf = (chart: Pick<GuestChart, 'combine'>, name: string): Com
 export const hintOf = (chart: NumberHint & Pick<GuestChart, 'numbers'>, measure: string): NumberHint =>
   chart.numbers?.find((each) => each.measure === measure) ?? chart;
 
+/** How the dates of a column are written; undefined: as usual. */
+export const datesOf = ({ dates }: Pick<GuestChart, 'dates'>, name: string): ColumnDates | undefined =>
+  dates?.find((each) => each.name === name);
+
 /** The chart with the numbers of one measure as its own. */
 export const asMeasure = (chart: GuestChart, measure: string): GuestChart => ({
   ...chart,
@@ -57,7 +62,19 @@ export const valueLabel = (value: Cell | undefined, { valueLabels }: AnswerColum
 
 /** A dimension's value as text: its label, or with its grain. */
 export const labelOf = (value: Cell | undefined, column: AnswerColumn, chart: GuestChart, format: Format): string =>
-  valueLabel(value, column) ?? format.dimension(value ?? null, column.dataType, grainOf(chart, column.name));
+  valueLabel(value, column) ??
+  format.dimension(value ?? null, column.dataType, grainOf(chart, column.name), datesOf(chart, column.name));
+
+/** A measure's value as text. The least or greatest of dates is written as a date. */
+export const measureText = (
+  value: Cell,
+  { name, dataType }: AnswerColumn,
+  chart: NumberHint & Pick<GuestChart, 'numbers' | 'dates'>,
+  format: Format,
+): string =>
+  dataType === 'date' && value !== null
+    ? format.dimension(value, dataType, undefined, datesOf(chart, name))
+    : format.measure(value, hintOf(chart, name));
 
 /** Says that rows are missing, or that fewer points are shown; null if the answer is complete. */
 export const truncationNote = (

@@ -1,5 +1,6 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
+import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Relationship } from './relationship.js';
 
 export type StoredColumn = {
@@ -16,6 +17,8 @@ export type StoredColumn = {
   readonly defaultAggregation: string | null;
   readonly defaultSort: 'ASC' | 'DESC' | null;
   readonly numbers: ColumnNumbers | null;
+  /** Left out: as usual. */
+  readonly dates?: ColumnDates | null | undefined;
 };
 /** A column of which nothing is said. */
 export const plainColumn: StoredColumn = {

@@ -6,7 +6,9 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { keyed } from 'lit/directives/keyed.js';
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
 import { datatypeKind } from '../../../domain/datamart/datatype.js';
+import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Api } from '../base/api.js';
+import { type Choice, precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
 import {
   detailOf,
   numberKindOf,
@@ -132,7 +134,7 @@ export class ModelTable extends LitElement {
       ${this.#about(key)}
       <div class="table" tabindex="0" role="group" aria-label="Columns of ${key}"><table class="columns">
         <thead><tr><th scope="col">Column</th><th scope="col">Label</th><th scope="col">Description</th><th scope="col">Synonyms</th>
-          <th scope="col">Meaning</th><th scope="col">Numbers</th><th scope="col">Shown</th></tr></thead>
+          <th scope="col">Meaning</th><th scope="col">Numbers and dates</th><th scope="col">Shown</th></tr></thead>
         <tbody>${shown.map((column) => this.#column(key, column))}</tbody>
       </table></div>
       ${this.#calculated(key)}`;
@@ -193,7 +195,7 @@ export class ModelTable extends LitElement {
         <option value="" ?selected=${columnType === null}>not said</option>
         ${typesFor(column).map((type) => html`<option ?selected=${type === columnType}>${type}</option>`)}
       </select></td>
-      <td>${this.#numbers(key, column)}</td>
+      <td>${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
       <td><input type="checkbox" data-at=${this.#place('shown', columnName)} aria-label="Show ${name}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
     </tr>`;
   }
@@ -222,6 +224,19 @@ export class ModelTable extends LitElement {
       <select aria-label="How numbers of ${name} are written" @change=${choose}>${numberKinds.map((one) => html`<option value=${one} ?selected=${one === kind}>${numberKindText[one]}</option>`)}</select>
       ${kind === 'money' || kind === 'unit' ? html`<input aria-label=${`${kind === 'money' ? 'Currency' : 'Unit'} of ${name}`} maxlength="20" autocomplete="off" .value=${detailOf(numbers)} @change=${say} />` : nothing}
       <label class="inline"><input type="checkbox" aria-label="Short numbers of ${name}" .checked=${numbers?.notation === 'compact'} @change=${(event: Event) => write(() => withShortNumbers(numbers ?? {}, isChecked(event)))} /> 1.2M</label>
+    </div>`;
+  }
+
+  #dates(key: string, { columnName, datatype, isCustomColumn, dates }: StoredColumn): TemplateResult | typeof nothing {
+    if (!isCustomColumn && datatypeKind(datatype) !== 'date') return nothing;
+    const name = `${key}.${columnName}`;
+    const write = (next: ColumnDates | null): void =>
+      this.#model((model) => withColumn(model, key, columnName, { dates: next }));
+    const options = (choices: readonly Choice[], now = ''): readonly TemplateResult[] =>
+      choices.map(({ value, text }) => html`<option value=${value} ?selected=${value === now}>${text}</option>`);
+    return html`<div class="numbers">
+      <select aria-label="How dates of ${name} are written" @change=${(event: Event) => write(withDateStyle(dates, valueIn(event)))}>${options(styleChoices(navigator.language, dates?.precision), dates?.style)}</select>
+      <select aria-label="How precise dates of ${name} are" @change=${(event: Event) => write(withDatePrecision(dates, valueIn(event)))}>${options(precisionChoices, dates?.precision)}</select>
     </div>`;
   }
 

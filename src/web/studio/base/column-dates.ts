@@ -1,0 +1,55 @@
+/** How dates of a column are written, as two choices. Pure functions. */
+import {
+  type ColumnDates,
+  type DatePrecision,
+  type DateStyle,
+  datePrecisions,
+  dateStyles,
+} from '../../../domain/datamart/dates.js';
+import { createFormat } from '../../base/format.js';
+
+/** The thirteenth: no reader takes the day for the month. */
+const sample = '2026-02-13T14:05:09';
+
+export type Choice = { readonly value: string; readonly text: string };
+
+/** Each style by an example in the language. */
+export const styleChoices = (language: string, precision: DatePrecision | undefined): readonly Choice[] => {
+  const format = createFormat(language);
+  const write = (style?: DateStyle): string =>
+    format.dimension(sample, 'date', undefined, { style, precision: precision ?? 'day' });
+  return [
+    { value: '', text: `Usual: ${write()}` },
+    ...dateStyles.map((style) => ({
+      value: style,
+      text: `${style.charAt(0).toUpperCase()}${style.slice(1)}: ${write(style)}`,
+    })),
+  ];
+};
+
+const precisionText: Readonly<Record<DatePrecision, string>> = {
+  year: 'Year only',
+  month: 'Month and year',
+  day: 'Day, no time',
+  minute: 'Time to the minute',
+  second: 'Time to the second',
+};
+
+export const precisionChoices: readonly Choice[] = [
+  { value: '', text: 'Time if it has one' },
+  ...datePrecisions.map((value) => ({ value, text: precisionText[value] })),
+];
+
+/** Null: as usual, which is what a column has at first. */
+const orNull = (dates: ColumnDates): ColumnDates | null => {
+  const parts = Object.entries(dates).filter(([, value]) => value !== undefined);
+  return parts.length === 0 ? null : Object.fromEntries(parts);
+};
+
+/** An empty text is the usual style. */
+export const withDateStyle = (dates: ColumnDates | null | undefined, text: string): ColumnDates | null =>
+  orNull({ ...dates, style: dateStyles.find((one) => one === text) });
+
+/** An empty text is the precision of the value. */
+export const withDatePrecision = (dates: ColumnDates | null | undefined, text: string): ColumnDates | null =>
+  orNull({ ...dates, precision: datePrecisions.find((one) => one === text) });
