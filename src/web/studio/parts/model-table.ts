@@ -234,7 +234,7 @@ export class ModelTable extends LitElement {
       this.#model((model) => withColumn(model, key, columnName, { dates: next }));
     const options = (choices: readonly Choice[], now = ''): readonly TemplateResult[] =>
       choices.map(({ value, text }) => html`<option value=${value} ?selected=${value === now}>${text}</option>`);
-    return html`<div class="numbers">
+    return html`<div class="numbers dates">
       <select aria-label="How dates of ${name} are written" @change=${(event: Event) => write(withDateStyle(dates, valueIn(event)))}>${options(styleChoices(navigator.language, dates?.precision), dates?.style)}</select>
       <select aria-label="How precise dates of ${name} are" @change=${(event: Event) => write(withDatePrecision(dates, valueIn(event)))}>${options(precisionChoices, dates?.precision)}</select>
     </div>`;
