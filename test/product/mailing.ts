@@ -96,5 +96,5 @@ export const startMailing = async ({ isOwnOrigin = false } = {}) => {
     await mailbox.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return { product, mailbox, credentials, logIn, close };
+  return { product, mailbox, credentials, dataDir: join(folder, 'data'), logIn, close };
 };

@@ -1,24 +1,24 @@
 /** A dialog that asks for a report to all tenants: what, to whom and when. */
 import { html, nothing, render, type TemplateResult } from 'lit';
+import { datePresets } from '../../filters/filter-values.js';
 import type { Template } from '../base/content.js';
+import {
+  endsOf,
+  type Faults,
+  faultsOf,
+  filterControl,
+  formats,
+  leastControl,
+  mostControl,
+  type NewReport,
+  planOf,
+  type Recurrence,
+  type ReportPlan,
+  takesContent,
+  textOf,
+} from '../base/report-plan.js';
+import type { TemplateFilter, TemplateMetric } from '../base/template.js';
 
-export type Recurrence = { readonly timezone: string } & (
-  | { readonly cron: string }
-  | { readonly every: 'day' | 'workday'; readonly at: string }
-  | { readonly every: 'week'; readonly on: readonly string[]; readonly at: string }
-  | { readonly every: 'month'; readonly day: number | 'last'; readonly at: string }
-);
-
-/** What the dialog asks for. What it does not show keeps its value. */
-export type ReportPlan = {
-  readonly name: string;
-  readonly format: string;
-  readonly recurrence: Recurrence;
-  readonly recipients: { readonly roles: readonly string[]; readonly users: readonly string[] };
-};
-export type NewReport = ReportPlan & { readonly dashboardId: string };
-
-export const formats = ['pdf', 'png', 'xlsx', 'csv', 'link'] as const;
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const dayNames = {
   mon: 'Monday',
@@ -50,88 +50,57 @@ export const recurrenceText = (recurrence: Recurrence): string => {
   return `${on}, ${recurrence.at} (${timezone})`;
 };
 
-const listOf = (text: FormDataEntryValue | null): readonly string[] =>
-  String(text ?? '')
-    .split('\n')
-    .flatMap((line) => line.split(','))
-    .map((each) => each.trim())
-    .filter(Boolean);
-
-const recurrenceOf = (form: FormData): Recurrence => {
-  const text = (name: string): string => String(form.get(name) ?? '').trim();
-  const timezone = text('timezone');
-  const at = text('at');
-  switch (text('every')) {
-    case 'cron':
-      return { timezone, cron: text('cron') };
-    case 'week':
-      return { timezone, every: 'week', on: form.getAll('on').map(String), at };
-    case 'month':
-      return { timezone, every: 'month', day: text('day') === 'last' ? 'last' : Number(text('day')), at };
-    case 'day':
-      return { timezone, every: 'day', at };
-    default:
-      return { timezone, every: 'workday', at };
-  }
+/** What a report of a template can hold. */
+export type ReportParts = {
+  readonly metrics: readonly Pick<TemplateMetric, 'metricId' | 'name'>[];
+  readonly filters: readonly TemplateFilter[];
 };
 
-const planOf = (form: FormData): NewReport => ({
-  dashboardId: String(form.get('dashboardId') ?? ''),
-  name: String(form.get('name') ?? '').trim(),
-  format: String(form.get('format') ?? ''),
-  recurrence: recurrenceOf(form),
-  recipients: { roles: listOf(form.get('roles')), users: listOf(form.get('users')) },
-});
-
 type Asked = {
-  /** Of a new report: what may be sent. */
-  readonly templates: readonly Template[];
+  /** What may be sent; of a report that is changed, its template. */
+  readonly templates: readonly Pick<Template, 'dashboardId' | 'name'>[];
   /** Of a report that is changed. */
   readonly given?: ReportPlan;
+  /** Rejects if the template cannot be read: its metrics and filters then stay as they are. */
+  readonly partsOf: (dashboardId: string) => Promise<ReportParts>;
   /** Rejects if the server refuses the report: the dialog then stays and says why. */
   readonly save: (report: NewReport) => Promise<void>;
 };
 
-/** Resolves when the report is saved, or the dialog is closed. */
-export const askReport = ({ templates, given, save }: Asked): Promise<void> =>
+type State = {
+  every: string;
+  format: string;
+  hasOwnMetrics: boolean;
+  /** `reading`: not known yet. */
+  parts: ReportParts | 'reading' | { readonly problem: string };
+  faults: Faults;
+  isBusy: boolean;
+};
+
+const textOfError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const filtersIn = ({ parts }: State): readonly TemplateFilter[] | undefined =>
+  typeof parts === 'object' && 'filters' in parts ? parts.filters : undefined;
+
+const startOf = ({ templates, given }: Asked): State => ({
+  every: given === undefined ? 'workday' : 'cron' in given.recurrence ? 'cron' : given.recurrence.every,
+  format: given?.format ?? formats[0],
+  hasOwnMetrics: (given?.metricIds ?? null) !== null,
+  parts: templates.length === 0 ? { metrics: [], filters: [] } : 'reading',
+  faults: {},
+  isBusy: false,
+});
+
+/** What a choice changes in the dialog. What is changed is no longer refused. */
+const choose = (state: State, { name, value, checked }: Pick<HTMLInputElement, 'name' | 'value' | 'checked'>): void => {
+  state.faults = Object.fromEntries(Object.entries(state.faults).filter(([control]) => control !== name));
+  if (name === 'every' || name === 'format') state[name] = value;
+  if (name === 'hasOwnMetrics') state.hasOwnMetrics = checked;
+};
+
+/** Resolves when the dialog is closed. */
+const shown = (dialog: HTMLDialogElement): Promise<void> =>
   new Promise((resolve) => {
-    const dialog = document.createElement('dialog');
-    let every = given === undefined ? 'workday' : 'cron' in given.recurrence ? 'cron' : given.recurrence.every;
-    let problem: string | undefined;
-    let isBusy = false;
-    const submit = async (event: SubmitEvent): Promise<void> => {
-      event.preventDefault();
-      if (isBusy) return;
-      isBusy = true;
-      try {
-        await save(planOf(new FormData(event.target as HTMLFormElement)));
-        dialog.close();
-      } catch (error) {
-        problem = error instanceof Error ? error.message : String(error);
-      } finally {
-        isBusy = false;
-        draw();
-      }
-    };
-    const chooseEvery = (event: Event): void => {
-      every = (event.target as HTMLSelectElement).value as typeof every;
-      draw();
-    };
-    const close = (): void => dialog.close();
-    const draw = (): void => {
-      render(
-        html`<form class="form" @submit=${submit}>
-          <h2>${given === undefined ? 'Report to all tenants' : 'Change the report'}</h2>
-          ${whatFields(templates, given)}
-          ${whenFields(every, given?.recurrence, chooseEvery)}
-          ${problem === undefined ? nothing : html`<p class="failure" role="alert">${problem}</p>`}
-          <div class="buttons"><button type="button" class="quiet" @click=${close}>Cancel</button>
-            <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>
-        </form>`,
-        dialog,
-      );
-    };
-    draw();
     dialog.addEventListener('close', () => {
       dialog.remove();
       resolve();
@@ -140,51 +109,224 @@ export const askReport = ({ templates, given, save }: Asked): Promise<void> =>
     dialog.showModal();
   });
 
+/** Resolves when the report is saved, or the dialog is closed. */
+export const askReport = (asked: Asked): Promise<void> => {
+  const { templates, partsOf, save } = asked;
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'report-title');
+  const state = startOf(asked);
+  const read = async (dashboardId: string): Promise<void> => {
+    state.parts = 'reading';
+    const parts = await partsOf(dashboardId).catch((error: unknown) => ({ problem: textOfError(error) }));
+    // Meanwhile another template may have been chosen.
+    if ((dialog.querySelector<HTMLSelectElement>('[name=dashboardId]')?.value ?? dashboardId) !== dashboardId) return;
+    state.parts = parts;
+    draw();
+  };
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (state.isBusy || state.parts === 'reading') return;
+    state.isBusy = true;
+    try {
+      await save(planOf(new FormData(event.target as HTMLFormElement), filtersIn(state)));
+      dialog.close();
+    } catch (error) {
+      state.faults = faultsOf(textOfError(error), filtersIn(state) ?? []);
+    } finally {
+      state.isBusy = false;
+      draw();
+      dialog.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+    }
+  };
+  const changed = (event: Event): void => {
+    const target = event.target as HTMLInputElement;
+    choose(state, target);
+    if (target.name === 'dashboardId') void read(target.value);
+    draw();
+  };
+  const draw = (): void => {
+    const close = () => dialog.close();
+    render(html`<form class="form" @submit=${submit} @input=${changed}>${fields(asked, state, close)}</form>`, dialog);
+  };
+  if (templates[0] !== undefined) void read(templates[0].dashboardId);
+  draw();
+  return shown(dialog);
+};
+
+const fields = ({ templates, given }: Asked, state: State, close: () => void): TemplateResult => {
+  const { format, faults } = state;
+  return html`<h2 id="report-title">${given === undefined ? 'Report to all tenants' : 'Change the report'}</h2>
+    ${whatFields(templates, given, state)}
+    ${takesContent(format) ? contentFields(given, state) : nothing}
+    ${whomFields(given, state)}
+    ${whenFields(given?.recurrence, state)}
+    ${faults[''] === undefined ? nothing : html`<p class="failure" role="alert">${faults['']}</p>`}
+    <div class="buttons"><button type="button" class="quiet" @click=${close}>Cancel</button>
+      <button>${given === undefined ? 'Schedule' : 'Save'}</button></div>`;
+};
+
 const option = (value: string, text: string, chosen: string | undefined): TemplateResult =>
   html`<option value=${value} ?selected=${value === chosen}>${text}</option>`;
 
-const whatFields = (templates: readonly Template[], given: ReportPlan | undefined): TemplateResult => html`
-  <label>Name <span class="hint">in the subject of the messages</span>
-    <input name="name" required maxlength="255" autofocus autocomplete="off" .value=${given?.name ?? ''} /></label>
+const idOf = (control: string): string => `fault-of-${encodeURIComponent(control)}`;
+const invalid = ({ faults }: State, control: string) => (faults[control] === undefined ? nothing : 'true');
+const describedBy = ({ faults }: State, control: string) => (faults[control] === undefined ? nothing : idOf(control));
+const fault = ({ faults }: State, control: string): TemplateResult | typeof nothing =>
+  faults[control] === undefined
+    ? nothing
+    : html`<p class="fault" role="alert" id=${idOf(control)}>${faults[control]}</p>`;
+
+/** A labelled control, with the refusal of what it holds. */
+type Labelled = { readonly label: string; readonly hint?: string; readonly value: string; readonly isRequired?: true };
+const input = (
+  state: State,
+  name: string,
+  { label, hint, value, isRequired }: Labelled,
+  more: { readonly type?: string; readonly list?: string; readonly placeholder?: string } = {},
+): TemplateResult => html`<div><label>${label} ${hint === undefined ? nothing : html`<span class="hint">${hint}</span>`}
+    <input name=${name} type=${more.type ?? 'text'} list=${more.list ?? nothing} placeholder=${more.placeholder ?? nothing}
+      ?required=${isRequired} maxlength=${more.type === undefined ? 255 : nothing} autocomplete="off" .value=${value}
+      aria-invalid=${invalid(state, name)} aria-describedby=${describedBy(state, name)} /></label>${fault(state, name)}</div>`;
+
+const select = (
+  state: State,
+  name: string,
+  label: string,
+  options: readonly TemplateResult[],
+): TemplateResult => html`<div><label>${label}
+    <select name=${name} aria-invalid=${invalid(state, name)} aria-describedby=${describedBy(state, name)}>${options}</select></label>
+    ${fault(state, name)}</div>`;
+
+const whatFields = (templates: Asked['templates'], given: ReportPlan | undefined, state: State): TemplateResult => html`
+  ${input(state, 'name', { label: 'Name', hint: 'in the subject of the messages', value: given?.name ?? '', isRequired: true })}
   ${
     given === undefined
-      ? html`<label>Template
-        <select name="dashboardId" required>${templates.map(({ dashboardId, name }) => option(dashboardId, name, undefined))}</select></label>`
+      ? select(
+          state,
+          'dashboardId',
+          'Template',
+          templates.map(({ dashboardId, name }) => option(dashboardId, name, undefined)),
+        )
       : nothing
   }
-  <label>Format
-    <select name="format">${formats.map((each) => option(each, each, given?.format))}</select></label>
-  <label>Roles <span class="hint">separated by commas; in each tenant, its users who have one of them then</span>
-    <input name="roles" autocomplete="off" placeholder="manager" .value=${(given?.recipients.roles ?? []).join(', ')} /></label>
-  <label>Users <span class="hint">identifiers, separated by commas; in each tenant in which they are known</span>
-    <input name="users" autocomplete="off" .value=${(given?.recipients.users ?? []).join(', ')} /></label>`;
+  ${select(
+    state,
+    'format',
+    'Format',
+    formats.map((each) => option(each, each, given?.format)),
+  )}`;
 
-const whenFields = (every: string, given: Recurrence | undefined, choose: (event: Event) => void): TemplateResult => {
+const contentFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
+  const { parts } = state;
+  if (parts === 'reading') return html`<p class="hint" aria-busy="true">Reading the template…</p>`;
+  if ('problem' in parts) {
+    return html`<p class="notice warn">Its metrics and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
+  }
+  const chosen = new Set(given?.metricIds ?? []);
+  return html`<fieldset aria-describedby=${describedBy(state, 'metricIds')}><legend>Metrics</legend>
+      <label class="inline"><input type="checkbox" name="hasOwnMetrics" .checked=${state.hasOwnMetrics} /> Only some metrics</label>
+      ${
+        state.hasOwnMetrics
+          ? html`<div class="choices">${parts.metrics.map(
+              ({ metricId, name }, at) =>
+                html`<label class="inline"><input type="checkbox" name="metricIds" value=${metricId} ?checked=${chosen.has(metricId)}
+                  aria-invalid=${at === 0 ? invalid(state, 'metricIds') : nothing} /> ${name}</label>`,
+            )}</div>`
+          : nothing
+      }
+      ${fault(state, 'metricIds')}</fieldset>
+    ${parts.filters.length === 0 ? nothing : filterFields(parts.filters, given, state)}`;
+};
+
+const filterFields = (
+  filters: readonly TemplateFilter[],
+  given: ReportPlan | undefined,
+  state: State,
+): TemplateResult => html`<fieldset class="form"><legend>Filters</legend>
+    <p class="hint">They only narrow what a user may see.</p>
+    ${filters.map((filter) => filterField(filter, given, state))}
+    <datalist id="periods">${datePresets.map((preset) => html`<option value=${preset}></option>`)}</datalist></fieldset>`;
+
+const filterField = (
+  { name, dataType }: TemplateFilter,
+  given: ReportPlan | undefined,
+  state: State,
+): TemplateResult => {
+  const value = given?.dashboardFilter[name];
+  const control = filterControl(name);
+  if (dataType === 'number') {
+    const [least, most] = endsOf(value);
+    return html`<div class="row">
+      ${input(state, leastControl(name), { label: `${name} from`, value: least })}
+      ${input(state, mostControl(name), { label: `${name} to`, value: most })}</div>`;
+  }
+  if (dataType === 'boolean') {
+    const chosen = textOf(value);
+    return select(state, control, name, [
+      option('', 'any', chosen),
+      option('true', 'true', chosen),
+      option('false', 'false', chosen),
+    ]);
+  }
+  if (dataType === 'date') {
+    const hint = 'a period, a day, or two days as 2026-01-01 - 2026-03-31';
+    return input(state, control, { label: name, hint, value: textOf(value) }, { list: 'periods' });
+  }
+  const text = textOf(value);
+  return html`<div><label>${name} <span class="hint">one value on each line</span>
+    <textarea name=${control} rows=${Math.min(6, text.split('\n').length + 1)} .value=${text}
+      aria-invalid=${invalid(state, control)} aria-describedby=${describedBy(state, control)}></textarea></label>${fault(state, control)}</div>`;
+};
+
+const whomFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
+  const { roles = [], users = [] } = given?.recipients ?? {};
+  const roleHint = 'separated by commas; in each tenant, its users who have one of them then';
+  const userHint = 'identifiers, separated by commas; in each tenant in which they are known';
+  return html`${input(state, 'roles', { label: 'Roles', hint: roleHint, value: roles.join(', ') }, { placeholder: 'manager' })}
+    ${input(state, 'users', { label: 'Users', hint: userHint, value: users.join(', ') })}`;
+};
+
+const whenFields = (given: Recurrence | undefined, state: State): TemplateResult => {
   const timezone = given?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const at = given !== undefined && 'at' in given ? given.at : '08:00';
-  return html`<label>When
-      <select name="every" @change=${choose}>${Object.entries(everyNames).map(([value, text]) => option(value, text, every))}</select></label>
-    ${every === 'week' ? weekFields(given) : nothing}
-    ${every === 'month' ? monthField(given) : nothing}
+  const cron = given !== undefined && 'cron' in given ? given.cron : '';
+  const { every } = state;
+  const isRequired = true;
+  return html`${select(
+    state,
+    'every',
+    'When',
+    Object.entries(everyNames).map(([value, text]) => option(value, text, every)),
+  )}
+    ${every === 'week' ? weekFields(given, state) : nothing}
+    ${every === 'month' ? monthField(given, state) : nothing}
     ${
       every === 'cron'
-        ? html`<label>Cron expression <span class="hint">five fields; the minute is one number</span>
-          <input name="cron" required placeholder="0 8 * * 1-5" autocomplete="off"
-            .value=${given !== undefined && 'cron' in given ? given.cron : ''} /></label>`
-        : html`<label>At <input name="at" type="time" required .value=${at} /></label>`
+        ? input(
+            state,
+            'cron',
+            { label: 'Cron expression', hint: 'five fields; the minute is one number', value: cron, isRequired },
+            { placeholder: '0 8 * * 1-5' },
+          )
+        : input(state, 'at', { label: 'At', value: at, isRequired }, { type: 'time' })
     }
-    <label>Time zone <input name="timezone" required autocomplete="off" .value=${timezone} /></label>`;
+    ${input(state, 'timezone', { label: 'Time zone', value: timezone, isRequired })}`;
 };
 
-const weekFields = (given: Recurrence | undefined): TemplateResult => {
+const weekFields = (given: Recurrence | undefined, state: State): TemplateResult => {
   const chosen = given !== undefined && 'on' in given ? given.on : ['mon'];
-  return html`<fieldset class="days"><legend>On</legend>
-    ${days.map((day) => html`<label class="inline"><input type="checkbox" name="on" value=${day} ?checked=${chosen.includes(day)} /> ${dayNames[day]}</label>`)}
-  </fieldset>`;
+  return html`<fieldset class="days" aria-describedby=${describedBy(state, 'on')}><legend>On</legend>
+    ${days.map((day, at) => html`<label class="inline"><input type="checkbox" name="on" value=${day} ?checked=${chosen.includes(day)} aria-invalid=${at === 0 ? invalid(state, 'on') : nothing} /> ${dayNames[day]}</label>`)}
+    ${fault(state, 'on')}</fieldset>`;
 };
 
-const monthField = (given: Recurrence | undefined): TemplateResult => {
+const monthField = (given: Recurrence | undefined, state: State): TemplateResult => {
   const chosen = String(given !== undefined && 'day' in given ? given.day : 1);
   const all = [...Array.from({ length: 31 }, (_, index) => String(index + 1)), 'last'];
-  return html`<label>Day <select name="day">${all.map((day) => option(day, day, chosen))}</select></label>`;
+  return select(
+    state,
+    'day',
+    'Day',
+    all.map((day) => option(day, day, chosen)),
+  );
 };

@@ -1,11 +1,12 @@
 /** Reports of the host to all tenants of a template: which there are, how to make them, and what became of each in each tenant. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
-import { listTemplates } from '../base/content.js';
+import { listTemplates, readContent } from '../base/content.js';
 import { badge, type Column, confirmed, type Filter, link, list, moment } from '../base/kit.js';
+import { filtersText, type NewReport, type ReportPlan } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { askReport, type NewReport, type ReportPlan, recurrenceText } from '../parts/report-dialog.js';
+import { askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
 type Report = ReportPlan & {
   readonly id: string;
@@ -113,6 +114,8 @@ class TenantReportsScreen extends Screen<Data> {
       <dl>
         <dt>Template</dt><dd>${link(addressOf('dashboards', [report.dashboardId]), report.dashboardId)}</dd>
         <dt>Format</dt><dd>${report.format}</dd>
+        ${report.metricIds === null ? nothing : html`<dt>Metrics</dt><dd>${report.metricIds.length} chosen</dd>`}
+        ${Object.keys(report.dashboardFilter).length === 0 ? nothing : html`<dt>Filters</dt><dd>${filtersText(report.dashboardFilter)}</dd>`}
         <dt>When</dt><dd>${recurrenceText(report.recurrence)}</dd>
         <dt>To</dt><dd>${[...roles.map((role) => `role ${role}`), ...users].join(', ')}</dd>
         <dt>Next</dt><dd>${moment(report.nextAt, 'none')}</dd>
@@ -139,19 +142,27 @@ class TenantReportsScreen extends Screen<Data> {
 
   async #make(): Promise<void> {
     const templates = await listTemplates(this.api).catch(() => []);
-    await askReport({ templates, save: (report) => this.#save('POST', report) });
+    await askReport({ templates, partsOf: this.#partsOf, save: (report) => this.#save('POST', report) });
     await this.reload();
   }
 
-  async #save(method: 'POST' | 'PUT', body: NewReport | (ReportPlan & { readonly scheduleId: string })): Promise<void> {
+  async #save(method: 'POST' | 'PUT', body: object): Promise<void> {
     await this.api.call(method, path, { body });
   }
 
   async #change(report: Report): Promise<void> {
     const save = ({ dashboardId: _, ...plan }: NewReport) => this.#save('PUT', { ...plan, scheduleId: report.id });
-    await askReport({ templates: [], given: report, save });
+    const { dashboardId, name } = report;
+    await askReport({ templates: [{ dashboardId, name }], given: report, partsOf: this.#partsOf, save });
     await this.reload();
   }
+
+  readonly #partsOf = async (dashboardId: string): Promise<ReportParts> => {
+    const template = (await listTemplates(this.api)).find((one) => one.dashboardId === dashboardId);
+    if (template === undefined) throw new Error(`The template ${dashboardId} is gone.`);
+    const { data } = await readContent(this.api, template);
+    return { metrics: data.metrics.filter(({ placement }) => placement === 'METRIC'), filters: data.filters };
+  };
 
   async #pause({ id, name, isPaused }: Report): Promise<void> {
     await this.act(async () => {

@@ -1,0 +1,104 @@
+/** What Studio's dialog of a report to all tenants sends, and where it shows what the server refuses. */
+import { expect, test } from 'vitest';
+import type { FilterValue } from '../../src/domain/filter/filter.js';
+import {
+  endsOf,
+  faultsOf,
+  filterControl,
+  filtersText,
+  leastControl,
+  mostControl,
+  planOf,
+  textOf,
+} from '../../src/web/studio/base/report-plan.js';
+
+const filter = (name: string, dataType: string) => ({ name, dataType, applyOnTables: [] });
+const filters = [
+  filter('State', 'string'),
+  filter('Miles', 'number'),
+  filter('Late', 'boolean'),
+  filter('Day "x"]', 'date'),
+];
+const formOf = (more: Readonly<Record<string, string | readonly string[]>>): FormData => {
+  const form = new FormData();
+  const usual = {
+    name: ' Daily ',
+    format: 'csv',
+    every: 'day',
+    at: '08:00',
+    timezone: 'UTC',
+    roles: 'a, b',
+    users: '',
+  };
+  for (const [name, given] of Object.entries({ ...usual, ...more }))
+    for (const value of [given].flat()) form.append(name, value);
+  return form;
+};
+const set = {
+  [filterControl('State')]: 'CA\n New York, NY \n\n',
+  [leastControl('Miles')]: '9007199254740993',
+  [mostControl('Miles')]: '',
+  [filterControl('Late')]: 'false',
+  [filterControl('Day "x"]')]: 'Last 30 Days',
+};
+
+test('filters and metrics are sent as they are chosen, and numbers are not rounded', () => {
+  const plan = planOf(formOf({ ...set, hasOwnMetrics: 'on', metricIds: ['m1', 'm2'] }), filters);
+  expect(plan).toMatchObject({ name: 'Daily', format: 'csv', recipients: { roles: ['a', 'b'], users: [] } });
+  expect(plan.metricIds).toEqual(['m1', 'm2']);
+  expect(plan.dashboardFilter).toEqual({
+    State: ['CA', 'New York, NY'],
+    Miles: { min: '9007199254740993' },
+    Late: false,
+    'Day "x"]': 'Last 30 Days',
+  });
+  expect(planOf(formOf({ metricIds: ['m1'] }), filters)).toMatchObject({ metricIds: null, dashboardFilter: {} });
+});
+
+test('a link has neither, and what could not be read keeps its value', () => {
+  const link = planOf(formOf({ ...set, format: 'link', hasOwnMetrics: 'on', metricIds: 'm1' }), filters);
+  expect(link).toMatchObject({ metricIds: null, dashboardFilter: {} });
+  const unread = planOf(formOf({}), undefined);
+  expect(['dashboardFilter', 'metricIds'].filter((name) => name in unread)).toEqual([]);
+  expect(planOf(formOf({ format: 'link' }), undefined)).toMatchObject({ metricIds: null, dashboardFilter: {} });
+});
+
+test('a stored value fills its control, and in words tells what it is', () => {
+  const values: readonly (readonly [FilterValue, string, readonly [string, string], string])[] = [
+    [['CA', 'NV'], 'CA\nNV', ['', ''], 'X: CA, NV'],
+    ['CA', 'CA', ['CA', 'CA'], 'X: CA'],
+    [true, 'true', ['true', 'true'], 'X: true'],
+    [5, '5', ['5', '5'], 'X: 5'],
+    [{ min: 1, max: '20' }, '', ['1', '20'], 'X: 1 to 20'],
+    [
+      { startDate: '2026-01-01', endDate: '2026-01-31' },
+      '2026-01-01 - 2026-01-31',
+      ['', ''],
+      'X: 2026-01-01 - 2026-01-31',
+    ],
+    [{ start: '2026-01-01', end: '2026-01-31' }, '2026-01-01 - 2026-01-31', ['', ''], 'X: 2026-01-01 - 2026-01-31'],
+  ];
+  for (const [value, text, ends, words] of values) {
+    expect([textOf(value), endsOf(value), filtersText({ X: value })]).toEqual([text, ends, words]);
+  }
+  expect([textOf(undefined), endsOf(undefined), filtersText({})]).toEqual(['', ['', ''], '']);
+});
+
+test('a refusal is shown at the controls that it names', () => {
+  const message =
+    'recurrence.at: expected a time; metricIds[1]: the template has no such metric; dashboardFilter["Day \\"x\\"]"]: takes a day; dashboardFilter["Miles"]: takes a number, min not above max; a whole number goes as text.';
+  expect(faultsOf(message, filters)).toEqual({
+    at: 'expected a time',
+    metricIds: 'the template has no such metric',
+    [filterControl('Day "x"]')]: 'takes a day',
+    [leastControl('Miles')]: 'takes a number, min not above max; a whole number goes as text.',
+  });
+  expect(faultsOf('recipients: expected at least one user or role.', filters)).toEqual({
+    roles: 'expected at least one user or role.',
+  });
+  const other = 'There are 20 schedules of this template, and may be 20: delete one first.';
+  expect(faultsOf(other, filters)).toEqual({ '': other });
+  expect(faultsOf('dashboardFilter["Gone"]: there is no such filter.', filters)).toEqual({
+    '': 'dashboardFilter["Gone"]: there is no such filter.',
+  });
+});
