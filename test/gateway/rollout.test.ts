@@ -212,7 +212,7 @@ describe('apply', () => {
       code: 'NOT_FOUND',
     });
     const { id, done } = await rolloutsOf().start(policy, { ...wanted, template });
-    await expect(rolloutsOf().start(policy, { ...wanted, template })).rejects.toThrow(/under way/);
+    await expect(rolloutsOf().start(policy, { ...wanted, template })).rejects.toThrow(/is running/);
     await expect(rolloutsOf().resume(policy, id)).rejects.toThrow(/Another process/);
     await done;
     await expect(rollback('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
