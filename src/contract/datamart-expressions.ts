@@ -4,7 +4,14 @@ import { expression } from './datamart-fields.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 
-type Checked = { readonly isMeasure: boolean; readonly isChecked: boolean; readonly faults: readonly string[] };
+type Checked = {
+  readonly isMeasure: boolean;
+  readonly isChecked: boolean;
+  readonly faults: readonly {
+    readonly message: string;
+    readonly place: { readonly line: number; readonly column: number } | null;
+  }[];
+};
 
 export const checkDatamartExpression = operation({
   name: 'checkDatamartExpression',
@@ -12,7 +19,7 @@ export const checkDatamartExpression = operation({
   resource: 'Datamarts',
   summary: 'Check an expression of a custom column before it is saved',
   description:
-    'Parses the expression as the database would, finds its columns in the table, and has the database check functions and types. Reads no row, and writes nothing. A parse fault names its line and column.',
+    'Parses the expression as the database would, finds its columns in the table, and has the database check functions and types. Reads no row, and writes nothing. Each fault has its place: where the text fails to parse, or the smallest part that is refused.',
   credentials: ['serviceToken'],
   roles: ['author'],
   readsOnly: true,
@@ -27,7 +34,15 @@ export const checkDatamartExpression = operation({
       isChecked: z
         .boolean()
         .describe('False: the database could not be asked, for example since no query may read the table yet.'),
-      faults: z.array(z.string()),
+      faults: z.array(
+        z.object({
+          message: z.string(),
+          place: z
+            .object({ line: z.number(), column: z.number() })
+            .nullable()
+            .describe('Both from 1. Null: the parser does not know it.'),
+        }),
+      ),
     }),
     error: noError,
   }),

@@ -9,6 +9,9 @@ import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { Store } from '../../src/domain/store/store.js';
+import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
+import { checkDatamartExpression } from '../../src/usecases/dashboards/check-expression.js';
 import { type Builder, createBuilder, findKinds, type TableData } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 
@@ -116,6 +119,26 @@ describe.each(await findKinds())('%s', (kind) => {
     }
     expect(wronged).toEqual([]);
     expect(refused).toBeGreaterThan(0);
+  });
+
+  test('an expression that the database refuses has its fault at the smallest part that it refuses', async () => {
+    const { schemaName } = place;
+    const own = { ...mart, tables: mart.tables.map((one) => ({ ...one, schemaName })) };
+    const store = {
+      datamarts: { findByName: async () => own },
+      datasources: { findById: async () => place.datasource },
+    } as unknown as Store;
+    const check = checkDatamartExpression({ store, engine, sqlRewriter: createSqlRewriter() });
+    const caller = { kind: 'serviceToken', tokenId: 't' } as const;
+    const signal = new AbortController().signal;
+    const placesIn = async (sql: string) => {
+      const { faults, isChecked } = await check(caller, { datamartName: 'mart', tableName: 'kinds', sql }, signal);
+      return [isChecked, ...faults.map((fault) => [fault.place?.line, fault.place?.column])];
+    };
+    expect(await placesIn('SUM(whole) / COUNT(*)')).toEqual([true]);
+    expect(await placesIn('SUM(whole)\n + SUM(id) * 2')).toEqual([true, [2, 4]]);
+    expect(await placesIn('SUM(whole) + MIN(nowhere)')).toEqual([true, [1, 18]]);
+    expect(await placesIn('whole + secrets(small)')).toEqual([true, [1, 9]]);
   });
 
   // PostgreSQL gives an enum the name that its owner chose, so only the database knows what it is.

@@ -829,7 +829,8 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     // Once, the words do not arrive: the tables are saved, what is typed stays, and saving again sends the words only.
     await page.route('**/semantic-layer', (route) => route.abort());
     await page.getByRole('button', { name: 'Save the model' }).click();
-    await page.getByText('Tables, columns and relationships are saved.').waitFor();
+    await page.getByText('Saving again sends only these.').waitFor();
+    await page.getByText('The words are not saved yet.').waitFor();
     await shoot('model-words-failed');
     await page.unroute('**/semantic-layer');
     const written: string[] = [];

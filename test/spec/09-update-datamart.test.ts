@@ -74,17 +74,31 @@ describe('checkDatamartExpression', () => {
   });
 
   test.each([
-    ['amount *', /line 1, column \d+/],
-    ['amount +\n * 2', /line 2, column \d+/],
-    ['amount + nowhere', /^nowhere is no column of the datamart in table main\.sales$/],
-    ["getenv('HOME')", /not allowed/],
-    ['(select 1)', /./],
-    ['sum(region)', /region has the type VARCHAR/],
-    ['sum(amount) + amount', /./],
-  ])('says what is wrong, and where: %s', async (sql, said) => {
+    ['amount +\n * 2', /does not parse/, [2, 4]],
+    ['amount + nowhere', /^nowhere is no column of the datamart in table main\.sales$/, [1, 10]],
+    ["amount + length('nowhere') + main.nowhere", /^main\.nowhere is no column/, [1, 30]],
+    ["1 + getenv('HOME')", /not allowed/, [1, 5]],
+    ['max(amount) * (1 + sum(region))', /region has the type VARCHAR/, [1, 20]],
+    ['sum(amount)\n  / avg(region)', /region has the type VARCHAR/, [2, 5]],
+    ['amount + amount * region', /region has the type VARCHAR/, [1, 17]],
+    ['coalesce(region, amount * 2)', /amount has the type/, [1, 1]],
+    ['sum(amount) + amount', /./, [1, 13]],
+    ['amount + (select 1)', /./, [1, 11]],
+  ])('says what is wrong, and where: %s', async (sql, said, [line, column]) => {
     const { faults, isChecked } = await check(sql, 'main.sales');
-    expect(faults).toEqual([expect.stringMatching(said)]);
+    expect(faults).toEqual([{ message: expect.stringMatching(said), place: { line, column } }]);
     expect(isChecked).toBe(true);
+  });
+
+  test('says that an unfinished expression does not parse', async () => {
+    const { faults } = await check('amount *', 'main.sales');
+    expect(faults).toEqual([{ message: expect.stringMatching(/line 1, column \d+/), place: expect.anything() }]);
+    // Each unknown column is one fault.
+    const unknown = await check('nowhere + somewhere + nowhere', 'main.sales');
+    expect(unknown.faults.map(({ place }) => place)).toEqual([
+      { line: 1, column: 1 },
+      { line: 1, column: 11 },
+    ]);
   });
 
   test('says that the database was not asked where no query may read the table', async () => {

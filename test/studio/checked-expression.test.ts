@@ -69,15 +69,13 @@ test('an emptied text is not asked about', () => {
   expect([asked, told.at(-1)]).toEqual([[], { kind: 'empty' }]);
 });
 
-test('marks a fault at the place that it tells, at the name that it quotes, or at the beginning', () => {
-  const sql = 'price\n + nowhere';
-  expect(placedFaults(['The SQL does not parse (it fails at line 2, column 3)'], sql)).toMatchObject([
-    { line: 2, column: 3 },
-  ]);
-  expect(placedFaults(['nowhere is no column of the datamart in table main.orders'], sql)).toMatchObject([
-    { line: 2, column: 4 },
-  ]);
-  expect(placedFaults(['the database refuses its types'], sql)).toEqual([
-    { line: 1, column: 1, message: 'the database refuses its types' },
+test('marks a fault at its place, or at the beginning', () => {
+  const [told, untold] = [
+    { message: 'nowhere is no column', place: { line: 2, column: 4 } },
+    { message: 'it does not parse', place: null },
+  ];
+  expect(placedFaults([told, untold])).toEqual([
+    { line: 2, column: 4, message: 'nowhere is no column' },
+    { line: 1, column: 1, message: 'it does not parse' },
   ]);
 });

@@ -1,5 +1,6 @@
 import type { SchemaPair } from '../dashboard/content.js';
 import type { DatasourceType } from '../organization.js';
+import type { TextPlace } from './text-place.js';
 
 /** Reads and changes SQL with the grammar of its database, never as text. */
 export type SqlRewriter = {
@@ -15,14 +16,16 @@ export type SqlRewriter = {
   ) => Promise<{ readonly sql: string } | { readonly expected: string }>;
   /**
    * Checks whether the engine will run the text as a SELECT or an expression. `fault` repeats nothing of the text
-   * except names. If no parser supports the database's SQL, the text is not checked.
+   * except names; `place` is null where the parser knows none. If no parser supports the database's SQL, the text is not checked.
    */
   readonly check: (
     dialect: DatasourceType,
     text: string,
     as: 'select' | 'expression',
-  ) => Promise<CheckedSql | { readonly fault: string }>;
+  ) => Promise<CheckedSql | SqlFault>;
 };
+
+export type SqlFault = { readonly fault: string; readonly place: TextPlace | null };
 
 /** The names that the text uses, each part folded as the database folds it. */
 export type CheckedSql = {

@@ -61,7 +61,7 @@ const check: SqlRewriter['check'] = async (dialect, text, as) => {
       isAggregate,
     };
   } catch (error) {
-    if (error instanceof Refusal) return { fault: error.message };
+    if (error instanceof Refusal) return { fault: error.message, place: error.place };
     throw error;
   }
 };

@@ -1,9 +1,13 @@
+import type { TextPlace } from '../../domain/query/text-place.js';
 import { type Reason, restrictionReason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
-/** Refuses the query before it runs. `message` says what is wrong and how to correct it, and repeats no value. */
-export const refuseQuery = (message: string, reason: Reason): never => {
-  throw new Refusal('METRIC_QUERY_ERROR', message, { reason });
+/**
+ * Refuses the query before it runs. `message` says what is wrong and how to correct it, and repeats no value. `place`: of
+ * the text that the caller wrote.
+ */
+export const refuseQuery = (message: string, reason: Reason, place?: TextPlace): never => {
+  throw new Refusal('METRIC_QUERY_ERROR', message, { reason, place });
 };
 
 /**

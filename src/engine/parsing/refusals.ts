@@ -1,12 +1,14 @@
+import type { TextPlace } from '../../domain/query/text-place.js';
 import { refuseQuery } from '../databases/refuse.js';
+import { expectedAt } from './place.js';
 
 /** Refuses custom SQL. `what` is a kind of construct or a name from the text, never a value. */
 export const refuseSql: (what: string) => never = (what) =>
   refuseQuery(`The SQL holds ${what}; take it out or write it in another way.`, 'sql-not-allowed');
 
 /** Refuses SQL that does not parse. The parser's own message would repeat the text. */
-export const refuseSyntax: (expected: string) => never = (expected) =>
-  refuseQuery(`The SQL does not parse: expected ${expected}.`, 'sql-syntax');
+export const refuseSyntax: (expected: string, place?: TextPlace) => never = (expected, place) =>
+  refuseQuery(`The SQL does not parse: expected ${expectedAt(expected, place)}.`, 'sql-syntax', place);
 
 /** The prefix of generated names: leaves, markers and outputs. */
 const reserved = /^gl_/i;

@@ -3,14 +3,18 @@ import type { VisualDefinition } from '../../domain/dashboard/metric.js';
 import {
   type ColumnRef,
   type Datamart,
+  type DatamartColumn,
   type DatamartTable,
   qualifiedName,
   sameTable,
 } from '../../domain/datamart/datamart.js';
 import { nameTables } from '../../domain/datamart/relationships.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
+import type { DatasourceType } from '../../domain/organization.js';
 import { type Engine, isTypeFault, type RequestSignal } from '../../domain/query/engine.js';
-import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { findFault, type HasFault } from '../../domain/query/fault-place.js';
+import type { CheckedSql, SqlFault, SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { placeOf, type TextPlace } from '../../domain/query/text-place.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
@@ -28,8 +32,11 @@ export type CheckedExpression = {
   readonly isMeasure: boolean;
   /** Whether the database was asked. */
   readonly isChecked: boolean;
-  readonly faults: readonly string[];
+  readonly faults: readonly ExpressionFault[];
 };
+
+/** `place`: the part of the expression that is at fault; null where the parser knows only that it does not parse. */
+export type ExpressionFault = { readonly message: string; readonly place: TextPlace | null };
 
 const loadTable = ({ name, tables }: Datamart, tableName: string): DatamartTable => {
   const [table, ...others] = nameTables(tables).get(tableName) ?? [];
@@ -75,50 +82,118 @@ const metricOf = (column: ColumnRef, isMeasure: boolean): VisualDefinition => ({
   ...{ filters: [], rlsVariables: [], underlying: [], drillPath: [], sort: [], limit: null },
 });
 
+/** What one expression is checked against. */
+type Ground = {
+  readonly deps: Deps;
+  readonly datamart: Datamart;
+  readonly table: DatamartTable;
+  readonly dialect: DatasourceType;
+  readonly signal: RequestSignal;
+};
+
+const parse = ({ deps, dialect }: Ground, sql: string) => deps.sqlRewriter.check(dialect, sql, 'expression');
+
+const ownColumn = ({ table }: Ground, path: readonly string[]): DatamartColumn | undefined =>
+  table.columns.find(
+    ({ isCustomColumn, columnName }) => isCustomColumn !== true && isSame(columnName, path.at(-1) ?? ''),
+  );
+
+/** What the database says of an expression that parses, over columns of the table. Null: it was not asked. */
+const askDatabase = async (
+  { deps: { store, engine }, datamart, table, signal }: Ground,
+  sql: string,
+  isMeasure: boolean,
+): Promise<Refusal | 'computes' | null> => {
+  const name = freeName(table);
+  const source = await checkSourceOf(store, withExpression(datamart, table, name, sql, isMeasure), null);
+  if (source === undefined) return null;
+  const { schemaName, tableName } = table;
+  const definition = metricOf({ schemaName, tableName, columnName: name }, isMeasure);
+  try {
+    await engine.check({ ...source, definition, conditions: [] }, signal);
+    return 'computes';
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Refusal)) throw error;
+    return isTypeFault(error) ? error : null;
+  }
+};
+
+const placed = async (sql: string, message: string, hasFault: HasFault): Promise<ExpressionFault> => ({
+  message,
+  place: placeOf(sql, await findFault(sql, hasFault)),
+});
+
+/** Where SQL that does not parse fails, or the smallest part that has what the engine does not run. */
+const grammarFault = async (ground: Ground, sql: string, { fault, place }: SqlFault): Promise<ExpressionFault> => {
+  if (place !== null) return { message: fault, place };
+  return placed(sql, fault, async (part) => {
+    const parsed = await parse(ground, part);
+    return 'fault' in parsed && parsed.fault === fault;
+  });
+};
+
+const nameFaults = async (
+  ground: Ground,
+  sql: string,
+  names: CheckedSql['names'],
+): Promise<readonly ExpressionFault[]> => {
+  const unknown = new Set(names.filter((path) => ownColumn(ground, path) === undefined).map((path) => path.join('.')));
+  const faults: ExpressionFault[] = [];
+  for (const name of unknown) {
+    const message = `${name} is no column of the datamart in table ${qualifiedName(ground.table)}`;
+    faults.push(
+      await placed(sql, message, async (part) => {
+        const parsed = await parse(ground, part);
+        return !('fault' in parsed) && parsed.names.some((path) => path.join('.') === name);
+      }),
+    );
+  }
+  return faults;
+};
+
+const typeFault = async (
+  ground: Ground,
+  sql: string,
+  refusal: Refusal,
+  names: CheckedSql['names'],
+): Promise<ExpressionFault> => {
+  const read = new Set(names.map((path) => ownColumn(ground, path)));
+  const says = [...read].flatMap((column) =>
+    column === undefined ? [] : [`${column.columnName} has the type ${column.datatype}`],
+  );
+  return placed(sql, typeMessage(refusal, says.join(', ')), async (part) => {
+    const parsed = await parse(ground, part);
+    if ('fault' in parsed || parsed.names.some((path) => ownColumn(ground, path) === undefined)) return false;
+    return (await askDatabase(ground, part, parsed.isAggregate)) instanceof Refusal;
+  });
+};
+
 /**
- * Returns the faults of the expression. The database checks names, functions and types in a tenant scope that holds no
- * client, and reads no row. Throws INVALID_DATAMART or INVALID_TABLE.
+ * Returns the faults of the expression with their places. The database checks names, functions and types in a tenant
+ * scope that holds no client, and reads no row; where it refuses, it is asked about parts too. Throws INVALID_DATAMART or
+ * INVALID_TABLE.
  */
 export const checkDatamartExpression =
-  ({ store, engine, sqlRewriter }: Deps) =>
+  (deps: Deps) =>
   async (
     _caller: ServiceCaller,
     { datamartName, tableName, sql }: CheckExpression,
     signal: RequestSignal,
   ): Promise<CheckedExpression> => {
-    const datamart = await store.datamarts.findByName(datamartName);
+    const datamart = await deps.store.datamarts.findByName(datamartName);
     if (datamart === undefined) throw unknownDatamart(datamartName);
     const table = loadTable(datamart, tableName);
-    const datasource = await store.datasources.findById(datamart.datasourceId);
+    const datasource = await deps.store.datasources.findById(datamart.datasourceId);
     if (datasource === undefined) return { isMeasure: false, isChecked: false, faults: [] };
-    const parsed = await sqlRewriter.check(datasource.datasourceType, sql, 'expression');
-    if ('fault' in parsed) return { isMeasure: false, isChecked: true, faults: [parsed.fault] };
+    const ground = { deps, datamart, table, dialect: datasource.datasourceType, signal };
+    const parsed = await parse(ground, sql);
+    if ('fault' in parsed)
+      return { isMeasure: false, isChecked: true, faults: [await grammarFault(ground, sql, parsed)] };
     const { isAggregate: isMeasure, names } = parsed;
-    const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
-    const read = names.map((path) => ({
-      path,
-      column: own.find(({ columnName }) => isSame(columnName, path.at(-1) ?? '')),
-    }));
-    const unknown = read
-      .filter(({ column }) => column === undefined)
-      .map(({ path }) => `${path.join('.')} is no column of the datamart in table ${qualifiedName(table)}`);
-    if (unknown.length > 0) return { isMeasure, isChecked: true, faults: [...new Set(unknown)] };
-    const name = freeName(table);
-    const tried = withExpression(datamart, table, name, sql, isMeasure);
-    const source = await checkSourceOf(store, tried, null);
-    if (source === undefined) return { isMeasure, isChecked: false, faults: [] };
-    const { schemaName, tableName: inSchema } = table;
-    const definition = metricOf({ schemaName, tableName: inSchema, columnName: name }, isMeasure);
-    const says = read.flatMap(({ column }) =>
-      column === undefined ? [] : [`${column.columnName} has the type ${column.datatype}`],
-    );
-    try {
-      await engine.check({ ...source, definition, conditions: [] }, signal);
-      return { isMeasure, isChecked: true, faults: [] };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof Refusal)) throw error;
-      if (!isTypeFault(error)) return { isMeasure, isChecked: false, faults: [] };
-      return { isMeasure, isChecked: true, faults: [typeMessage(error, [...new Set(says)].join(', '))] };
-    }
+    const unknown = await nameFaults(ground, sql, names);
+    if (unknown.length > 0) return { isMeasure, isChecked: true, faults: unknown };
+    const said = await askDatabase(ground, sql, isMeasure);
+    if (!(said instanceof Refusal)) return { isMeasure, isChecked: said !== null, faults: [] };
+    return { isMeasure, isChecked: true, faults: [await typeFault(ground, sql, said, names)] };
   };

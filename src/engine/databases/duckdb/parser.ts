@@ -3,7 +3,7 @@
  * tree again.
  */
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
-import { expectedAt } from '../../parsing/place.js';
+import { placeAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
@@ -35,7 +35,7 @@ const parseOne = async (author: string, expected: string, lead = ''): Promise<St
   const statements = tree?.error === false && Array.isArray(tree.statements) ? tree.statements : [];
   const [query] = statements;
   if (tree === undefined || statements.length !== 1 || !isNode(query) || !isNode(query.node))
-    return refuseSyntax(expectedAt(expected, author, failureIn(tree), lead));
+    return refuseSyntax(expected, placeAt(author, failureIn(tree), lead));
   return { tree, query, node: query.node };
 };
 

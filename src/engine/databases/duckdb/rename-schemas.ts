@@ -1,4 +1,4 @@
-import { expectedAt } from '../../parsing/place.js';
+import { expectedAt, placeAt } from '../../parsing/place.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
 import { failureIn, openTrees } from './tree.js';
 
@@ -69,7 +69,7 @@ export const renameDuckDbSchemas = async (text: string, rename: Rename): Promise
   const parser = await openTrees();
   try {
     const tree = await parser.parse(text);
-    if (tree.error === true) return { expected: expectedAt(expected, text, failureIn(tree)) };
+    if (tree.error === true) return { expected: expectedAt(expected, placeAt(text, failureIn(tree))) };
     if (tree.error !== false || statementsIn(tree).length !== 1 || holdsOtherThanSelect(tree)) return oneSelect;
     // Columns are renamed first, because they are found by the tables' old names.
     const ambiguous = renameColumns(tree, rename);

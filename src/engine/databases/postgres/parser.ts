@@ -2,8 +2,9 @@
  * Parses with PostgreSQL's own grammar (WebAssembly) and prints with pgsql-deparser. The printed SQL must parse to
  * the same tree again.
  */
+import type { TextPlace } from '../../../domain/query/text-place.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
-import { expectedAt } from '../../parsing/place.js';
+import { placeAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
 import { isNode, nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
@@ -27,19 +28,24 @@ const parseOne = async (author: string, expected: string, lead = ''): Promise<St
   const { parse } = await openParser();
   const tree = (await parsed(
     () => parse(`${lead}${author}`),
-    (at) => expectedAt(expected, author, at, lead),
+    expected,
+    (at) => placeAt(author, at, lead),
   )) as TreeNode;
   const statements = Array.isArray(tree.stmts) ? tree.stmts : [];
   const select = statements.length === 1 ? statements[0]?.stmt?.SelectStmt : undefined;
   return select === undefined ? refuseSyntax(expected) : { tree, select };
 };
 
-const parsed = async <Tree>(parse: () => Promise<Tree>, expected: (at: unknown) => string): Promise<Tree> => {
+const parsed = async <Tree>(
+  parse: () => Promise<Tree>,
+  expected: string,
+  placeOf: (at: unknown) => TextPlace | undefined = () => undefined,
+): Promise<Tree> => {
   try {
     return await parse();
   } catch (error) {
     // The parser's message would repeat the text.
-    return refuseSyntax(expected(failureIn(error)));
+    return refuseSyntax(expected, placeOf(failureIn(error)));
   }
 };
 
@@ -48,13 +54,10 @@ const parsed = async <Tree>(parse: () => Promise<Tree>, expected: (at: unknown) 
  */
 const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
   const { parse, deparse } = await openParser();
-  const printed = await parsed(
-    async () => {
-      const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
-      return sameTree(tree, await parse(text)) ? text : undefined;
-    },
-    () => oneSelect,
-  );
+  const printed = await parsed(async () => {
+    const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
+    return sameTree(tree, await parse(text)) ? text : undefined;
+  }, oneSelect);
   return markers.split(printed ?? refuseSql('a construct that cannot be rewritten exactly'));
 };
 

@@ -1,4 +1,4 @@
-import { expectedAt } from '../../parsing/place.js';
+import { expectedAt, placeAt } from '../../parsing/place.js';
 import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
 import { failureIn } from './parse-failure.js';
 
@@ -61,6 +61,6 @@ export const renamePostgresSchemas = async (text: string, rename: Rename): Promi
     return sameTree(tree, await parse(sql)) ? { sql } : oneSelect;
   } catch (error) {
     // The parser's message would repeat the text. Nesting beyond its stack also fails here.
-    return { expected: expectedAt(expected, text, failureIn(error)) };
+    return { expected: expectedAt(expected, placeAt(text, failureIn(error))) };
   }
 };

@@ -1,6 +1,7 @@
+import { placeOf } from '../../../domain/query/text-place.js';
 import type { Reason } from '../../../domain/reasons.js';
 import { refuseQuery } from '../../databases/refuse.js';
-import { placeIn } from '../place.js';
+import { writtenPlace } from '../place.js';
 
 /** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
 export type Token = {
@@ -176,6 +177,6 @@ const readText = (text: string, at: number, lexis: Lexis): Read => {
 
 /** Refuses the SQL and names the position. The message repeats nothing else of the text. */
 export const refuseAt = (what: string, text: string, location: number, reason: Reason): never => {
-  const place = placeIn(text, [...text.slice(0, location)].length);
-  return refuseQuery(`The SQL has ${what} at ${place}; that cannot be run here.`, reason);
+  const place = placeOf(text, location);
+  return refuseQuery(`The SQL has ${what} at ${writtenPlace(place)}; that cannot be run here.`, reason, place);
 };

@@ -4,14 +4,15 @@
  */
 import { createLatest } from '../../base/latest.js';
 import type { Api } from './api.js';
-import { type CodeFault, sqlFaults } from './sql-faults.js';
+import type { CodeFault } from './sql-faults.js';
 
 /** The answer of `POST /data-app/datamarts/expressions/check`. */
 export type CheckedExpression = {
   readonly isMeasure: boolean;
   /** False: the database could not be asked. */
   readonly isChecked: boolean;
-  readonly faults: readonly string[];
+  /** `place` null: it is not known. */
+  readonly faults: readonly { readonly message: string; readonly place: Pick<CodeFault, 'line' | 'column'> | null }[];
 };
 
 export type ExpressionState =
@@ -31,12 +32,9 @@ export const checkOver =
     return (await api.call<{ data: CheckedExpression }>('POST', path, { body, signal })).data;
   };
 
-/** Where the faults are. One that tells no place is marked at the beginning. */
-export const placedFaults = (faults: readonly string[], sql: string): readonly CodeFault[] =>
-  faults.flatMap((message) => {
-    const found = sqlFaults(message, sql);
-    return found.length > 0 ? found : [{ line: 1, column: 1, message }];
-  });
+/** Where the faults are. One without a place is marked at the beginning. */
+export const placedFaults = (faults: CheckedExpression['faults']): readonly CodeFault[] =>
+  faults.map(({ message, place }) => ({ message, ...(place ?? { line: 1, column: 1 }) }));
 
 /** Calls `job` when nothing was typed for a moment. Returns how to take that back. */
 export type Later = (job: () => void) => () => void;

@@ -59,7 +59,7 @@ export class ExpressionForm extends LitElement {
   protected override updated(changes: PropertyValues<this>): void {
     const code = this.querySelector<Code>('studio-code');
     if (code === null || !changes.has('state' as keyof ExpressionForm)) return;
-    code.faults = this.state.kind === 'checked' ? placedFaults(this.state.result.faults, this.state.sql) : [];
+    code.faults = this.state.kind === 'checked' ? placedFaults(this.state.result.faults) : [];
   }
 
   protected override render(): TemplateResult {
@@ -90,7 +90,8 @@ export class ExpressionForm extends LitElement {
     if (state.kind === 'failed')
       return html`<p class="notice warn" role="status">It could not be checked: ${state.message}</p>`;
     const { faults, isChecked, isMeasure } = state.result;
-    if (faults.length > 0) return html`${faults.map((fault) => html`<p class="notice bad" role="alert">${fault}</p>`)}`;
+    if (faults.length > 0)
+      return html`${faults.map(({ message }) => html`<p class="notice bad" role="alert">${message}</p>`)}`;
     const what = isMeasure ? 'A measure' : 'A calculated column';
     return html`<p class="notice" role="status">${what}: ${isChecked ? 'the database computes it.' : 'it parses. The database was not asked, since no query may read this table yet, or it cannot be reached.'}</p>`;
   }
