@@ -1,6 +1,6 @@
 import type { Code } from './errors.js';
-import type { TextPlace } from './query/text-place.js';
 import { type Reason, reasonOfCode } from './reasons.js';
+import type { TextPlace } from './text-place.js';
 
 export type { Code } from './errors.js';
 

@@ -1,6 +1,6 @@
 import type { SchemaPair } from '../dashboard/content.js';
 import type { DatasourceType } from '../organization.js';
-import type { TextPlace } from './text-place.js';
+import type { TextPlace } from '../text-place.js';
 
 /** Reads and changes SQL with the grammar of its database, never as text. */
 export type SqlRewriter = {

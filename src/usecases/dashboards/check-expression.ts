@@ -14,9 +14,9 @@ import type { DatasourceType } from '../../domain/organization.js';
 import { type Engine, isTypeFault, type RequestSignal } from '../../domain/query/engine.js';
 import { findFault, type HasFault } from '../../domain/query/fault-place.js';
 import type { CheckedSql, SqlFault, SqlRewriter } from '../../domain/query/sql-rewriter.js';
-import { placeOf, type TextPlace } from '../../domain/query/text-place.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
+import { placeOf, type TextPlace } from '../../domain/text-place.js';
 import { unknownDatamart } from '../datamarts/tenancy.js';
 import { checkSourceOf, typeMessage } from './type-check.js';
 

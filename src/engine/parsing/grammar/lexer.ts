@@ -1,5 +1,5 @@
-import { placeOf } from '../../../domain/query/text-place.js';
 import type { Reason } from '../../../domain/reasons.js';
+import { placeOf } from '../../../domain/text-place.js';
 import { refuseQuery } from '../../databases/refuse.js';
 import { writtenPlace } from '../place.js';
 
