@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { isLong } from './test/long.js';
 
 /**
  * What takes minutes of two cores, and guards what seldom changes: `npm run test:long` runs these, `npm test` all others. Together they
@@ -23,8 +24,8 @@ const long = [
   'test/fault/table.test.ts',
   'test/fault/takeover.test.ts',
   'test/fault/torn-files.test.ts',
-  'test/gateway/rollout.test.ts',
   'test/gateway/rollout-many.test.ts',
+  'test/gateway/rollout.test.ts',
   'test/packages/installed-examples.test.ts',
   'test/packages/installed.test.ts',
   'test/packages/packages.test.ts',
@@ -32,27 +33,44 @@ const long = [
   'test/platform/lock-socket.test.ts',
   'test/product/cards.test.ts',
   'test/product/conformance.test.ts',
+  'test/product/docs-site.test.ts',
   'test/product/download.test.ts',
+  'test/product/drawn.test.ts',
   'test/product/first-start.test.ts',
   'test/product/goldens.test.ts',
+  'test/product/labels.test.ts',
   'test/product/lifecycle.test.ts',
   'test/product/previous-release.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/replicas.test.ts',
   'test/product/studio-run.test.ts',
-  'test/product/without-studio.test.ts',
   'test/product/tenants-rollout.test.ts',
+  'test/product/tiles.test.ts',
+  'test/product/token-life.test.ts',
+  'test/product/upgrade.test.ts',
+  'test/product/without-studio.test.ts',
+  'test/web/long-table.test.ts',
+  'test/web/url-mirror.test.ts',
 ];
 /** Files with tests that run only with `TEST_LONG=1`, where they run as a whole. */
 const partlyLong = [
+  'test/cli/commands.test.ts',
   'test/cli/init.test.ts',
+  'test/contract/xlsx.test.ts',
+  'test/deliver/alerts.test.ts',
+  'test/deliver/host-schedules.test.ts',
+  'test/deliver/spread.test.ts',
   'test/product/charts.test.ts',
+  'test/product/doors.test.ts',
   'test/product/guest-editing.test.ts',
+  'test/product/schedules.test.ts',
+  'test/product/studio-dashboard.test.ts',
+  'test/product/studio.test.ts',
+  'test/product/views.test.ts',
   'test/web/host-page.test.ts',
 ];
 /** These build the packages too: after the others, so that no two builds write into one folder. */
 const afterOthers = ['test/packages/installed-examples.test.ts', 'test/packages/packages.test.ts'];
-const isLong = process.env.TEST_LONG === '1';
 
 const filesOf = (folders: readonly string[]) => folders.map((name) => `test/${name}/**/*.test.ts`);
 /**
@@ -69,6 +87,8 @@ const timeless = filesOf(['cli', 'engine', 'isolation', 'store', 'web']);
 const clocked = ['test/gateway/limits.test.ts'];
 /** By themselves: what is imported while they set the clock keeps that clock's Date. */
 const spec = ['test/spec/**/*.test.ts'];
+/** Their clock is injected, so they share a process too. */
+const injected = filesOf(['deliver', 'documents']);
 /** These start processes of their own, and change nothing in this one. */
 const spawning = filesOf(['product']);
 const own = ['test/**/*.test.ts'];
@@ -91,8 +111,13 @@ export default defineConfig({
           { extends: true, test: { name: 'timeless', include: timeless, exclude: long, isolate: false } },
           {
             extends: true,
-            test: { name: 'own', include: own, exclude: [...long, ...shared, ...timeless, ...spec, ...spawning] },
+            test: {
+              name: 'own',
+              include: own,
+              exclude: [...long, ...shared, ...timeless, ...spec, ...injected, ...spawning],
+            },
           },
+          { extends: true, test: { name: 'injected', include: injected, exclude: long, isolate: false } },
           { extends: true, test: { name: 'spawning', include: spawning, exclude: long, isolate: false } },
           { extends: true, test: { name: 'clocked', include: clocked } },
         ],

@@ -309,6 +309,17 @@ describe('the configuration', () => {
   });
 });
 
+describe('the long run', () => {
+  test('has every file with tests that no other run has', () => {
+    const configured = readFileSync(join(root, 'vitest.config.ts'), 'utf8');
+    const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .filter((file) => /from '\.\.?\/long\.js'/.test(readFileSync(join(root, 'test', file), 'utf8')));
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => !configured.includes(`'test/${file}'`))).toEqual([]);
+  });
+});
+
 describe('the package', () => {
   test('no dependency needs an install script, and the lock file records no download addresses', () => {
     const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));

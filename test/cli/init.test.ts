@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ignoreFile } from '../../src/cli/init/files.js';
 import { customerId, northwindStatements, northwindTables } from '../fixtures/northwind-database.js';
+import { isLong } from '../long.js';
 import { get, post, request } from '../product/guest.js';
 import {
   clickHouseServer,
@@ -202,7 +203,6 @@ const readMetrics = async (folder: string, url: string, claims: object) => {
 };
 
 /** The other servers take minutes: see vitest.config.ts. */
-const isLong = process.env.TEST_LONG === '1';
 const wanted = kinds.filter(({ isThere, kind }) => isThere && (isLong || kind !== 'MariaDB'));
 
 describe.each(wanted)('on $kind', ({ kind, schema, open }) => {

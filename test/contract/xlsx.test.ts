@@ -8,6 +8,7 @@ import { sheetNames } from '../../src/contract/xlsx/parts.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import type { DownloadColumn, DownloadRows, DownloadSheet, Workbook } from '../../src/domain/guest/download.js';
 import type { Cell } from '../../src/domain/query/engine.js';
+import { longTest } from '../long.js';
 import { hasOffice, sheetsByOffice } from '../suites/office.js';
 
 type Row = readonly Cell[];
@@ -258,7 +259,7 @@ test('the first sheet and the notes are in the reader’s language', async () =>
   ]);
 });
 
-test('a hundred thousand rows are written with constant memory', async () => {
+longTest('a hundred thousand rows are written with constant memory', async () => {
   const batch = Array.from(
     { length: 1000 },
     (_, index): Row => [`city ${index}`, index, '2024-01-01T00:00:00', null, true],

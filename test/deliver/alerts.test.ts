@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
 import { columnRef, metric } from '../engine/world.js';
 import { sign, startSeconds } from '../gateway/harness.js';
+import { isLong } from '../long.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { all, openReporting, type Reporting, reportPolicy, restricted, type Started, type User } from './reporting.js';
 
@@ -115,7 +116,7 @@ describe.each(backings)('alerts on %s', (backing) => {
         expect(lastText().includes('began anew')).toBe(isAnew);
         await reporting.dataOf(reporting.call('DELETE', `${late.board}/schedules`, late.token, { scheduleId: id }));
       }),
-      { numRuns: 8 },
+      { numRuns: isLong ? 20 : 4 },
     );
   }, 120_000);
 

@@ -13,6 +13,7 @@ import { type Database, openDatabase } from '../../src/platform/database.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { isLong } from '../long.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { dashboardSample, insertOrganization } from '../suites/store-samples.js';
@@ -54,10 +55,9 @@ describe('a place in the window', () => {
 });
 
 /** `window`, in seconds. Over its whole length the machine can send half of all messages. */
-const sizes =
-  process.env.TEST_LONG === '1'
-    ? { large: 9_000, tenants: 100, each: 10, window: 600, perSecond: 6, perMinute: 300 }
-    : { large: 450, tenants: 10, each: 5, window: 60, perSecond: 4, perMinute: 200 };
+const sizes = isLong
+  ? { large: 9_000, tenants: 100, each: 10, window: 600, perSecond: 6, perMinute: 300 }
+  : { large: 450, tenants: 10, each: 5, window: 60, perSecond: 4, perMinute: 200 };
 
 describe.skipIf(!(await isPostgresThere()))('a morning', () => {
   let own: OwnDatabase;

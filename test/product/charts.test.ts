@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import { type ChartType, chartTypes } from '../../src/domain/dashboard/chart.js';
 import { dark } from '../../src/theme/palette.js';
+import { isLong, longTest } from '../long.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { chartsDashboard } from './chart-metrics.js';
 import { post } from './guest.js';
@@ -225,7 +226,7 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
       }
     }));
 
-  test('each card is a picture file: title, moment and the chart in the colours of the theme, at twice the density', () =>
+  longTest('each card is a picture file: title, moment and the chart in colours of the theme, twice as dense', () =>
     visit('dark', { viewport: { width: 1280, height: 900 } }, async (page) => {
       const files: { readonly type: ChartType; readonly svg: string }[] = [];
       for (const type of chartTypes) {
@@ -247,10 +248,11 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
         if (!withoutCanvas.includes(type)) expect(await viewer.locator('path').count(), type).toBeGreaterThan(3);
         if (screenshots !== undefined) await viewer.screenshot({ path: `${screenshots}/svg-${type}.png` });
       }
-    }));
+    }),
+  );
 
   // Poppler reads the PDF (`apt-get install poppler-utils`); CI has it.
-  test.skipIf(!hasPoppler && !process.env.CI)(
+  test.runIf(isLong && (hasPoppler || process.env.CI))(
     'on paper: every card whole and light, with the moment, also from a dark page',
     () =>
       visit('dark', { viewport: { width: 1280, height: 900 } }, async (page) => {
@@ -287,7 +289,7 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
       }),
   );
 
-  test('the server draws the same: PDF and PNG have what the token reads', async () => {
+  longTest('the server draws the same: PDF and PNG have what the token reads', async () => {
     const answer = (path: string, body: object) =>
       fetch(`${product.url}/api/v2/guest/${path}`, {
         method: 'POST',
@@ -318,9 +320,8 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     if (screenshots === undefined) await rm(folder, { recursive: true });
   });
 
-  /** Others than these take minutes: see vitest.config.ts. */
-  const usual = ['arabic', 'zoomed'];
-  const isLong = process.env.TEST_LONG === '1';
+  /** Another than this takes minutes: see vitest.config.ts. */
+  const usual = 'zoomed';
   const modes: readonly [string, string, BrowserContextOptions][] = [
     ['forced-colours', 'light', { viewport: { width: 1280, height: 900 }, forcedColors: 'active' }],
     [
@@ -336,7 +337,7 @@ describe.skipIf(!hasChromium())('the charts of the product', { timeout: 120_000 
     ['narrowest', 'light', { viewport: { width: 320, height: 600 } }],
     ['widest', 'dark', { viewport: { width: 2560, height: 1400 } }],
   ];
-  test.each(modes.filter(([mode]) => isLong || usual.includes(mode)))(
+  test.each(modes.filter(([mode]) => isLong || mode === usual))(
     'every type is drawn and nothing is wider than the page: %s',
     (mode, path, options) =>
       visit(path, options, async (page) => {

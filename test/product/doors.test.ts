@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askOnce } from '../fault/clients.js';
+import { longTest } from '../long.js';
 import { type Product, runToEnd, startProduct } from './product.js';
 
 const inner = ['/metrics', '/docs', '/docs/how-to/embedding', '/docs/search.json', '/docs/style.css', '/openapi.json'];
@@ -190,7 +191,7 @@ describe('production with a management port', () => {
   });
 });
 
-it('a loss that was accepted is in an audit that verifies', async () => {
+longTest('a loss that was accepted is in an audit that verifies', async () => {
   const first = await startProduct();
   const { dataDir } = first;
   expect(await first.stop()).toBe(0);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isLong, longTest } from '../long.js';
 import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { type EmbedToken, get, post } from './guest.js';
@@ -132,11 +133,12 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     });
   });
 
-  test.each<[string, Shown]>([
+  const looks: readonly [string, Shown][] = [
     ['dark', { colorScheme: 'dark' }],
     ['phone', { viewport: { width: 390, height: 844 } }],
     ['narrow-dark', { viewport: { width: 320, height: 700 }, colorScheme: 'dark' }],
-  ])('an alert is made, checked and deleted (%s)', async (name, options) => {
+  ];
+  test.each(isLong ? looks : looks.slice(-1))('an alert is made, checked and deleted (%s)', async (name, options) => {
     const login = await mailing.logIn(`nina-${name}`);
     await show(
       login,
@@ -179,7 +181,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     );
   });
 
-  test('from right to left, and while the service does not answer', async () => {
+  longTest('from right to left, and while the service does not answer', async () => {
     const login = await mailing.logIn('rana');
     await show(
       login,
@@ -202,7 +204,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     );
   });
 
-  test('a report goes to others, and the history tells each one’s', async () => {
+  longTest('a report goes to others, and the history tells each one’s', async () => {
     const [reader, boss] = ['ria', 'boss'];
     await mailing.logIn(reader);
     const login = await mailing.logIn(boss, { roles: ['manager', 'admin'] });

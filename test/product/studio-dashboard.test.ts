@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { longTest } from '../long.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { get, login, regional } from './guest.js';
 import { type Product, runToEnd, startProduct } from './product.js';
@@ -144,7 +145,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     });
   });
 
-  test('every change of the screen is taken back and made again, by buttons and by keys', async () => {
+  longTest('every change of the screen is taken back and made again, by buttons and by keys', async () => {
     await open(ann, 'delays?tab=metrics');
     const before = await contentOf('delays');
     await rename(ann, 'Late flights', 'Delay');
@@ -259,7 +260,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     });
   });
 
-  test('columns are mapped to a filter by drag and by keys, and one of another kind is refused', async () => {
+  longTest('columns are mapped to a filter by drag and by keys, and one of another kind is refused', async () => {
     const { page } = ann;
     await open(ann, 'delays?tab=filters');
     const before = await contentOf('delays');
@@ -286,7 +287,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
     await expect.poll(() => contentOf('delays'), { timeout: 60_000 }).toEqual(before);
   });
 
-  test('cards are proposed from tables, tried as the tenant would read them, shown, and added', async () => {
+  longTest('cards are proposed from tables, tried as the tenant would read them, shown, and added', async () => {
     const { page } = ann;
     await page.getByRole('button', { name: /^View as/ }).click();
     const dialog = page.getByRole('dialog', { name: 'View as a tenant’s user' });

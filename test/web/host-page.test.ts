@@ -4,14 +4,13 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blocksOfKind } from '../documents/blocks.js';
+import { longTest } from '../long.js';
 import { mount, setAttribute, startBench, until, violationsOf } from './browser.js';
 import { hasChromium } from './chromium.js';
 import { refusal } from './fake-service.js';
 import { dashboards } from './fixtures.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Every language, theme and width takes minutes: see vitest.config.ts. */
-const isLong = process.env.TEST_LONG === '1';
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_000 }, () => {
@@ -222,7 +221,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
     expect(await page.evaluate('document.head.querySelectorAll("style").length')).toBe(0);
   });
 
-  it.runIf(isLong)('gives axe-core nothing to find, in languages, themes and widths', async () => {
+  longTest('gives axe-core nothing to find, in languages, themes and widths', async () => {
     await show();
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 900 });
@@ -256,7 +255,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
       return cut;
     })()`);
 
-  it.runIf(isLong)('is accessible and cuts no text in any language at 320 px', async () => {
+  longTest('is accessible and cuts no text in any language at 320 px', async () => {
     await page.setViewportSize({ width: 320, height: 900 });
     await show();
     for (const language of ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ja', 'zh', 'ar']) {
