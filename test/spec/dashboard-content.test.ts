@@ -361,13 +361,14 @@ describe('PUT /data-app/dashboards/content', () => {
 
   test("another client's metric id is treated as unknown: the metric is created as a copy, with nothing of the other", async () => {
     await cloneBoard(house, 'victim', 'globex');
-    await replace('victim', without('Metric revenue'));
+    // A name that no other test's dashboard has.
+    await replace('victim', rename('Metric revenue', 'Of globex alone'));
+    await replace('victim', without('Of globex alone'));
     await cloneBoard(house, 'thief', 'acme');
-    const placed = `${await exported('victim')} ${await exported('thief')}`;
     const all = (await call(house, 'listMetrics', { workspaceName })).text;
-    const left = JSON.parse(all).data.find(
-      (one: { name: string; metricId: string }) => one.name === 'Metric revenue' && !placed.includes(one.metricId),
-    ) as { metricId: string };
+    const left = JSON.parse(all).data.find(({ name }: { name: string }) => name === 'Of globex alone') as {
+      metricId: string;
+    };
     expect(left).toBeDefined();
     await replace('thief', (data) => ({ ...data, metrics: [...data.metrics, added(left.metricId)] }));
     const last = (await read('thief')).data.metrics.at(-1);
