@@ -2,18 +2,14 @@
  * `<guestlist-editor token dashboard-id>`: a guest makes a metric of the dashboard, and changes those that it may change.
  * Without a permission for either, the element shows nothing. The editor itself is a chunk.
  */
-import { css, html, nothing, type TemplateResult } from 'lit';
-import { keyed } from 'lit/directives/keyed.js';
+import { css, html, type TemplateResult } from 'lit';
 import type { GuestFields } from '../../domain/guest/fields.js';
 import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
-import { failureText } from '../base/failure.js';
 import { loadPart } from '../base/load-part.js';
-import { exported } from '../base/parts.js';
 import { stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
-import type { Opened } from '../editor/own-definition.js';
-import type { OwnActions, OwnMetrics } from '../editor/own-metrics.js';
+import type { OwnActions } from '../editor/own-metrics.js';
 import type { Authoring, InitialMetric } from '../editor/panel.js';
 import { EmbedElement, embedStyles } from './embed-element.js';
 import { grantedId } from './granted.js';
@@ -25,7 +21,6 @@ export class GuestlistEditor extends EmbedElement {
     authoring: { attribute: false },
     initial: { attribute: false },
     fields: { state: true },
-    opened: { state: true },
   };
   declare dashboardId: string | null;
   /** For Studio: where its metrics are stored and previewed, and tabs of its own. */
@@ -34,12 +29,8 @@ export class GuestlistEditor extends EmbedElement {
   declare initial: InitialMetric | undefined;
   /** Null: the token does not let its guest create metrics. */
   declare fields: GuestFields | null | undefined;
-  /** The own metric that is changed. */
-  declare opened: Opened | undefined;
 
   #actions: OwnActions = noActions;
-  /** Counts what was begun: another one has another panel. */
-  #begun = 0;
 
   static override styles = [
     themeStyles,
@@ -49,6 +40,9 @@ export class GuestlistEditor extends EmbedElement {
     css`
       :host([absent]) {
         display: none;
+      }
+      guestlist-workbench {
+        display: contents;
       }
     `,
   ];
@@ -90,7 +84,6 @@ export class GuestlistEditor extends EmbedElement {
 
   protected override forget(): void {
     this.fields = undefined;
-    this.opened = undefined;
     this.toggleAttribute('absent', false);
   }
 
@@ -99,56 +92,16 @@ export class GuestlistEditor extends EmbedElement {
   }
 
   protected override content(): TemplateResult {
-    return html`${this.#list()}${this.#panel()}`;
-  }
-
-  #list(): TemplateResult | typeof nothing {
-    if (!Object.values(this.#actions).includes(true)) return nothing;
-    return html`<guestlist-own-metrics exportparts=${exported}
-      .client=${this.client}
-      .dashboardId=${this.embedId}
+    return html`<guestlist-workbench
+      .fields=${this.fields}
       .actions=${this.#actions}
-      .format=${this.view.format}
-      .textOf=${this.#textOf}
-      @open=${({ detail }: CustomEvent<Opened>) => this.#begin(detail)}
-      @done=${this.#done}
-    ></guestlist-own-metrics>`;
-  }
-
-  #panel(): TemplateResult | typeof nothing {
-    if (!this.fields) return nothing;
-    const { opened } = this;
-    const panel = html`<guestlist-editor-panel exportparts=${exported}
-      .catalogue=${this.fields}
       .client=${this.client}
       .dashboardId=${this.embedId}
       .view=${this.view}
       .authoring=${this.authoring}
-      .save=${opened?.save}
-      .initial=${(opened ?? this).initial}
-      .textOf=${this.#textOf}
-      @guestlist-saved=${this.#saved}
-    ></guestlist-editor-panel>`;
-    return html`${keyed(this.#begun, panel)}`;
+      .initial=${this.initial}
+    ></guestlist-workbench>`;
   }
-
-  readonly #textOf = (error: unknown): string => failureText(error, this.view.format.text);
-
-  #begin(opened: Opened | undefined): void {
-    this.#begun += 1;
-    this.opened = opened;
-  }
-
-  /** What is edited was archived, deleted or published: it is read again before it is changed. */
-  readonly #done = ({ detail }: CustomEvent<string>): void => {
-    if (this.opened?.metricId === detail) this.#begin(undefined);
-  };
-
-  /** What was changed is read again before it is changed again. */
-  readonly #saved = (): void => {
-    this.renderRoot.querySelector<OwnMetrics>('guestlist-own-metrics')?.refresh();
-    if (this.opened !== undefined) this.#begin(undefined);
-  };
 }
 
 type Permissions = GuestDashboard['permissions'];
