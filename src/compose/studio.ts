@@ -79,7 +79,7 @@ const findingParts = (
   const schedules = schedulesOfAll({ store, clock, reports }, dataAppId);
   return {
     schedules,
-    search: createSearch({ store: store.search, work, schedules, dataAppId, now: () => clock.now() }),
+    search: createSearch({ store: store.search, work, dataAppId, now: () => clock.now() }),
   };
 };
 

@@ -71,6 +71,28 @@ const guestTokens = (db: Db, { dataAppId, now, byUser }: Parameters<SearchStore[
   return pageOf(live, ['client_id', 'created_at', 'id'], wanted);
 };
 
+const schedules = (db: Db, { dataAppId, byUser }: Parameters<SearchStore['schedules']>[0], wanted: Wanted) => {
+  const user = byUser ? sql<string | null>`user_identifier` : sql<string | null>`null`;
+  const columns = ['name', 'format', 'client_id', 'opened_id'];
+  const ofUsers = db
+    .selectFrom('schedules')
+    .select(['id', 'name', 'format', 'client_id as clientId', user.as('userIdentifier')])
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', '<>', '')
+    .where(contains(byUser ? [...columns, 'user_identifier'] : columns, wanted));
+  return pageOf(ofUsers, ['name', 'id'], wanted);
+};
+
+const hostSchedules = (db: Db, dataAppId: string, wanted: Wanted) => {
+  const ofHost = db
+    .selectFrom('schedules')
+    .select(['id', 'name', 'format', 'opened_id as template'])
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', '=', '')
+    .where(contains(['name', 'format', 'opened_id'], wanted));
+  return pageOf(ofHost, ['name', 'id'], wanted);
+};
+
 export const createSearchStore = (db: Db): SearchStore => ({
   dashboards: (wanted) => dashboards(db, wanted),
   metrics: (wanted) => metrics(db, wanted),
@@ -85,4 +107,6 @@ export const createSearchStore = (db: Db): SearchStore => ({
     ),
   datamarts: (wanted) => datamarts(db, wanted),
   guestTokens: (of, wanted) => guestTokens(db, of, wanted),
+  schedules: (of, wanted) => schedules(db, of, wanted),
+  hostSchedules: (dataAppId, wanted) => hostSchedules(db, dataAppId, wanted),
 });

@@ -42,6 +42,14 @@ const scheduleIdOf = (request: Request): string => {
   return data;
 };
 
+const listQuery = z.strictObject({ tenant: z.string().min(1).max(255).optional() });
+
+const tenantOf = ({ query }: Request): string | undefined => {
+  const { data } = listQuery.safeParse(query);
+  if (data !== undefined) return data.tenant;
+  throw new Refusal('INVALID_REQUEST_BODY', 'Send no query parameter, or tenant: the id of one tenant.');
+};
+
 const pauseInput = z.strictObject({ isPaused: z.boolean() });
 
 /** The reports and alerts of all users: where they go and what became of them, never what they say. */
@@ -52,7 +60,7 @@ export const createSchedulePaths = (options: Options) => {
     read: async (request: Request, response: Response): Promise<void> => {
       const { person } = (await loggedIn(request)).session;
       assertRole(person, 'deliveries', scheduleReaders);
-      const { schedules: found, hasMore } = await schedules.list();
+      const { schedules: found, hasMore } = await schedules.list(tenantOf(request));
       await sendData(response, { schedules: found.map((schedule) => shownSchedule(schedule, person)), hasMore });
     },
     change: async (request: Request, response: Response): Promise<void> => {

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { listDatamarts } from '../contract/datamarts.js';
 import { listDatasources } from '../contract/datasources.js';
 import { listGuestTokens } from '../contract/guest-token-admin.js';
+import { listTemplateSchedules } from '../contract/template-schedules.js';
 import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js';
-import type { SchedulesOfAll } from '../domain/deliver/operator.js';
 import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
@@ -16,7 +16,7 @@ import type { Origins } from '../gateway/authenticate/credential.js';
 import { assertRole } from './access.js';
 import { commandRoles } from './command-roles.js';
 import { loggedInOf, requestIdOf, sendData } from './requests.js';
-import { scheduleReaders, shownSchedule } from './schedules.js';
+import { scheduleReaders } from './schedules.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
 
@@ -25,7 +25,7 @@ export type Hit = {
   readonly id: string;
   readonly name: string;
   readonly detail: string;
-  /** The tenant of a token or schedule, the dashboard of a metric. */
+  /** The tenant of a token or of a user's schedule, the dashboard of a metric. */
   readonly within?: string;
   readonly workspace?: string;
 };
@@ -42,7 +42,6 @@ export type Search = Readonly<Record<string, Kind>>;
 export type SearchDeps = {
   readonly store: SearchStore;
   readonly work: Pick<Work, 'runCommand'>;
-  readonly schedules: Pick<SchedulesOfAll, 'list'>;
   readonly dataAppId: () => Promise<string>;
   readonly now: () => Date;
 };
@@ -159,8 +158,8 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
   };
 };
 
-/** Tokens and schedules of users. Who may not see data neither sees nor can search for a user by the whole name. */
-const userKinds = ({ store, schedules, dataAppId, now }: SearchDeps): Search => ({
+/** Tokens of users, and schedules of users and of the host. Who may not see data neither sees nor can search for a user by the whole name. */
+const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
   token: {
     roles: listGuestTokens.roles ?? [],
     find: async ({ person: { seesData: byUser }, wanted }) =>
@@ -174,14 +173,21 @@ const userKinds = ({ store, schedules, dataAppId, now }: SearchDeps): Search => 
   },
   schedule: {
     roles: scheduleReaders,
-    find: async ({ person, wanted }) => {
-      const { schedules: all } = await schedules.list();
-      const hits = all.map((one): Hit => {
-        const { id, name, clientId: within, user, format } = shownSchedule(one, person);
-        return { id, name, within, detail: `${format} of ${user}, ${within}` };
-      });
-      return pageOf(hits, wanted);
-    },
+    find: async ({ person: { seesData: byUser }, wanted }) =>
+      mapped(
+        await store.schedules({ dataAppId: await dataAppId(), byUser }, wanted),
+        ({ id, name, format, clientId, userIdentifier }) => ({
+          ...{ id, name, within: clientId },
+          detail: userIdentifier === null ? `${format}, ${clientId}` : `${format} of ${userIdentifier}, ${clientId}`,
+        }),
+      ),
+  },
+  'tenant-report': {
+    roles: listTemplateSchedules.roles ?? [],
+    find: async ({ wanted }) =>
+      mapped(await store.hostSchedules(await dataAppId(), wanted), ({ id, name, format, template }) => ({
+        ...{ id, name, detail: `${format} of ${template}` },
+      })),
   },
 });
 

@@ -15,8 +15,9 @@ export const schedulesOfAll = (
   { store: { schedules }, reports: { calendar }, clock }: Deps,
   dataAppId: () => Promise<string>,
 ): SchedulesOfAll => ({
-  list: async () => {
-    const found = await schedules.listAll({ dataAppId: await dataAppId() }, mostWatched + 1);
+  list: async (clientId) => {
+    const scope = { dataAppId: await dataAppId(), ...(clientId === undefined ? {} : { clientId }) };
+    const found = await schedules.listAll(scope, mostWatched + 1);
     return { schedules: found.slice(0, mostWatched), hasMore: found.length > mostWatched };
   },
   setPaused: async (scheduleId, isPaused) => {

@@ -115,6 +115,7 @@ const someFinds = (askedFor: Wanted[]): SearchStore => {
     };
   const dashboard = { dashboardId: 'acme-board', name: 'Acme', workspaceName: 'w' };
   const token = { id: 't', clientId: 'acme', createdAt: new Date(0) };
+  const schedule = { id: someSchedule.id, name: 'Each morning', format: 'alert', clientId: 'acme' };
   return {
     dashboards: one(dashboard),
     metrics: one({ ...dashboard, metricId: 'm', metricName: 'Acme sales' }),
@@ -124,6 +125,14 @@ const someFinds = (askedFor: Wanted[]): SearchStore => {
       const userIdentifier = byUser ? 'ann@customer.example' : null;
       return dataAppId === 'app' ? one({ ...token, userIdentifier })(wanted) : never();
     },
+    schedules: ({ dataAppId, byUser }, wanted) => {
+      const userIdentifier = byUser ? 'ann@customer.example' : null;
+      return dataAppId === 'app' ? one({ ...schedule, userIdentifier })(wanted) : never();
+    },
+    hostSchedules: (dataAppId, wanted) =>
+      dataAppId === 'app'
+        ? one({ id: 'h', name: 'Acme week', format: 'pdf' as const, template: 'delays' })(wanted)
+        : never(),
   };
 };
 
@@ -209,7 +218,10 @@ export const startStudioServer = async (
     dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
   });
   const schedules = {
-    list: async () => ({ schedules: [someSchedule], hasMore: false }),
+    list: async (clientId?: string) => ({
+      schedules: clientId === undefined || clientId === 'acme' ? [someSchedule] : [],
+      hasMore: false,
+    }),
     setPaused: async (id: string, isPaused: boolean) => {
       paused.push([id, isPaused]);
       return id === someSchedule.id;
@@ -280,7 +292,7 @@ export const startStudioServer = async (
     log,
     ...process,
     schedules,
-    search: createSearch({ store: someFinds(searched), work, schedules, dataAppId, now: clock.now }),
+    search: createSearch({ store: someFinds(searched), work, dataAppId, now: clock.now }),
     findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),

@@ -5,9 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ContentRevision } from '../../src/domain/brand.js';
+import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
+import type { Schedule, ScheduleOwner } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { guestMetricSample } from './guest-store.js';
+import { scheduleSample } from './store-deliveries.js';
 import {
   dashboardSample,
   embedSample,
@@ -241,6 +244,43 @@ const searchTests = (store: () => Store): void => {
     expect([...one.found, ...two.found].map(({ name }) => name)).toEqual(names);
     expect([one.next, two.next]).toEqual(['2', null]);
     expect((await page('x')).found).toEqual(one.found);
+  });
+
+  it('finds schedules by their names, of users and of the host, among more than a person reads at once', async () => {
+    const { dataApp, otherApp, workspace, owner } = await insertOrganization(store());
+    const { dataAppId, clientId } = owner;
+    const board = dashboardSample(workspace.id, { owner: null });
+    await store().dashboards.insert(board);
+    const mark = randomUUID();
+    const [ann, host] = [{ ...owner, userIdentifier: 'ann@customer.example' }, hostOwner(dataAppId)];
+    const make = async (name: string, of: ScheduleOwner, parts: Partial<Schedule> = {}) => {
+      const schedule = scheduleSample(board.id, of, { name: `${name} ${mark}`, ...parts });
+      await store().schedules.insert(schedule);
+      return schedule;
+    };
+    const old = await make('100%_ of Sales', ann, { createdAt: new Date(0) });
+    for (let n = 0; n < 12; n += 1) await make(`Newer ${n}`, ann);
+    const week = await make('Week', host, { openedId: 'delays' });
+    await make('100%_ of Sales', { ...ann, dataAppId: otherApp.id });
+    await make('Week', hostOwner(otherApp.id));
+    const { search } = store();
+    const find = async (byUser: boolean, ...words: string[]) =>
+      (await search.schedules({ dataAppId: dataApp.id, byUser }, { ...first, words: [mark, ...words] })).found;
+    expect(await find(true, 'SALES')).toEqual([
+      { id: old.id, name: old.name, format: 'pdf', clientId, userIdentifier: 'ann@customer.example' },
+    ]);
+    expect(await find(true, 'ann@', clientId, 'sales')).toMatchObject([{ id: old.id }]);
+    expect(await find(false, 'sales')).toMatchObject([{ id: old.id, userIdentifier: null }]);
+    expect(await find(false, 'ann@', 'sales')).toEqual([]);
+    expect(await find(true, '100%_')).toMatchObject([{ id: old.id }]);
+    for (const word of ['1%s', '100_', '%%', '\\']) expect(await find(true, word)).toEqual([]);
+    expect(await find(true, 'week')).toEqual([]);
+    const cut = await search.schedules({ dataAppId, byUser: true }, { ...first, words: [mark] });
+    expect([cut.found.length, cut.next]).toEqual([10, '10']);
+    const ofHost = async (...words: string[]) =>
+      (await search.hostSchedules(dataAppId, { ...first, words: [mark, ...words] })).found;
+    const found = [{ id: week.id, name: week.name, format: 'pdf', template: 'delays' }];
+    expect([await ofHost('WEEK'), await ofHost('delays'), await ofHost('sales')]).toEqual([found, found, []]);
   });
 
   it('finds tokens of the data app that are valid, and users only where they are asked for', async () => {

@@ -15,8 +15,10 @@ export type ScheduleScope = {
 };
 
 export type SchedulesOfAll = {
-  /** The newest first, and at most `mostWatched`. */
-  readonly list: () => Promise<{ readonly schedules: readonly WatchedSchedule[]; readonly hasMore: boolean }>;
+  /** Those of all tenants, or of one: the newest first, and at most `mostWatched`. */
+  readonly list: (
+    clientId?: string,
+  ) => Promise<{ readonly schedules: readonly WatchedSchedule[]; readonly hasMore: boolean }>;
   /** Moments that passed during a pause are not sent. Returns false if there is no such schedule. */
   readonly setPaused: (scheduleId: string, isPaused: boolean) => Promise<boolean>;
 };

@@ -22,6 +22,16 @@ export type FoundToken = {
   readonly userIdentifier: string | null;
   readonly createdAt: Date;
 };
+export type FoundSchedule = {
+  readonly id: string;
+  readonly name: string;
+  readonly format: string;
+  readonly clientId: string;
+  /** Null: users were not asked for. */
+  readonly userIdentifier: string | null;
+};
+/** A report of the host to all tenants with a copy of the template. */
+export type FoundHostSchedule = Pick<FoundSchedule, 'id' | 'name' | 'format'> & { readonly template: string };
 
 /** Dashboards and metrics are those of the organization: copies and metrics of clients are never found. */
 export type SearchStore = {
@@ -34,4 +44,10 @@ export type SearchStore = {
     of: { readonly dataAppId: string; readonly now: Date; readonly byUser: boolean },
     wanted: Wanted,
   ) => Promise<FoundPage<FoundToken>>;
+  /** Reports and alerts of the data app's users. Without `byUser`, a user is neither compared nor answered. */
+  readonly schedules: (
+    of: { readonly dataAppId: string; readonly byUser: boolean },
+    wanted: Wanted,
+  ) => Promise<FoundPage<FoundSchedule>>;
+  readonly hostSchedules: (dataAppId: string, wanted: Wanted) => Promise<FoundPage<FoundHostSchedule>>;
 };

@@ -52,8 +52,8 @@ export type Api = {
   readonly queries: <T>(signal?: AbortSignal) => Promise<T>;
   /** The database's plan of one of them. */
   readonly queryPlan: (id: string) => Promise<{ readonly plan: string }>;
-  /** The reports and alerts of all users. */
-  readonly schedules: <T>(signal?: AbortSignal) => Promise<T>;
+  /** The reports and alerts of all users, or of those of one tenant. */
+  readonly schedules: <T>(tenant: string | null, signal?: AbortSignal) => Promise<T>;
   readonly pauseSchedule: (id: string, isPaused: boolean) => Promise<void>;
   /** Makes a key. Only this answer has it. `dataApp` null: a service token. */
   readonly createKey: (input: { dataApp: string | null; name: string }) => Promise<string>;
@@ -166,8 +166,10 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       dataOf(await ask('/studio/query-log', { ...(signal ? { signal } : {}) })) as T,
     queryPlan: async (id) =>
       dataOf(await ask(`/studio/query-log/${encodeURIComponent(id)}/plan`, {})) as { plan: string },
-    schedules: async <T>(signal?: AbortSignal) =>
-      dataOf(await ask('/studio/schedule-list', { ...(signal ? { signal } : {}) })) as T,
+    schedules: async <T>(tenant: string | null, signal?: AbortSignal) => {
+      const query = tenant === null ? '' : `?${new URLSearchParams({ tenant })}`;
+      return dataOf(await ask(`/studio/schedule-list${query}`, { ...(signal ? { signal } : {}) })) as T;
+    },
     pauseSchedule: async (id, isPaused) => {
       await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
     },

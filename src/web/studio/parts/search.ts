@@ -27,6 +27,7 @@ const titles: Readonly<Record<string, string>> = {
   model: 'Models',
   token: 'Guest tokens',
   schedule: 'Reports and alerts',
+  'tenant-report': 'Reports to all tenants',
   template: 'Templates',
   rollout: 'Roll-outs',
   audit: 'Audit',
@@ -51,6 +52,8 @@ export const addressOfHit = (kind: string, { id, name, within = '', workspace = 
       return addressOf('tokens', [], { tenant: within });
     case 'schedule':
       return addressOf('deliveries', [], { tenant: within, search: name });
+    case 'tenant-report':
+      return addressOf('tenant-reports', [id]);
     case 'template':
       return addressOf('rollouts', [], { template: id });
     case 'rollout':

@@ -35,12 +35,19 @@ const lastText = ({ last }: Schedule): string =>
   last === null ? 'none yet' : [last.state, last.reason].filter((part) => part !== null).join(': ');
 
 class DeliveriesScreen extends Screen<Schedules> {
-  protected override load(signal: AbortSignal): Promise<Schedules> {
-    return this.api.schedules<Schedules>(signal);
+  /** Where the list of all is cut, that of the tenant in the address is asked for too, so that a link finds its row. */
+  protected override async load(signal: AbortSignal): Promise<Schedules> {
+    const all = await this.api.schedules<Schedules>(null, signal);
+    const tenant = this.place.query.get('tenant');
+    if (!all.hasMore || tenant === null) return all;
+    const { schedules } = await this.api.schedules<Schedules>(tenant, signal);
+    const known = new Set(all.schedules.map(({ id }) => id));
+    return { ...all, schedules: [...all.schedules, ...schedules.filter(({ id }) => !known.has(id))] };
   }
 
   protected override needsLoad(before: DeliveriesScreen['place'] | undefined): boolean {
-    return before === undefined;
+    const isOther = before?.query.get('tenant') !== this.place.query.get('tenant');
+    return before === undefined || (isOther && this.data?.hasMore === true);
   }
 
   protected override content({ schedules, hasMore }: Schedules): TemplateResult {
@@ -49,7 +56,7 @@ class DeliveriesScreen extends Screen<Schedules> {
         <p>Reports and alerts that users made for themselves. What a message says is not shown here.</p>
         <span class="gap"></span>
         <button type="button" class="quiet" @click=${() => void this.reload()}>Read again</button></div>
-      ${hasMore ? html`<p class="notice">There are more than these ${schedules.length}; the newest are shown.</p>` : nothing}
+      ${hasMore ? html`<p class="notice">There are more than these ${schedules.length}; the newest are shown, and all of a tenant that you filter by its whole id.</p>` : nothing}
       ${list({
         ...{ name: 'deliveries', rows: schedules, filters, query: this.place.query },
         columns: [...columns, ...(mayPause ? [this.#pausing] : [])],
