@@ -47,7 +47,6 @@ import { createSealer } from '../platform/sealing.js';
 import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';
 import { operatorKeyCommands } from '../studio/operator-keys.js';
 import { createStudioSessions, type StudioSessions } from '../studio/sessions.js';
-import type { ReadSystem } from '../studio/system.js';
 import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
 import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
@@ -59,9 +58,10 @@ import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
 import { createReports, startReports } from './reports.js';
 import { openService, type Service } from './service.js';
-import { createIssuers } from './session-issuers.js';
+import { createIssuers, type SessionIssuer } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
-import { openStudio, type Studio } from './studio.js';
+import { createReadSigningKeys } from './signing-keys.js';
+import { openStudio, type Studio, type StudioParts } from './studio.js';
 import { createReadSystem } from './system.js';
 import { loadThemes } from './themes.js';
 
@@ -261,7 +261,7 @@ const linksToStudio = (config: Config, { url, webFolder }: ProcessContext, { sto
 const openConfiguredStudio = async (
   { config, credentials, service, shared, links, context, queries, mail: { reports } }: PartsOfGateway,
   gateway: OpenedGateway | null,
-  { assets, readSystem }: { readonly assets: Assets; readonly readSystem: ReadSystem },
+  { assets, ...reads }: { readonly assets: Assets } & Pick<StudioParts, 'readSystem' | 'readSigningKeys'>,
 ): Promise<Pick<Studio, 'close'> & { readonly router: Router | null }> => {
   if (links === null || service === null || gateway === null) return { router: null, close: async () => {} };
   const { admission } = shared;
@@ -269,7 +269,7 @@ const openConfiguredStudio = async (
   const { codes, sessions, origin } = links;
   const own = {
     page: pageOf(assets),
-    readSystem,
+    ...reads,
     queries,
     reports,
     links: codes,
@@ -307,11 +307,15 @@ const openFronts = async (given: Omit<PartsOfGateway, 'links'>, assets: Assets, 
   const { config, service, metadata, context } = given;
   const links = service === null || shared === null ? null : linksToStudio(config, context, service);
   const parts = { ...given, links };
-  const gateway = shared === null ? null : await resources.add(openConfiguredGateway(parts, shared));
+  const issuers = createIssuers(config, given.credentials, { clock, log: context.log });
+  const gateway = shared === null ? null : await resources.add(openConfiguredGateway(parts, shared, issuers));
   const checks = readinessChecks(config, metadata.database, [service, gateway?.router]);
   const readiness = createReadiness(checks, context.log);
   const readSystem = createReadSystem({ ...given, version: context.version, checks, readiness });
-  const { router: studio } = await resources.add(openConfiguredStudio(parts, gateway, { assets, readSystem }));
+  const readSigningKeys = createReadSigningKeys({ config, issuers, startedAt: clock.now() });
+  const { router: studio } = await resources.add(
+    openConfiguredStudio(parts, gateway, { assets, readSystem, readSigningKeys }),
+  );
   const { router: reports } = await resources.add(openConfiguredReports(parts, gateway));
   return { gateway, routers: [studio, reports], studioLink: links?.first ?? null, readiness };
 };
@@ -341,14 +345,18 @@ type PartsOfGateway = {
   readonly registry: Registry;
 };
 
-const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: SharedOfGateway): Promise<OpenedGateway> => {
+const openConfiguredGateway = (
+  parts: PartsOfGateway,
+  { cache, metrics }: SharedOfGateway,
+  issuers: readonly SessionIssuer[],
+): Promise<OpenedGateway> => {
   const { config, credentials, shared, metadata, context, links, mail } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
-    issuers: createIssuers(config, credentials, { clock, log: context.log }),
+    issuers,
     cookieName: session.cookie,
     allowedOrigins,
     allowsLocalPages: config.allowsLocalPages,

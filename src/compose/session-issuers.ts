@@ -2,45 +2,63 @@
  * The accepted issuers of sessions: the demo's while it runs, the one of the simple settings, and those of the list.
  */
 import { demoIssuer } from '../demo/host.js';
+import type { Clock } from '../domain/ports.js';
+import type { KeySource } from '../domain/studio/signing-keys.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { ConfiguredIssuer } from '../platform/issuers.js';
-import { createJwks, type JwksOptions } from '../platform/jwks.js';
+import { createJwks, type JwksOptions, type ReadSet } from '../platform/jwks.js';
 import type { JwtIssuer } from '../platform/jwt.js';
-import { fixedKeys, type JwtKeys, secretKey } from '../platform/jwt-keys.js';
+import { fixedKeys, type NamedKey, secretKey } from '../platform/jwt-keys.js';
 
 type Surroundings = Pick<JwksOptions, 'clock' | 'log'>;
 
-const secretIssuer = (issuer: string | null, secret: string, clockToleranceSeconds: number): JwtIssuer => ({
-  issuer,
-  algorithms: ['HS256'],
-  clockToleranceSeconds,
-  keys: fixedKeys([secretKey(secret)]),
-});
+/** An issuer with what operators see of its keys. */
+export type SessionIssuer = JwtIssuer & { readonly source: KeySource; readonly read: () => ReadSet };
 
-const keysOf = ({ keys }: ConfiguredIssuer, surroundings: Surroundings): JwtKeys =>
-  'jwksUrl' in keys ? createJwks({ ...surroundings, url: keys.jwksUrl }) : fixedKeys(keys);
+/** Keys of the configuration, which are in use since this process started. */
+const fixed = (keys: readonly NamedKey[], clock: Clock): Pick<SessionIssuer, 'keys' | 'read'> => {
+  const startedAt = clock.now();
+  const seen = keys.map((key) => ({ ...key, seenAt: startedAt }));
+  return { keys: fixedKeys(keys), read: () => ({ keys: seen, readAt: startedAt, isFailing: false }) };
+};
+
+const keysOf = (
+  { keys }: Pick<ConfiguredIssuer, 'keys'>,
+  surroundings: Surroundings,
+): Pick<SessionIssuer, 'keys' | 'read'> => {
+  if (!('jwksUrl' in keys)) return fixed(keys, surroundings.clock);
+  const published = createJwks({ ...surroundings, url: keys.jwksUrl });
+  return { keys: published, read: published.read };
+};
 
 /** Returns the issuers of a configuration. A JWKS is fetched when a session first needs one of its keys. */
 export const createIssuers = (
   { settings, secrets, issuers, isDemo }: Pick<Config, 'settings' | 'secrets' | 'issuers' | 'isDemo'>,
   { demoJwtSecret }: Pick<Credentials, 'demoJwtSecret'>,
   surroundings: Surroundings,
-): readonly JwtIssuer[] => {
+): readonly SessionIssuer[] => {
   const { issuer, audience, clockToleranceSeconds } = settings.gateway.session;
-  const simple =
-    secrets.hostJwtSecret === null
-      ? []
-      : [{ ...secretIssuer(issuer, secrets.hostJwtSecret, clockToleranceSeconds), audience: audience ?? undefined }];
+  const ofSecret = (secret: string) => ({
+    algorithms: ['HS256'] as const,
+    clockToleranceSeconds,
+    ...fixed([secretKey(secret)], surroundings.clock),
+  });
+  const variable = { kind: 'variable', name: 'GUESTLIST_HOST_JWT_SECRET' } as const;
   return [
-    ...(isDemo ? [secretIssuer(demoIssuer, demoJwtSecret, clockToleranceSeconds)] : []),
-    ...simple,
+    ...(isDemo
+      ? [{ ...ofSecret(demoJwtSecret), issuer: demoIssuer, source: { kind: 'demo', name: null } as const }]
+      : []),
+    ...(secrets.hostJwtSecret === null
+      ? []
+      : [{ ...ofSecret(secrets.hostJwtSecret), issuer, audience: audience ?? undefined, source: variable }]),
     ...issuers.map((configured) => ({
       issuer: configured.issuer,
       audience: configured.audience ?? undefined,
       algorithms: configured.algorithms,
       clockToleranceSeconds: configured.clockToleranceSeconds,
-      keys: keysOf(configured, surroundings),
+      source: configured.source,
+      ...keysOf(configured, surroundings),
     })),
   ];
 };

@@ -3,6 +3,7 @@ import type { RequestHandler, Router } from 'express';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
+import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
 import type { Log } from '../platform/log.js';
@@ -26,7 +27,7 @@ import type { Service } from './service.js';
 import type { Admission } from './shared.js';
 import { createUploads } from './uploads.js';
 
-type StudioParts = {
+export type StudioParts = {
   readonly config: Config;
   readonly credentials: Pick<Credentials, 'encryptionKey'>;
   readonly service: Service;
@@ -38,6 +39,7 @@ type StudioParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly readSystem: ReadSystem;
+  readonly readSigningKeys: ReadSigningKeys;
   readonly queries: ReadQueries;
   readonly reports: Pick<Reports, 'calendar'>;
   /** The origin of Studio as browsers see it. */
@@ -118,6 +120,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     authoring: service.authoring,
     audit: gateway.audit,
     ...{ addressOf: admission.addressOf, guard: admission.studioGuard, findKey: findKeyIn(store) },
+    readSigningKeys: parts.readSigningKeys,
     origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
     ...{ uploads, log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },

@@ -7,6 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isRecord } from '../domain/is-record.js';
+import type { KeySource } from '../domain/studio/signing-keys.js';
 import {
   isWeak,
   type JwtAlgorithm,
@@ -52,6 +53,7 @@ type Readable = Partial<IssuerSetting>;
 /** An issuer with its keys, or with the URL where it publishes them. */
 export type ConfiguredIssuer = Pick<IssuerSetting, 'issuer' | 'audience' | 'algorithms' | 'clockToleranceSeconds'> & {
   readonly keys: readonly NamedKey[] | { readonly jwksUrl: string };
+  readonly source: KeySource;
 };
 
 /** A faulty setting and how to fix it. */
@@ -179,6 +181,16 @@ const readIssuerKeys = (raw: object, given: Readable, sources: IssuerSources): F
   return { keys: found.keys, faults: [...found.faults, ...kinds, ...fits] };
 };
 
+/** Where the issuer's keys are kept, for operators. A query of an address may hold a credential. */
+const sourceOf = ({ jwksUrl, publicKeyFile, secretVariable }: Readable): KeySource => {
+  if (jwksUrl !== undefined) {
+    const { origin, pathname } = new URL(jwksUrl);
+    return { kind: 'jwks', name: `${origin}${pathname}` };
+  }
+  if (publicKeyFile !== undefined) return { kind: 'file', name: publicKeyFile };
+  return secretVariable === undefined ? { kind: 'setting', name: null } : { kind: 'variable', name: secretVariable };
+};
+
 /** Returns the well-formed fields, so that their faults are also reported if other fields are malformed. */
 const readable = (tree: Readonly<Record<string, unknown>>): Readable =>
   Object.fromEntries(
@@ -245,7 +257,7 @@ export const loadIssuers = (
     // A field that is left out has the schema's default; one that is malformed is undefined.
     if (issuer === undefined || algorithms === undefined || keys === null) return [];
     if (audience === undefined || clockToleranceSeconds === undefined) return [];
-    return [{ issuer, algorithms, audience, clockToleranceSeconds, keys }];
+    return [{ issuer, algorithms, audience, clockToleranceSeconds, keys, source: sourceOf(given) }];
   });
   return { issuers, faults };
 };

@@ -55,9 +55,20 @@ const fetchSet = async (url: string, timeoutMs: number): Promise<{ keys: unknown
 };
 
 /** A published key with its `id`. If a later set has the same key, the same object is kept. */
-type Published = NamedKey & { readonly id: string };
+type Published = NamedKey & { readonly id: string; readonly seenAt: Date };
 
-const readSet = async (url: string, timeoutMs: number, known: readonly Published[]): Promise<readonly Published[]> => {
+/** The set as this process has it. */
+export type ReadSet = {
+  readonly keys: readonly (NamedKey & { readonly seenAt: Date })[];
+  /** Null: it was never read. */
+  readonly readAt: Date | null;
+  readonly isFailing: boolean;
+};
+
+const readSet = async (
+  { url, timeoutMs = 5_000, clock }: JwksOptions,
+  known: readonly Published[],
+): Promise<readonly Published[]> => {
   // Imported on first use, because most installations have no JWKS.
   const { default: jwksRsa } = await import('jwks-rsa');
   const client = jwksRsa({ jwksUri: url, cache: false, rateLimit: false, fetcher: (uri) => fetchSet(uri, timeoutMs) });
@@ -67,7 +78,8 @@ const readSet = async (url: string, timeoutMs: number, known: readonly Published
     const { kid = null, alg: algorithm = null }: { kid?: string | null; alg?: string | null } = published;
     const pem = published.getPublicKey();
     const id = JSON.stringify([kid, algorithm, pem]);
-    return known.find((held) => held.id === id) ?? { id, kid, algorithm, key: createPublicKey(pem) };
+    const found = known.find((held) => held.id === id);
+    return found ?? { id, kid, algorithm, key: createPublicKey(pem), seenAt: clock.now() };
   });
 };
 
@@ -98,11 +110,12 @@ type State = {
  * Creates a loader that fetches the set into `state`, one fetch at a time. It never rejects. After a failure the
  * previous set is kept.
  */
-const createLoader = ({ url, clock, log, timeoutMs = 5_000 }: JwksOptions, state: State) => {
+const createLoader = (options: JwksOptions, state: State) => {
+  const { url, clock, log } = options;
   const said = createOutageLog(url, log);
   const load = async (): Promise<void> => {
     try {
-      const keys = await readSet(url, timeoutMs, state.keys);
+      const keys = await readSet(options, state.keys);
       const strong = keys.filter(({ key }) => !isWeak(key));
       if (strong.length < keys.length)
         log.warn({ event: 'jwks.key_ignored', url }, `ignoring RSA keys of the JWKS under ${minimumRsaBits} bits`);
@@ -137,7 +150,7 @@ const createAllowance = (perMinute: number) => {
 };
 
 /** Creates the keys of a URL, with cache and renewal. `find` rejects with JwtFault if no key has that name. */
-export const createJwks = (options: JwksOptions): JwtKeys => {
+export const createJwks = (options: JwksOptions): JwtKeys & { readonly read: () => ReadSet } => {
   const state: State = { keys: [], held: new Set(), loadedAtMs: null, failure: undefined };
   const loader = createLoader(options, state);
   const isAllowed = createAllowance(fetchesPerMinute);
@@ -172,5 +185,10 @@ export const createJwks = (options: JwksOptions): JwtKeys => {
       return fetchNamed(kid).then((fetched) => keysFor(fetched, algorithm));
     },
     holds: (key) => isServed(now()) && state.held.has(key),
+    read: () => ({
+      keys: state.loadedAtMs === null || now() - state.loadedAtMs >= servedForMs ? [] : state.keys,
+      readAt: state.loadedAtMs === null ? null : new Date(state.loadedAtMs),
+      isFailing: state.failure !== undefined,
+    }),
   };
 };

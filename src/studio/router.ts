@@ -18,6 +18,7 @@ import type { Log } from '../domain/log-events.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { explain } from '../gateway/http/answer.js';
@@ -75,6 +76,7 @@ export type StudioOptions = {
   readonly schedules: SchedulesOfAll;
   readonly search: Search;
   readonly findKey: FindKey;
+  readonly readSigningKeys: ReadSigningKeys;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
@@ -99,7 +101,6 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const handlers = createHandlers(options);
   const {
     sessionPaths,
     workPaths,
@@ -110,7 +111,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
     searchPath,
     keyPaths,
     uploadPaths,
-  } = handlers;
+  } = createHandlers(options);
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -124,6 +125,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
   router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
+  router.get('/studio/signing-keys', answered(keyPaths.signing));
   router.post('/studio/keys', answered(keyPaths.create));
   router.post('/studio/keys/rotate', answered(keyPaths.rotate));
   router.get('/studio/uploads', answered(uploadPaths.read));

@@ -168,6 +168,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
       numbers: [],
       live: { sources: [], cache: null },
     }),
+    readSigningKeys: () => ({ keys: [], sets: [] }),
     queries: { read: () => ({ since: now, clients: [], slowest: [], failed: [] }), plan: async () => null },
   });
   const front = createGuestFront({ dispatch: service.dispatch, addressOf: admission.addressOf, log });

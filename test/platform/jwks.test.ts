@@ -43,7 +43,7 @@ const start = async (options: Partial<JwksOptions> = {}) => {
       (error) => error.reason ?? String(error),
     );
   const settled = (hits: number) => expect.poll(() => state.hits).toBe(hits);
-  return { state, url, clock, lines, verify, outcome, settled };
+  return { state, url, clock, lines, verify, outcome, settled, read: keys.read };
 };
 
 const notFound: RequestListener = (_, response) => void response.writeHead(503).end('down');
@@ -82,6 +82,30 @@ describe('a key set', () => {
     await expect.poll(isRsaHeld).toBe(false);
     expect(isKeyHeld()).toBe(true);
     expect(await outcome(byRsa())).toBe('not-verified');
+  });
+
+  it('says which keys it has, since when, and whether the last attempt failed', async () => {
+    const { outcome, state, clock, read } = await start();
+    expect(read()).toEqual({ keys: [], readAt: null, isFailing: false });
+    const first = clock.now();
+    await outcome(byEc(ec, 'e1'));
+    clock.advance(60_000);
+    state.keys = [jwkOf(ec, { kid: 'e1' }), jwkOf(newer, { kid: 'e2' })];
+    const second = clock.now();
+    await outcome(byEc(newer, 'e2'));
+    const seen = () => read().keys.map(({ kid, seenAt }) => [kid, seenAt]);
+    expect(seen()).toEqual([
+      ['e1', first],
+      ['e2', second],
+    ]);
+    expect([read().readAt, read().isFailing]).toEqual([second, false]);
+    clock.advance(60_000);
+    state.answer = notFound;
+    await outcome(byEc(newer, 'e3'));
+    expect([seen().length, read().readAt, read().isFailing]).toEqual([2, second, true]);
+    // Keys that are not served any more are not in force.
+    clock.advance(servedForMs);
+    expect(read().keys).toEqual([]);
   });
 
   it('is renewed beside when it is old, while the old one serves', async () => {

@@ -171,6 +171,19 @@ describe('the state of the system', () => {
   });
 });
 
+describe('the keys that sign and check', () => {
+  test.each(studioRoles)('are listed for the role %s as API keys are', async (role) => {
+    const headers = await server.as(personWith([role]));
+    const [own, keys] = await Promise.all(
+      ['/studio/signing-keys', '/studio/api/v2/data-app/api-tokens?dataAppName=app'].map((path) =>
+        ask(headers, 'GET', path),
+      ),
+    );
+    expect(own?.status).toBe(['owner', 'auditor'].includes(role) ? 200 : 403);
+    expect(own?.status).toBe(keys?.status);
+  });
+});
+
 describe('the queries', () => {
   const read = async (role: StudioRole, path = '/studio/query-log') =>
     ask(await server.as(personWith([role])), 'GET', path);
@@ -414,6 +427,7 @@ describe('a session', () => {
       ['GET', '/studio/query-log/1/plan'],
       ['GET', '/studio/schedule-list'],
       ['PUT', '/studio/schedule-list/x'],
+      ['GET', '/studio/signing-keys'],
       ['POST', '/studio/keys'],
       ['POST', '/studio/keys/rotate'],
       ['GET', '/studio/uploads'],

@@ -293,6 +293,7 @@ export const startStudioServer = async (
     ...process,
     schedules,
     search: createSearch({ store: someFinds(searched), work, dataAppId, now: clock.now }),
+    readSigningKeys: () => ({ keys: [], sets: [] }),
     findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),

@@ -1,0 +1,74 @@
+/** Reads which keys sign and check, from the configuration and from the key sets that were fetched. */
+import type { KeySet, ReadSigningKeys, SigningKey } from '../domain/studio/signing-keys.js';
+import type { Config } from '../platform/config.js';
+import { keysFor } from '../platform/jwt-keys.js';
+import { thumbprintOf } from '../platform/thumbprint.js';
+import type { SessionIssuer } from './session-issuers.js';
+
+type Parts = {
+  readonly config: Pick<Config, 'settings' | 'secrets' | 'channels' | 'dkim'>;
+  readonly issuers: readonly SessionIssuer[];
+  readonly startedAt: Date;
+};
+
+/** A key that fits none of the issuer's algorithms checks nothing, and is left out. */
+const sessionKeys = ({ issuer, algorithms, source, read }: SessionIssuer): readonly SigningKey[] =>
+  read().keys.flatMap((named) => {
+    const fitting = algorithms.filter((algorithm) => keysFor([named], algorithm).length > 0);
+    if (fitting.length === 0) return [];
+    const { kid, key, seenAt } = named;
+    const thumbprint = thumbprintOf(key);
+    return [
+      { purpose: 'sessions', of: issuer, kid, thumbprint, algorithms: fitting, use: 'checks', source, since: seenAt },
+    ];
+  });
+
+const setsOf = ({ issuer, source, read }: SessionIssuer): readonly KeySet[] => {
+  if (source.kind !== 'jwks' || issuer === null || source.name === null) return [];
+  const { readAt, isFailing } = read();
+  return [{ of: issuer, url: source.name, readAt, isFailing }];
+};
+
+/** Keys beside those of sessions. None of them changes while the process runs. */
+const otherKeys = ({ config, startedAt }: Parts): readonly SigningKey[] => {
+  const { settings, secrets, channels, dkim } = config;
+  const nothingShown = { kid: null, thumbprint: null, since: startedAt };
+  const variable = (name: string | null) => ({ kind: 'variable', name }) as const;
+  return [
+    ...secrets.hookSecrets.map(
+      (): SigningKey => ({
+        ...{ purpose: 'hooks', of: null, algorithms: ['HMAC-SHA256'], use: 'checks' },
+        ...{ ...nothingShown, source: variable('GUESTLIST_HOOK_SECRETS') },
+      }),
+    ),
+    ...channels.flatMap(({ name, secret }): readonly SigningKey[] =>
+      secret === null
+        ? []
+        : [
+            {
+              ...{ purpose: 'webhooks', of: name, algorithms: ['HMAC-SHA256'], use: 'signs' },
+              ...{ ...nothingShown, source: variable(settings.channels[name]?.secretVariable ?? null) },
+            },
+          ],
+    ),
+    ...(dkim === null
+      ? []
+      : [
+          {
+            ...{ purpose: 'mail', of: dkim.domainName, algorithms: ['RSA-SHA256'], use: 'signs' },
+            ...{ ...nothingShown, kid: dkim.keySelector },
+            source:
+              settings.mail.dkim?.keyFile == null
+                ? variable('GUESTLIST_DKIM_KEY')
+                : { kind: 'file', name: settings.mail.dkim.keyFile },
+          } satisfies SigningKey,
+        ]),
+  ];
+};
+
+export const createReadSigningKeys =
+  (parts: Parts): ReadSigningKeys =>
+  () => ({
+    keys: [...parts.issuers.flatMap(sessionKeys), ...otherKeys(parts)],
+    sets: parts.issuers.flatMap(setsOf),
+  });
