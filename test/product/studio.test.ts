@@ -709,6 +709,64 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     for (const key of [first, second]) expect(product.output()).not.toContain(key);
   });
 
+  test('the keys that sign and check are listed with how to rotate them, and without their material', async () => {
+    await open('keys');
+    const card = page.locator('section', { has: page.getByRole('heading', { name: 'Keys that sign and check' }) });
+    await card.getByRole('cell', { name: 'Sessions of guestlist-demo' }).waitFor();
+    expect(await card.locator('tbody tr').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Sessions of guestlist-demo\s+a secret\s+HS256\s+only checks\s+the demo\s+/),
+    ]);
+    expect(await page.content()).not.toContain(product.credentials.demoJwtSecret);
+    // Every kind there is, as a service of another configuration would answer.
+    const since = '2026-01-02T03:04:05.000Z';
+    const key = (purpose: string, of: string | null, kind: string, name: string | null, more: object = {}) => ({
+      ...{ purpose, of, kid: null, thumbprint: null, algorithms: ['HMAC-SHA256'], use: 'checks', since },
+      ...{ source: { kind, name }, ...more },
+    });
+    const thumbprint = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
+    const login = 'https://login.example.com';
+    const keys = [
+      key('sessions', null, 'variable', 'GUESTLIST_HOST_JWT_SECRET', { algorithms: ['HS256'] }),
+      key('sessions', login, 'jwks', `${login}/keys`, { kid: '2026-01', thumbprint, algorithms: ['RS256', 'PS256'] }),
+      key('sessions', 'backend', 'file', './backend.pem', { thumbprint, algorithms: ['ES256'] }),
+      key('sessions', 'inline', 'setting', null, { thumbprint, algorithms: ['ES384'] }),
+      key('hooks', null, 'variable', 'GUESTLIST_HOOK_SECRETS'),
+      key('hooks', null, 'variable', 'GUESTLIST_HOOK_SECRETS'),
+      key('webhooks', 'crm', 'variable', 'CRM_SECRET', { use: 'signs' }),
+      key('mail', 'numbers.example.com', 'file', './dkim.pem', {
+        use: 'signs',
+        kid: 'mail2026',
+        algorithms: ['RSA-SHA256'],
+      }),
+    ];
+    const sets = [
+      { of: login, url: `${login}/keys`, readAt: since, isFailing: false },
+      { of: 'new', url: 'https://new.example.com/keys', readAt: null, isFailing: false },
+      { of: 'gone', url: 'https://gone.example.com/keys', readAt: since, isFailing: true },
+    ];
+    await page.route('**/studio/signing-keys', (route) => route.fulfill({ json: { data: { keys, sets } } }));
+    try {
+      await page.reload();
+      await card.getByRole('cell', { name: 'Sessions of any issuer' }).waitFor();
+      expect(await card.locator('tbody tr').count()).toBe(keys.length);
+      for (const title of ['publishes', 'in a file', 'Secrets of hooks', 'The key of mail'])
+        expect(await card.locator('dt', { hasText: title }).count(), title).toBe(1);
+      expect(await card.locator('dd', { hasText: 'cannot be read' }).count()).toBe(1);
+      expect(await card.locator('dd', { hasText: 'Not read yet' }).count()).toBe(1);
+      await card.scrollIntoViewIfNeeded();
+      await shoot('signing-keys');
+      expect(await violations()).toEqual([]);
+      await page.setViewportSize({ width: 390, height: 900 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await card.getByRole('heading', { name: 'How to rotate' }).scrollIntoViewIfNeeded();
+      await shoot('signing-keys-rotate');
+      await card.locator('select').selectOption('signs');
+      expect(await card.locator('tbody tr').count()).toBe(2);
+    } finally {
+      await page.unroute('**/studio/signing-keys');
+    }
+  });
+
   longTest('columns of a model are connected by dragging one on another, and by keyboard', async () => {
     await open('models/flights');
     const column = (name: string) =>

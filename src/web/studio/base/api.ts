@@ -59,6 +59,8 @@ export type Api = {
   readonly createKey: (input: { dataApp: string | null; name: string }) => Promise<string>;
   /** Replaces a key by a new one of the same name. The old one works for `graceSeconds` more. */
   readonly rotateKey: (input: { dataApp: string | null; name: string; graceSeconds: number }) => Promise<string>;
+  /** The keys that sign and check, without their material. */
+  readonly signingKeys: <T>(signal?: AbortSignal) => Promise<T>;
   /** Whether files may be uploaded, and which sources were. */
   readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
@@ -145,6 +147,8 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
   };
   const post = async (url: string, body: unknown, signal?: AbortSignal): Promise<unknown> =>
     dataOf(await ask(url, { method: 'POST', ...json(body), ...(signal ? { signal } : {}) }));
+  const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+    dataOf(await ask(`/studio/${path}`, signal ? { signal } : {})) as T;
   return {
     session,
     call: async <T>(method: Method, path: string, { body, query, signal }: Asked = {}) => {
@@ -158,25 +162,21 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     previewMetric: (body, signal) => post('/studio/metric-preview', body, signal),
     describeMetric: async (body, signal) =>
       ((await post('/studio/metric-statement', body, signal)) as { readonly sql: string }).sql,
-    system: async <T>(signal?: AbortSignal) =>
-      dataOf(await ask('/studio/system', { ...(signal ? { signal } : {}) })) as T,
+    system: (signal) => read('system', signal),
     search: async <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) =>
       dataOf(await ask(`/studio/search?${new URLSearchParams(query)}`, { signal })) as T,
-    queries: async <T>(signal?: AbortSignal) =>
-      dataOf(await ask('/studio/query-log', { ...(signal ? { signal } : {}) })) as T,
+    queries: (signal) => read('query-log', signal),
     queryPlan: async (id) =>
       dataOf(await ask(`/studio/query-log/${encodeURIComponent(id)}/plan`, {})) as { plan: string },
-    schedules: async <T>(tenant: string | null, signal?: AbortSignal) => {
-      const query = tenant === null ? '' : `?${new URLSearchParams({ tenant })}`;
-      return dataOf(await ask(`/studio/schedule-list${query}`, { ...(signal ? { signal } : {}) })) as T;
-    },
+    schedules: (tenant, signal) =>
+      read(`schedule-list${tenant === null ? '' : `?${new URLSearchParams({ tenant })}`}`, signal),
     pauseSchedule: async (id, isPaused) => {
       await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
     },
     createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
     rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
-    uploads: async <T>(signal?: AbortSignal) =>
-      dataOf(await ask('/studio/uploads', { ...(signal ? { signal } : {}) })) as T,
+    signingKeys: (signal) => read('signing-keys', signal),
+    uploads: (signal) => read('uploads', signal),
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
     },

@@ -1,11 +1,12 @@
 /**
  * API keys and service tokens: which there are, how owners make, rotate and revoke them. A new key is shown once, and kept
- * nowhere in the page.
+ * nowhere in the page. Below them: the keys of the configuration that sign and check.
  */
 import { html, nothing, render, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
+import { type SentSigningKeys, signingKeys } from '../parts/signing-keys.js';
 
 type Key = {
   readonly name: string;
@@ -16,7 +17,7 @@ type Key = {
 };
 type Row = Key & { readonly dataApp: string | null };
 
-type Data = { readonly rows: readonly Row[]; readonly apps: readonly string[] };
+type Data = { readonly rows: readonly Row[]; readonly apps: readonly string[]; readonly signing: SentSigningKeys };
 
 const graces = [
   { seconds: 0, text: 'no longer' },
@@ -47,9 +48,10 @@ const filled = async (title: string, fields: TemplateResult, verb: string): Prom
 
 class KeysScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
-    const [apps, tokens] = await Promise.all([
+    const [apps, tokens, signing] = await Promise.all([
       this.api.call<{ data: readonly { name: string }[] }>('GET', 'data-app', { signal }),
       this.api.call<{ data: readonly Key[] }>('GET', 'service-token', { signal }),
+      this.api.signingKeys<SentSigningKeys>(signal),
     ]);
     const keys = await Promise.all(
       apps.data.map(async ({ name: dataApp }) => {
@@ -59,10 +61,10 @@ class KeysScreen extends Screen<Data> {
       }),
     );
     const rows = [...keys.flat(), ...tokens.data.map((token): Row => ({ ...token, dataApp: null }))];
-    return { rows, apps: apps.data.map(({ name }) => name) };
+    return { rows, apps: apps.data.map(({ name }) => name), signing };
   }
 
-  protected override content({ rows, apps }: Data): TemplateResult {
+  protected override content({ rows, apps, signing }: Data): TemplateResult {
     const isOwner = hasRole(this.api.session, 'owner');
     return html`<div class="head"><h1>Keys</h1><p>Programs use them. A key is shown once, when it is made; only its hash is stored.</p></div>
       ${list({
@@ -72,7 +74,8 @@ class KeysScreen extends Screen<Data> {
         actions: isOwner
           ? html`<button type="button" ?disabled=${this.isBusy} @click=${() => void this.#create(apps)}>New key</button>`
           : undefined,
-      })}`;
+      })}
+      ${signingKeys(signing, this.place.query)}`;
   }
 
   readonly #actions: Column<Row> = {
