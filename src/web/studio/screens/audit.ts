@@ -72,8 +72,10 @@ const columns: readonly Column<Entry>[] = [
   { title: 'What', of: ({ kind }) => kind },
   { title: 'Result', of: ({ code }) => (code === 'OK' ? 'OK' : badge(code, 'warn')), text: ({ code }) => code },
   { title: 'Tenant', of: ({ tenant }) => tenant },
-  { title: 'User', of: ({ user }) => user },
-  { title: 'Details', of: inWords },
+  // A user of a view has no issuer.
+  { title: 'User', of: ({ user }) => user?.replace(/^\|/, '') },
+  // Paths and ids are long words.
+  { title: 'Details', of: (entry) => html`<span class="any">${inWords(entry)}</span>`, text: inWords },
   {
     title: 'Request',
     of: ({ requestId }) => html`<code title=${requestId ?? ''}>${requestId?.slice(0, 8) ?? ''}</code>`,

@@ -1,8 +1,9 @@
 /** What this installation has, and what to do next. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { hasRole } from '../base/api.js';
-import { link } from '../base/kit.js';
-import { addressOf } from '../base/routes.js';
+import { type Api, hasRole } from '../base/api.js';
+import { type Concern, concernsOf, type Watched } from '../base/attention.js';
+import { badge, link } from '../base/kit.js';
+import { addressOf, entries, type ScreenName } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
 import { readPolicy } from '../base/viewer.js';
 
@@ -15,17 +16,37 @@ type Overview = {
   readonly hasMoreTenants: boolean;
   /** The data app that the policy names, if it does not exist. */
   readonly missingDataApp: string | null;
+  readonly concerns: readonly Concern[];
+};
+
+/** Reads what the person may see on the pages of it. */
+const readWatched = async (api: Api, signal: AbortSignal): Promise<Watched> => {
+  const mayOpen = (wanted: ScreenName): boolean =>
+    entries.some(({ screen, roles }) => screen === wanted && hasRole(api.session, ...roles));
+  const [system, rollouts, schedules, queries] = await Promise.all([
+    mayOpen('system') ? api.system<NonNullable<Watched['system']>>(signal) : undefined,
+    api.command<{ rollouts: NonNullable<Watched['rollouts']> }>('rollout-list', {}, signal),
+    mayOpen('deliveries') ? api.schedules<{ schedules: NonNullable<Watched['schedules']> }>(null, signal) : undefined,
+    api.queries<{ failed: readonly unknown[] }>(signal),
+  ]);
+  return {
+    ...(system === undefined ? {} : { system }),
+    rollouts: rollouts.rollouts,
+    ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
+    failedQueries: queries.failed,
+  };
 };
 
 class OverviewScreen extends Screen<Overview> {
   protected override async load(signal: AbortSignal): Promise<Overview> {
-    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }] = await Promise.all([
+    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, watched] = await Promise.all([
       this.api.call<{ data: readonly Named[] }>('GET', 'datasource', { signal }),
       this.api.call<{ data: readonly Named[] }>('GET', 'data-app/datamarts', { signal }),
       this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
       this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
       readPolicy(this.api, signal),
       this.api.command<{ tenants: readonly unknown[]; next: unknown }>('tenants-list', {}, signal),
+      readWatched(this.api, signal),
     ]);
     const lists = await Promise.all(
       workspaces.data.map(({ name: workspaceName }) =>
@@ -42,17 +63,19 @@ class OverviewScreen extends Screen<Overview> {
       tenants: tenants.length,
       hasMoreTenants: next !== null,
       missingDataApp: dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp,
+      concerns: concernsOf(watched),
     };
   }
 
   protected override content(overview: Overview): TemplateResult {
-    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp } = overview;
+    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp, concerns } = overview;
     const { name } = this.api.session.person;
     return html`<div class="head">
         <h1>Overview</h1>
         <p>You are logged in as ${name}.</p>
       </div>
       ${missingDataApp === null ? nothing : this.#createDataApp(missingDataApp)}
+      ${concerns.length === 0 ? nothing : attention(concerns)}
       <div class="cards">
         ${figure('Sources', 'sources', `${sources}`, 'databases that hold your customers’ rows')}
         ${figure('Models', 'models', `${models}`, 'which tables and columns may be shown, and whose rows they are')}
@@ -90,6 +113,16 @@ const figure = (
   <h2>${link(addressOf(path), title)}</h2>
   <span class="figure">${value}</span>
   <span class="soft">${meaning}</span>
+</section>`;
+
+const words = { bad: 'failed', warn: 'look at it', plain: 'under way' } as const;
+
+const attention = (concerns: readonly Concern[]): TemplateResult => html`<section class="card">
+  <h2>To look at</h2>
+  <ul class="concerns">${concerns.map(
+    ({ text, kind, path, rest, query }) =>
+      html`<li>${badge(words[kind], kind)} ${link(addressOf(path, rest, query), text)}</li>`,
+  )}</ul>
 </section>`;
 
 type Counts = Pick<Overview, 'sources' | 'models' | 'dashboards' | 'tenants'>;
