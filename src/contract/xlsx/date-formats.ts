@@ -49,17 +49,31 @@ const codeOf = ({ type, value }: Intl.DateTimeFormatPart, isLong: boolean): stri
 };
 
 /**
- * The format codes of all styles and precisions, in the order of `dateFormatIndex`. The names of months are those of the
- * reader's spreadsheet. Every calendar but the Gregorian one would need another number of the year.
+ * The languages of the elements by the number that a format has for them (MS-LCID). Without one, names of months and days
+ * are in the language of the spreadsheet program. Arabic has none: its numbers choose a calendar too.
+ */
+const languageIds: Readonly<Record<string, string>> = {
+  ...{ de: '407', en: '409', es: 'C0A', fr: '40C', it: '410', ja: '411', nl: '413', pl: '415', pt: '816', tr: '41F' },
+  ...{ zh: '804', 'en-GB': '809', 'pt-BR': '416' },
+};
+
+const languageMark = (language: string): string => {
+  const id = languageIds[language] ?? languageIds[language.split('-')[0] ?? ''];
+  return id === undefined ? '' : `[$-${id}]`;
+};
+
+/**
+ * The format codes of all styles and precisions, in the order of `dateFormatIndex`. Every calendar but the Gregorian one
+ * would need another number of the year.
  */
 export const dateFormatCodes = (language: string): readonly string[] =>
   dateStyles.flatMap((style) =>
     datePrecisions.map((precision) => {
       const settings = { timeZone: 'UTC', calendar: 'gregory', numberingSystem: 'latn' } as const;
       const format = new Intl.DateTimeFormat(language, { ...dateParts({ style }, precision), ...settings });
-      return format
-        .formatToParts(sample)
-        .map((part) => codeOf(part, style === 'long' || style === 'full'))
-        .join('');
+      const codes = format.formatToParts(sample).map((part) => codeOf(part, style === 'long' || style === 'full'));
+      // Only names need a language.
+      const mark = codes.some((code) => code.length > 2 && /^[md]+$/.test(code)) ? languageMark(language) : '';
+      return mark + codes.join('');
     }),
   );
