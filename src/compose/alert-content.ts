@@ -34,10 +34,10 @@ export type Checked = { readonly text: AlertText | null; readonly state: AlertSt
 type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: number | null; readonly truncated?: true };
 
 const readAnswer = async (
-  { dispatch, token, schedule, alert }: Checking,
+  { dispatch, token, schedule, opened }: Checking,
   signal: AbortSignal,
 ): Promise<AlertAnswer | { readonly refused: 'no-right' }> => {
-  const path = `/api/v2/guest/metrics/${encodeURIComponent(alert.metricId)}/query`;
+  const path = `/api/v2/guest/metrics/${encodeURIComponent(opened.metricId)}/query`;
   const body = { dashboardId: schedule.openedId };
   const answer = await inProcessTransport(dispatch)({ method: 'POST', path, query: {}, body, bearer: token }, signal);
   if (answer.status === 401 || answer.status === 403) return { refused: 'no-right' };
@@ -58,7 +58,7 @@ export const checkAlert = async (
   const answer = await readAnswer(checking, signal);
   if ('refused' in answer) return answer;
   const seen = await observe(alert, opened.shape, answer, (cells) => tag(['alert-key', schedule.id, ...cells]));
-  const { right, rule, metricName } = opened;
+  const { right, rule, metricId, metricName } = opened;
   const { isTold, state, ...found } = judge(alert, seen, { right, rule, last: schedule.alertState, now });
   if (!isTold && !isRequested) return { text: null, state };
   const { measure, condition } = alert;
@@ -66,7 +66,7 @@ export const checkAlert = async (
   return {
     state: { ...state, isAnew: false },
     text: {
-      ...{ metricName, measure, condition, isBreached, hasChanged, isAnew, before, change, appeared },
+      ...{ metricId, metricName, measure, condition, isBreached, hasChanged, isAnew, before, change, appeared },
       ...{ value: seen.value, at: seen.at },
     },
   };

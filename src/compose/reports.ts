@@ -54,8 +54,12 @@ export const createReports = (setup: MailSetup | null) => {
   const reports: Reports = {
     calendar,
     isOn: () => setup !== null && sending !== null,
-    isFor: async (dataAppId) =>
-      setup !== null && setup.sender !== null && sending !== null && (await sending.findDataAppId()) === dataAppId,
+    isFor: async (dataAppId, channel) =>
+      setup !== null &&
+      (setup.sender !== null || channel !== null) &&
+      sending !== null &&
+      (await sending.findDataAppId()) === dataAppId,
+    channels: setup?.channels.map(({ name }) => name) ?? [],
     hasLinks: setup !== null && setup.mail.dashboardUrl !== null,
     check: async (owner, way) => {
       if (setup === null || sending === null) return noWay(way);

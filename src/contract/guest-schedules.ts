@@ -1,22 +1,22 @@
 /** Reports and alerts by e-mail that a guest schedules. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import type { ToldDelivery, ToldSchedule } from '../domain/deliver/history.js';
 import { mostWatched } from '../domain/deliver/operator.js';
 import { type Audience, mostNamed, mostRecipients } from '../domain/deliver/recipients.js';
 import { type ListedChannel, mostListed, mostSchedules } from '../domain/deliver/reports.js';
 import type { ListedSchedule } from '../domain/deliver/schedule.js';
-import { deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
+import { reportFormats } from '../domain/deliver/schedule.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 import {
-  at,
+  alert,
   catchUp,
   dashboardFilter,
+  toldDelivery as delivery,
   encodeDelivery,
   isPaused,
-  delivery as listedDelivery,
   metricIds,
+  newAlert,
   recurrence,
 } from './schedule-parts.js';
 
@@ -56,40 +56,6 @@ const sentRecipients = z
   .object({ users: z.array(z.string()), roles: z.array(z.string()), addresses: z.array(z.string()) })
   .nullable()
   .describe('Null: the user alone.');
-
-const condition = z
-  .union([
-    z.strictObject({ is: z.enum(levels), value: z.number() }),
-    z
-      .strictObject({
-        is: z.enum(changes),
-        percent: z.number().describe('With its sign: a fall by a fifth is -20.'),
-        to: z
-          .enum(changeBases)
-          .describe('The value of the last check; or the period before the latest, or the metric’s comparison.'),
-      })
-      .describe('Needs a metric with one value, or with one for each period.'),
-    z.strictObject({ is: z.literal('missing') }).describe('The measure has no value.'),
-    z
-      .strictObject({ is: z.literal('newKey') })
-      .describe('The answer has a row whose dimensions no earlier answer had. Each is told once.'),
-  ])
-  .describe('`above` looks at the row with the greatest value, `below` at that with the least.')
-  .meta({ id: 'AlertCondition' });
-
-const quietHours = z
-  .strictObject({ from: at, to: at })
-  .nullable()
-  .describe('In the time zone of the recurrence. Nothing is checked then; what lasts is told after them.');
-const alert = z
-  .strictObject({
-    metricId: identifier.describe('A metric of the dashboard.'),
-    measure: identifier.describe('A column of its answer. With a dimension of periods, that of the latest period.'),
-    condition,
-    quietHours,
-  })
-  .meta({ id: 'Alert' });
-const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
 
 const schedule = z
   .object({
@@ -338,12 +304,6 @@ export const sendGuestSchedule = operation({
   errors: allErrors,
   bindings: [{ method: 'POST', path: `${path}/send`, from: 'body' }],
   example: { input: named, output: { data: { id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22' }, error: null } },
-});
-
-const delivery = listedDelivery.extend({
-  state: z
-    .enum([...deliveryStates, 'checked'])
-    .describe('`checked`: an alert to another user; whether there was something to tell is told to that user only.'),
 });
 
 export const listGuestDeliveries = operation({

@@ -1,5 +1,6 @@
 /** Parts of schedules that users and the host make alike. */
 import { z } from 'zod';
+import { changeBases, changes, levels } from '../domain/deliver/alert.js';
 import { catchUps } from '../domain/deliver/catch-up.js';
 import { weekdays } from '../domain/deliver/recurrence.js';
 import { type Delivery, deliveryReasons, deliveryStates } from '../domain/deliver/schedule.js';
@@ -40,6 +41,40 @@ export const metricIds = list(identifier, mostMetrics)
   .nullable()
   .describe('The metrics of the files, of which PDF and PNG have one each; null: the whole dashboard.');
 
+const condition = z
+  .union([
+    z.strictObject({ is: z.enum(levels), value: z.number() }),
+    z
+      .strictObject({
+        is: z.enum(changes),
+        percent: z.number().describe('With its sign: a fall by a fifth is -20.'),
+        to: z
+          .enum(changeBases)
+          .describe('The value of the last check; or the period before the latest, or the metric’s comparison.'),
+      })
+      .describe('Needs a metric with one value, or with one for each period.'),
+    z.strictObject({ is: z.literal('missing') }).describe('The measure has no value.'),
+    z
+      .strictObject({ is: z.literal('newKey') })
+      .describe('The answer has a row whose dimensions no earlier answer had. Each is told once.'),
+  ])
+  .describe('`above` looks at the row with the greatest value, `below` at that with the least.')
+  .meta({ id: 'AlertCondition' });
+
+const quietHours = z
+  .strictObject({ from: at, to: at })
+  .nullable()
+  .describe('In the time zone of the recurrence. Nothing is checked then; what lasts is told after them.');
+export const alert = z
+  .strictObject({
+    metricId: identifier.describe('A metric of the dashboard.'),
+    measure: identifier.describe('A column of its answer. With a dimension of periods, that of the latest period.'),
+    condition,
+    quietHours,
+  })
+  .meta({ id: 'Alert' });
+export const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
+
 export const delivery = z.object({
   id: z.string(),
   recipient: z
@@ -51,6 +86,13 @@ export const delivery = z.object({
   reason: z.enum(deliveryReasons).nullable().describe('Why it was not sent, or not yet.'),
   attempts: z.number(),
   finishedAt: z.string().nullable().describe('The end of the latest attempt.'),
+});
+
+/** Of an alert, what others got is told to them alone. */
+export const toldDelivery = delivery.extend({
+  state: z
+    .enum([...deliveryStates, 'checked'])
+    .describe('`checked`: an alert to another user; whether there was something to tell is told to that user only.'),
 });
 
 export const encodeDelivery = <State extends string>({

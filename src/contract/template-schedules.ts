@@ -1,19 +1,22 @@
 /** Reports that the host schedules for all tenants of a template. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
-import { type HostSchedule, mostHostListed } from '../domain/deliver/host-schedule.js';
+import type { ToldDelivery } from '../domain/deliver/history.js';
+import { mostHostListed, type ToldHostSchedule } from '../domain/deliver/host-schedule.js';
 import { mostNamed } from '../domain/deliver/recipients.js';
 import { mostSchedules } from '../domain/deliver/reports.js';
-import { type Delivery, deliveryStates, type ReportFormat, reportFormats } from '../domain/deliver/schedule.js';
+import { deliveryStates, reportFormats } from '../domain/deliver/schedule.js';
 import { guestFilterValues, identifier, list } from './fields.js';
 import { noError, operation } from './operation.js';
 import {
+  alert,
   catchUp,
   dashboardFilter,
-  delivery,
   encodeDelivery,
   isPaused,
   metricIds,
+  newAlert,
   recurrence,
+  toldDelivery,
 } from './schedule-parts.js';
 
 const errors = { AUTHENTICATION_ERROR: 401 } as const;
@@ -22,10 +25,17 @@ const namedErrors = { ...errors, SCHEDULE_NOT_FOUND: 400 } as const;
 const whom =
   'Each tenant that has a copy of the template at that moment gets it: not a suspended or erased one, nor one whose policy or embed refuses it. Each user gets what that user may see then.';
 
-type HostFormat = Exclude<ReportFormat, 'alert'>;
 const format = z
-  .enum(reportFormats.filter((each): each is HostFormat => each !== 'alert'))
-  .describe('As of a guest’s report. A user whose token may not download gets no file.');
+  .enum(reportFormats)
+  .describe(
+    'As of a guest’s report. A user whose token may not download gets no file. An alert is checked for each user by the user’s own right, and never becomes a report.',
+  );
+const givenAlert = newAlert.optional().describe('Required for the format alert, and for no other.');
+const channel = identifier
+  .nullable()
+  .describe(
+    'A channel of the configuration, for alerts and links; null: e-mail. It gets a message for each user whom the policy grants the channel then.',
+  );
 const names = (what: string) => list(identifier, mostNamed).default([]).describe(what);
 const recipients = z
   .strictObject({
@@ -47,22 +57,27 @@ const schedule = z
     recipients: z.object({ users: z.array(z.string()), roles: z.array(z.string()) }),
     dashboardFilter: guestFilterValues,
     metricIds: z.array(z.string()).nullable().describe('Metrics of the template; null: all.'),
+    alert: alert
+      .nullable()
+      .describe('Of a metric of the template; each tenant’s own one is checked. Null for a report.'),
+    channel: z.string().nullable().describe('The channel that gets it; null: it goes by e-mail.'),
     last: z
       .object({
         moment: z.string(),
-        counts: z.partialRecord(z.enum(deliveryStates), z.number()).describe('Deliveries in each state.'),
+        counts: z
+          .partialRecord(z.enum([...deliveryStates, 'checked']), z.number())
+          .describe('Deliveries in each state. `checked`: those of an alert, for a person who sees no data.'),
       })
       .nullable()
       .describe('What became of the latest moment.'),
   })
   .meta({ id: 'TemplateSchedule' });
 
-const encodeSchedule = ({ nextAt, recipients: named, last, ...made }: HostSchedule): z.input<typeof schedule> => ({
+const encodeSchedule = ({ nextAt, recipients: named, last, ...made }: ToldHostSchedule): z.input<typeof schedule> => ({
   id: made.id,
   dashboardId: made.templateName,
   name: made.name,
-  // No host's schedule is an alert: the input has no such format.
-  format: made.format as HostFormat,
+  format: made.format,
   recurrence: made.recurrence as z.input<typeof recurrence>,
   catchUp: made.catchUp,
   isPaused: made.isPaused,
@@ -70,6 +85,8 @@ const encodeSchedule = ({ nextAt, recipients: named, last, ...made }: HostSchedu
   recipients: { users: [...(named?.users ?? [])], roles: [...(named?.roles ?? [])] },
   dashboardFilter: { ...made.dashboardFilter } as z.input<typeof guestFilterValues>,
   metricIds: made.metricIds === null ? null : [...made.metricIds],
+  alert: made.alert,
+  channel: made.channel,
   last: last === null ? null : { moment: last.moment.toISOString(), counts: { ...last.counts } },
 });
 
@@ -85,6 +102,8 @@ const example = {
   recipients: { users: [], roles: ['manager'] },
   dashboardFilter: {},
   metricIds: null,
+  alert: null,
+  channel: null,
   last: { moment: '2026-10-23T06:00:00.000Z', counts: { sent: 41, skipped: 2 } },
 };
 const path = '/api/v2/data-app/schedules';
@@ -110,9 +129,11 @@ export const createTemplateSchedule = operation({
     recipients,
     dashboardFilter: dashboardFilter.optional(),
     metricIds: metricIds.optional(),
+    alert: givenAlert,
+    channel: channel.optional(),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (made: HostSchedule) => ({ data: encodeSchedule(made), error: null }),
+  encode: (made: ToldHostSchedule) => ({ data: encodeSchedule(made), error: null }),
   errors: { ...errors, INVALID_DASHBOARD_ID: 400 },
   bindings: [{ method: 'POST', path, from: 'body' }],
   example: {
@@ -132,7 +153,7 @@ export const listTemplateSchedules = operation({
   roles: readers,
   input: z.strictObject({ scheduleId: identifier.optional().describe('Only this one.') }),
   output: z.object({ data: z.array(schedule), error: noError }),
-  encode: (found: readonly HostSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
+  encode: (found: readonly ToldHostSchedule[]) => ({ data: found.map(encodeSchedule), error: null }),
   errors: namedErrors,
   bindings: [{ method: 'GET', path, from: 'query' }],
   example: { input: {}, output: { data: [example], error: null } },
@@ -153,9 +174,11 @@ export const updateTemplateSchedule = operation({
     recipients: recipients.optional(),
     dashboardFilter: dashboardFilter.optional(),
     metricIds: metricIds.optional(),
+    alert: givenAlert,
+    channel: channel.optional(),
   }),
   output: z.object({ data: schedule, error: noError }),
-  encode: (changed: HostSchedule) => ({ data: encodeSchedule(changed), error: null }),
+  encode: (changed: ToldHostSchedule) => ({ data: encodeSchedule(changed), error: null }),
   errors: namedErrors,
   bindings: [{ method: 'PUT', path, from: 'body' }],
   example: {
@@ -195,7 +218,7 @@ export const sendTemplateSchedule = operation({
   example: { input: named, output: { data: { id: 'b9a9f0c0-7f55-4f9c-8f0c-2f7b8a1d9c22' }, error: null } },
 });
 
-const tenantDelivery = delivery
+const tenantDelivery = toldDelivery
   .extend({ clientId: z.string().describe('The tenant. Empty: no tenant has a copy of the template.') })
   .meta({ id: 'TemplateDelivery' });
 
@@ -207,7 +230,7 @@ export const listTemplateDeliveries = operation({
   roles: readers,
   input: namedInput.extend({ clientId: identifier.optional().describe('Only those of this tenant.') }),
   output: z.object({ data: z.array(tenantDelivery), error: noError }),
-  encode: (found: readonly Delivery[]) => ({
+  encode: (found: readonly ToldDelivery[]) => ({
     data: found.map((each) => ({ ...encodeDelivery(each), clientId: each.clientId })),
     error: null,
   }),

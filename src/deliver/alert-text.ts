@@ -6,6 +6,7 @@ import { plainLine } from './plain-line.js';
 
 /** What one check found, as the recipient's own token read it. */
 export type AlertText = {
+  readonly metricId: string;
   readonly metricName: string;
   readonly measure: string;
   readonly condition: AlertCondition;

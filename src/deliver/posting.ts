@@ -17,7 +17,7 @@ export type PostedText = {
   /** Of the texts for people; JSON has none. Undefined: English. */
   readonly language?: string | undefined;
   readonly moment: Date;
-  readonly alert: (AlertText & { readonly metricId: string }) | null;
+  readonly alert: AlertText | null;
 };
 
 const types: Readonly<Record<AlertKind, string>> = {

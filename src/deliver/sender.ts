@@ -215,9 +215,8 @@ const mailTo = async (options: SenderOptions, address: string, delivery: Claimed
 
 const postTo = async (options: SenderOptions, channel: Channel, delivery: ClaimedDelivery, report: Report) => {
   const { schedule, moment, id } = delivery;
-  const { id: scheduleId, name: scheduleName, format, openedId: dashboardId, alert } = schedule;
-  const { dashboardName, dashboardUrl, language } = report;
-  const told = report.alert === null || alert === null ? null : { ...report.alert, metricId: alert.metricId };
+  const { id: scheduleId, name: scheduleName, format, openedId: dashboardId } = schedule;
+  const { dashboardName, dashboardUrl, language, alert } = report;
   const place = {
     scheduleId,
     scheduleName,
@@ -227,7 +226,7 @@ const postTo = async (options: SenderOptions, channel: Channel, delivery: Claime
     dashboardUrl,
     language,
   };
-  const body = postingOf(channel, { ...place, format, moment, alert: told });
+  const body = postingOf(channel, { ...place, format, moment, alert });
   if (Buffer.byteLength(body) > options.largestBytes) return failed('content-too-large');
   return endingOf(await options.post(channel, { id, body }), 'channel');
 };

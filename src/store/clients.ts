@@ -123,11 +123,13 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestTokens: await remove('guest_tokens'),
     embeds,
   };
-  // Deliveries of host's schedules went with the dashboards; those who ended theirs are named with their tenant.
-  await sql`
-    delete from guestlist.schedule_stops using guestlist.schedules
-    where schedules.id = schedule_id and schedules.data_app_id = ${dataAppId} and schedules.client_id = ''
-      and starts_with(recipient, ${tenantRecipient(clientId, '').slice(0, -2)})`.execute(db);
+  // Deliveries of host's schedules went with the dashboards; who ended theirs, and what alerts found, is named with its tenant.
+  for (const table of ['schedule_stops', 'alert_states'] as const) {
+    await sql`
+      delete from ${sql.table(`guestlist.${table}`)} using guestlist.schedules
+      where schedules.id = schedule_id and schedules.data_app_id = ${dataAppId} and schedules.client_id = ''
+        and starts_with(recipient, ${tenantRecipient(clientId, '').slice(0, -2)})`.execute(db);
+  }
   for (const table of ['report_addresses', 'revocation_epochs'] as const) {
     await db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId).execute();
   }

@@ -17,6 +17,7 @@ import { guestBoards } from './migrations/0009-guest-boards.js';
 import { recipients } from './migrations/0010-recipients.js';
 import { alertStates } from './migrations/0012-alert-states.js';
 import { hostSchedules } from './migrations/0013-host-schedules.js';
+import { hostAlerts } from './migrations/0014-host-alerts.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -32,6 +33,7 @@ export const migrations: Migrations = {
   '0010-recipients': recipients,
   '0012-alert-states': alertStates,
   '0013-host-schedules': hostSchedules,
+  '0014-host-alerts': hostAlerts,
 };
 
 /** Throws if the metadata database does not accept writes. */

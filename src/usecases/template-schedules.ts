@@ -4,12 +4,21 @@
  */
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { maskedAddress } from '../domain/deliver/address.js';
+import type { Alert } from '../domain/deliver/alert.js';
 import type { CatchUp } from '../domain/deliver/catch-up.js';
-import { type HostSchedule, hostOwner, mostHostListed, namingUsers } from '../domain/deliver/host-schedule.js';
+import { concealed, type ToldDelivery } from '../domain/deliver/history.js';
+import {
+  concealedHost,
+  type HostSchedule,
+  hostOwner,
+  mostHostListed,
+  namingUsers,
+  type ToldHostSchedule,
+} from '../domain/deliver/host-schedule.js';
 import { hasNone, type Recipients } from '../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../domain/deliver/recurrence.js';
 import { mostSchedules, type Reports } from '../domain/deliver/reports.js';
-import type { Delivery, ReportFormat, Schedule } from '../domain/deliver/schedule.js';
+import type { ReportFormat, Schedule } from '../domain/deliver/schedule.js';
 import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import type { FilterValues } from '../domain/guest/grant.js';
 import { readDashboardFilter } from '../domain/guest/saved-view.js';
@@ -17,35 +26,42 @@ import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
 import { holdDataApp } from './data-apps.js';
+import { assertHostAlert } from './guest/alerts.js';
 
 type Deps = {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly reports: Pick<Reports, 'calendar' | 'hasLinks' | 'isFor'>;
+  readonly reports: Pick<Reports, 'calendar' | 'channels' | 'hasLinks' | 'isFor'>;
 };
 
 type Named = { readonly scheduleId: string };
 type Content = { readonly dashboardFilter: FilterValues; readonly metricIds: readonly string[] | null };
 type Plan = Content & {
   readonly name: string;
-  readonly format: Exclude<ReportFormat, 'alert'>;
+  readonly format: ReportFormat;
   readonly recurrence: Recurrence;
   readonly catchUp: CatchUp;
   readonly isPaused: boolean;
   readonly recipients: Omit<Recipients, 'addresses'>;
+  readonly alert: Alert | null;
+  readonly channel: string | null;
 };
-type Change = { readonly [Field in keyof Plan]?: Plan[Field] | undefined };
+type Change = { readonly [Field in keyof Plan]?: Plan[Field] | undefined } & { readonly alert?: Alert | undefined };
 export type CreateTemplateSchedule = Change &
   Pick<Plan, 'name' | 'format' | 'recurrence' | 'recipients'> & { readonly dashboardId: string };
 
 const invalid = (
   message: string,
-  reason: 'report-format' | 'report-recipients' | 'report-recurrence' | 'view-choices',
+  reason: 'alert-invalid' | 'report-format' | 'report-recipients' | 'report-recurrence' | 'view-choices',
 ) => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
-const assertOn = async ({ reports }: Deps, { dataAppId, dataAppName }: ApiKeyCaller): Promise<void> => {
-  if (await reports.isFor(dataAppId)) return;
+const assertOn = async (
+  { reports }: Deps,
+  { dataAppId, dataAppName }: ApiKeyCaller,
+  { channel = null }: Pick<Change, 'channel'>,
+): Promise<void> => {
+  if (await reports.isFor(dataAppId, channel)) return;
   throw new Refusal(
     'INVALID_REQUEST_BODY',
     `No report is sent for data app ${JSON.stringify(dataAppName)}: set mail.from, GUESTLIST_SMTP_URL and gateway.publicOrigin, and use a key of the policy's data app.`,
@@ -68,13 +84,8 @@ const assertPlan = ({ reports, clock }: Deps, { format, recurrence, recipients, 
   if (hasNone({ ...recipients, addresses: [] })) {
     throw invalid('recipients: expected at least one user or role.', 'report-recipients');
   }
-  if (format !== 'link') return;
-  if (!reports.hasLinks) {
-    throw invalid(
-      'format: messages here have no link. Set mail.dashboardUrl, or choose another format.',
-      'report-format',
-    );
-  }
+  assertWay(reports, format, content);
+  if (format !== 'link' && format !== 'alert') return;
   if (Object.keys(content.dashboardFilter).length > 0 || content.metricIds !== null) {
     throw invalid(
       'format: filters and metrics are chosen for files only. Choose pdf, png, xlsx or csv.',
@@ -83,18 +94,47 @@ const assertPlan = ({ reports, clock }: Deps, { format, recurrence, recipients, 
   }
 };
 
+const assertWay = (
+  { hasLinks, channels }: Deps['reports'],
+  format: ReportFormat,
+  { alert, channel }: Pick<Plan, 'alert' | 'channel'>,
+): void => {
+  if (format === 'alert' && alert === null) {
+    throw invalid('alert: required for the format alert.', 'alert-invalid');
+  }
+  if (format !== 'alert' && alert !== null) {
+    throw invalid('alert: belongs to the format alert only.', 'alert-invalid');
+  }
+  if (format === 'link' && !hasLinks) {
+    const message = 'format: messages here have no link. Set mail.dashboardUrl, or choose another format.';
+    throw invalid(message, 'report-format');
+  }
+  if (channel === null) return;
+  if (format !== 'alert' && format !== 'link') {
+    throw invalid('channel: files go by e-mail only. Choose alert or link as the format.', 'alert-invalid');
+  }
+  if (channels.includes(channel)) return;
+  const expected = channels.length === 0 ? 'null: the configuration has no channels' : `one of ${channels.join(', ')}`;
+  throw invalid(`channel: expected ${expected}.`, 'alert-invalid');
+};
+
 /** Returns the content under the template's own names. Throws INVALID_REQUEST_BODY for what the template lacks. */
 const readContent = async (
-  { store, clock }: Deps,
+  { store, clock, reports: { calendar } }: Deps,
   template: Dashboard,
-  { dashboardFilter, metricIds, recurrence }: Plan,
+  { dashboardFilter, metricIds, recurrence, alert }: Plan,
 ): Promise<Content> => {
   const read = readDashboardFilter(template, dashboardFilter, { now: clock.now(), timezone: recurrence.timezone });
   if ('faults' in read) throw invalid(`${read.faults.slice(0, 10).join('; ')}.`, 'view-choices');
-  const metrics = metricIds === null ? [] : await store.dashboards.listMetrics(template.id);
-  const known = new Set(metrics.map(({ metric }) => metric.metricId));
+  const metrics = metricIds === null && alert === null ? [] : await store.dashboards.listMetrics(template.id);
+  const known = new Map(metrics.map(({ metric }) => [metric.metricId, metric]));
   const unknown = metricIds?.findIndex((id) => !known.has(id)) ?? -1;
   if (unknown >= 0) throw invalid(`metricIds[${unknown}]: the template has no such metric.`, 'view-choices');
+  if (alert !== null) {
+    const metric = known.get(alert.metricId);
+    if (metric === undefined) throw invalid('alert.metricId: the template has no such metric.', 'alert-invalid');
+    assertHostAlert(alert, metric, { recurrence, calendar, now: clock.now() });
+  }
   return { dashboardFilter: read.dashboardFilter, metricIds };
 };
 
@@ -120,10 +160,11 @@ export const createTemplateSchedule =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, { dashboardId: openedId, ...given }: CreateTemplateSchedule): Promise<HostSchedule> => {
     const { catchUp = 'once', isPaused = false, dashboardFilter = {}, metricIds = null } = given;
-    await assertOn(deps, caller);
+    const { alert = null, channel = null } = given;
+    await assertOn(deps, caller, given);
     const template = await deps.store.dashboards.findTemplate(openedId);
     if (template === undefined) throw noTemplate(openedId);
-    const plan: Plan = { ...given, catchUp, isPaused, dashboardFilter, metricIds };
+    const plan: Plan = { ...given, catchUp, isPaused, dashboardFilter, metricIds, alert, channel };
     assertPlan(deps, plan);
     const createdAt = deps.clock.now();
     const schedule: Schedule = {
@@ -132,11 +173,16 @@ export const createTemplateSchedule =
       ...{ id: deps.ids.uuid(), dashboardId: template.id, openedId, owner: hostOwner(caller.dataAppId) },
       recipients: withoutAddresses(plan.recipients),
       nextAt: nextMoment(plan.recurrence, deps.reports.calendar, createdAt),
-      ...{ createdAt, mutedUntil: null, alert: null, alertState: null, channel: null },
+      ...{ createdAt, mutedUntil: null, alertState: null },
     };
     await insertNew(deps, caller, schedule);
     return { ...schedule, templateName: template.externalDashboardId, last: null };
   };
+
+const seesData = ({ person }: ApiKeyCaller): boolean => person === undefined || person.seesData;
+
+const told = (caller: ApiKeyCaller, schedule: HostSchedule): ToldHostSchedule =>
+  seesData(caller) ? schedule : concealedHost(schedule);
 
 /** Returns the newest first, or the named one. */
 export const listTemplateSchedules =
@@ -144,10 +190,13 @@ export const listTemplateSchedules =
   async (
     caller: ApiKeyCaller,
     { scheduleId }: { readonly scheduleId?: string | undefined },
-  ): Promise<readonly HostSchedule[]> =>
-    scheduleId === undefined
-      ? store.schedules.listOfHost(caller.dataAppId)
-      : [await findSchedule(store, caller, scheduleId)];
+  ): Promise<readonly ToldHostSchedule[]> => {
+    const found =
+      scheduleId === undefined
+        ? await store.schedules.listOfHost(caller.dataAppId)
+        : [await findSchedule(store, caller, scheduleId)];
+    return found.map((schedule) => told(caller, schedule));
+  };
 
 const defined = <T extends object>(change: T): { readonly [Field in keyof T]?: Exclude<T[Field], undefined> } =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
@@ -155,13 +204,17 @@ const defined = <T extends object>(change: T): { readonly [Field in keyof T]?: E
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateTemplateSchedule =
   (deps: Deps) =>
-  (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<HostSchedule> =>
+  (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<ToldHostSchedule> =>
     deps.store.transaction(async (store) => {
       const before = await findSchedule(store, caller, scheduleId);
       const template = await store.dashboards.lock(before.dashboardId);
       if (template === undefined) throw missing(scheduleId);
       const change = defined(given);
       const plan = { ...before, ...change } as Plan;
+      if ((plan.format === 'alert') !== (before.format === 'alert')) {
+        const message = 'format: an alert stays an alert, and a report a report. Make a new schedule.';
+        throw invalid(message, 'alert-invalid');
+      }
       assertPlan(deps, plan);
       const content = await readContent({ ...deps, store }, template, plan);
       const isNew = change.recurrence !== undefined || (before.isPaused && change.isPaused === false);
@@ -169,7 +222,7 @@ export const updateTemplateSchedule =
       const recipients = change.recipients && withoutAddresses(change.recipients);
       const owner = hostOwner(caller.dataAppId);
       await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, recipients, nextAt });
-      return findSchedule(store, caller, scheduleId);
+      return told(caller, await findSchedule(store, caller, scheduleId));
     });
 
 /** Deletes a schedule and its history. What has not left is not sent. */
@@ -186,7 +239,7 @@ export const deleteTemplateSchedule =
 export const sendTemplateSchedule =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, { scheduleId }: Named): Promise<{ readonly id: string }> => {
-    await assertOn(deps, caller);
+    await assertOn(deps, caller, await findSchedule(deps.store, caller, scheduleId));
     const moment = deps.clock.now();
     const delivery = { id: deps.ids.uuid(), moment, isRequested: true, state: 'due', reason: null } as const;
     await deps.store.transaction(async (store) => {
@@ -203,16 +256,17 @@ export const sendTemplateSchedule =
     return { id: delivery.id };
   };
 
-/** Returns the latest deliveries, the newest first. A person who sees no data sees no address of a user. */
+/** Returns the latest deliveries, the newest first. A person who sees no data sees no address, and not what alerts found. */
 export const listTemplateDeliveries =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
     caller: ApiKeyCaller,
     { scheduleId, clientId }: Named & { readonly clientId?: string | undefined },
-  ): Promise<readonly Delivery[]> => {
-    await findSchedule(store, caller, scheduleId);
+  ): Promise<readonly ToldDelivery[]> => {
+    const { alert } = await findSchedule(store, caller, scheduleId);
     const found = namingUsers(await store.deliveries.list(scheduleId, mostHostListed, clientId));
     const shown = found.filter(({ state }) => state !== 'shared');
-    if (caller.person === undefined || caller.person.seesData) return shown;
-    return shown.map((each) => ({ ...each, recipient: maskedAddress(each.recipient) }));
+    if (seesData(caller)) return shown;
+    const masked = shown.map((each) => ({ ...each, recipient: maskedAddress(each.recipient) }));
+    return alert === null ? masked : masked.map(concealed);
   };

@@ -273,7 +273,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
     if (schedule === undefined) throw new Error('the schedule is there');
     const { dataAppId } = service.api('other');
     expect(await service.store.schedules.listOfHost(dataAppId)).toEqual([]);
-    expect(await reporting.connected.reports.isFor(dataAppId)).toBe(false);
+    expect(await reporting.connected.reports.isFor(dataAppId, null)).toBe(false);
     // As if it had been made before the policy named another data app.
     const theirs = { ...schedule, id: `theirs-${run}`, owner: { ...schedule.owner, dataAppId } };
     await service.store.schedules.insert(theirs);

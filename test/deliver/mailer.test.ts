@@ -116,7 +116,14 @@ describe('a message', () => {
   test('writes values of an alert as its recipient reads numbers and dates', () => {
     const condition = { is: 'below', value: 1200.5 } as const;
     const found = { condition, isBreached: true, hasChanged: true, isAnew: false, before: null, change: null };
-    const alert = { ...found, metricName: 'Flüge', measure: 'Flights', value: 1100.25, at: ['2001-03-04T00:00:00'] };
+    const alert = {
+      ...found,
+      metricId: 'm',
+      metricName: 'Flüge',
+      measure: 'Flights',
+      value: 1100.25,
+      at: ['2001-03-04T00:00:00'],
+    };
     const texts = { ...report, format: 'alert', alert: { ...alert, appeared: [] } } as const;
     expect(messageOf({ ...texts, language: 'de' }).text).toContain(
       'Flüge: Flights ist 1.100,25 (04.03.2001).\n\nDer Wert liegt unter 1.200,5.',

@@ -240,7 +240,14 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
   const stateOf = async ({ dashboardId, owner }: Schedule) =>
     (await store.schedules.list(dashboardId, owner)).map(({ alertState }) => alertState);
   const breach = {
-    ...{ metricName: 'Delays', measure: 'Sales', condition: alert.condition, isBreached: true, hasChanged: true },
+    ...{
+      metricId: 'm',
+      metricName: 'Delays',
+      measure: 'Sales',
+      condition: alert.condition,
+      isBreached: true,
+      hasChanged: true,
+    },
     ...{ isAnew: false, value: 6, at: [], before: null, change: null, appeared: [] },
   };
   const alertReport = { dashboardName: 'Delays', dashboardUrl: null, attachments: [], alert: breach, found };

@@ -47,7 +47,7 @@ afterAll(() => world.close());
 const deps = (more: Partial<Reports> = {}) => ({
   ...world.deps,
   reports: {
-    ...{ calendar, isOn: () => isOn, isFor: async () => isOn, hasLinks: true },
+    ...{ calendar, isOn: () => isOn, isFor: async () => isOn, hasLinks: true, channels: [] },
     check: async () => found,
     listChannels: async () => [],
     findAudience: async () => audience,

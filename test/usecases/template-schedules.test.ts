@@ -29,7 +29,11 @@ afterAll(() => world.close());
 const deps = (hasLinks = true) => ({
   ...world.deps,
   ids: { uuid: randomUUID },
-  reports: { calendar, hasLinks, isFor: async (dataAppId: string) => isOn && dataAppId === world.api().dataAppId },
+  reports: {
+    ...{ calendar, hasLinks, channels: ['ops'] },
+    isFor: async (dataAppId: string, channel: string | null) =>
+      (isOn || channel !== null) && dataAppId === world.api().dataAppId,
+  },
 });
 const recurrence = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' } as const;
 const recipients = { users: [], roles: ['manager'] };
@@ -107,11 +111,91 @@ test.each([
   ['dashboardFilter["Country"]', { dashboardFilter: { Country: ['US'] } }],
   ['dashboardFilter["State"]: takes', { dashboardFilter: { State: { from: 1 } } }],
   ['format: filters and metrics', { format: 'link', metricIds: ['delays-count'] }],
+  ['channel: files go by e-mail only', { channel: 'ops' }],
+  ['channel: expected one of ops', { format: 'link', channel: 'theirs' }],
 ])('what could send nothing is refused with its place: %s', async (message, more: object) => {
   await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', create(more), message);
   const { id: scheduleId } = await create();
   const change = updateTemplateSchedule(deps())(world.api(), { scheduleId, ...more });
   await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', change, message);
+  await remove(scheduleId);
+});
+
+const alert = {
+  metricId: 'delays-count',
+  measure: 'Sales',
+  condition: { is: 'above', value: 5 },
+  quietHours: null,
+} as const;
+const quietAllDay = { from: '07:00', to: '09:00' };
+
+test.each([
+  ['alert: required for the format alert', { alert: undefined }],
+  ['alert: belongs to the format alert only', { format: 'csv' }],
+  ['alert.metricId: the template has no such metric', { alert: { ...alert, metricId: 'theirs' } }],
+  ['alert.measure: expected one of "Sales"', { alert: { ...alert, measure: 'Rows' } }],
+  ['alert.condition: newKey needs a metric with groups', { alert: { ...alert, condition: { is: 'newKey' } } }],
+  ['alert.quietHours: every moment of the recurrence', { alert: { ...alert, quietHours: quietAllDay } }],
+  ['alert.quietHours: expected times of day', { alert: { ...alert, quietHours: { from: '7', to: '9' } } }],
+  ['format: filters and metrics', { dashboardFilter: { State: ['CA'] } }],
+  ['channel: expected one of ops', { channel: 'theirs' }],
+])('an alert that could tell nothing is refused with its place: %s', async (message, more: object) => {
+  const asked = create({ format: 'alert', alert, ...more });
+  await refusedWith('createTemplateSchedule INVALID_REQUEST_BODY', asked, message);
+});
+
+test('an alert is kept with its channel, also where no mail is sent, and never becomes a report', async () => {
+  isOn = false;
+  const made = await create({ format: 'alert', alert, channel: 'ops' });
+  expect(made).toMatchObject({ alert, channel: 'ops', format: 'alert' });
+  const { id: scheduleId } = made;
+  const update = (more: object) => updateTemplateSchedule(deps())(world.api(), { scheduleId, ...more });
+  const condition = { is: 'below', value: 1 } as const;
+  expect(await update({ alert: { ...alert, condition } })).toMatchObject({ alert: { condition }, channel: 'ops' });
+  expect(await update({ channel: null })).toMatchObject({ channel: null });
+  await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', update({ format: 'csv' }), 'an alert stays');
+  await remove(scheduleId);
+  isOn = true;
+  const report = await create();
+  const asAlert = updateTemplateSchedule(deps())(world.api(), { scheduleId: report.id, format: 'alert', alert });
+  await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', asAlert, 'an alert stays');
+  await remove(report.id);
+});
+
+test('a person who sees no data is not told what an alert found', async () => {
+  const { id: scheduleId } = await create({ format: 'alert', alert, isPaused: true });
+  const { store } = world;
+  const [schedule] = await store.schedules.listOfHost(world.api().dataAppId, scheduleId);
+  if (schedule === undefined) throw new Error('the schedule is there');
+  const moment = world.deps.clock.now();
+  const skipped = (user: string, reason: 'nothing-to-tell' | 'no-right') =>
+    ({
+      id: `found-${user}`,
+      moment,
+      isRequested: false,
+      state: 'skipped',
+      reason,
+      recipient: tenantRecipient('a', user),
+    }) as const;
+  await store.deliveries.insert(schedule, [skipped('ann', 'nothing-to-tell'), skipped('bob', 'no-right')], moment);
+  const reasonsFor = async (caller = world.api()) =>
+    (await listTemplateDeliveries({ store })(caller, { scheduleId })).map(({ state, reason }) => [state, reason]);
+  const lastFor = async (caller = world.api()) =>
+    (await listTemplateSchedules({ store })(caller, { scheduleId }))[0]?.last?.counts;
+  const person: Person = { ...{ issuer: 'i', subject: 's', name: 'Sue', roles: ['publisher'] }, seesData: false };
+  const blind = { ...world.api(), person };
+  const seen = [
+    ['skipped', 'no-right'],
+    ['skipped', 'nothing-to-tell'],
+  ];
+  expect((await reasonsFor()).toSorted()).toEqual(seen);
+  expect(await reasonsFor({ ...blind, person: { ...person, seesData: true } })).toHaveLength(2);
+  expect(await lastFor()).toEqual({ skipped: 2 });
+  expect((await reasonsFor(blind)).toSorted()).toEqual([
+    ['checked', null],
+    ['skipped', 'no-right'],
+  ]);
+  expect(await lastFor(blind)).toEqual({ checked: 2 });
   await remove(scheduleId);
 });
 

@@ -144,7 +144,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     sqlRewriter: createSqlRewriter(),
     findTheme: () => null,
     reports: {
-      ...{ calendar, isOn: () => false, isFor: async () => false, hasLinks: false },
+      ...{ calendar, isOn: () => false, isFor: async () => false, hasLinks: false, channels: [] },
       check: async () => 'no-address' as const,
       listChannels: async () => [],
       findAudience: async () => null,

@@ -3,12 +3,21 @@
  * name no tenant and no user. At each moment, a first delivery finds the tenants, one for each tenant finds its
  * recipients, and one for each recipient is a message.
  */
+import type { Metric } from '../dashboard/metric.js';
+import type { ToldState } from './history.js';
 import { everyone } from './recipients.js';
 import type { Delivery, DeliveryState, Schedule, ScheduleOwner } from './schedule.js';
 
 export const hostOwner = (dataAppId: string): ScheduleOwner => ({ dataAppId, clientId: '', userIdentifier: '' });
 
 export const isOfHost = ({ owner }: Pick<Schedule, 'owner'>): boolean => owner.userIdentifier === '';
+
+/** Whether a schedule means this metric by an id. The host names metrics of the template, of which a tenant has copies. */
+export const isMeant = (
+  schedule: Pick<Schedule, 'owner'>,
+  metricId: string,
+  metric: Pick<Metric, 'metricId' | 'lineage'>,
+): boolean => (isOfHost(schedule) ? metric.lineage.includes(metricId) : metric.metricId === metricId);
 
 /** A tenant's copy of the template. */
 export type TenantCopy = { readonly clientId: string; readonly dashboardId: string };
@@ -45,6 +54,19 @@ export type HostSchedule = Schedule & {
     readonly moment: Date;
     readonly counts: Readonly<Partial<Record<DeliveryState, number>>>;
   } | null;
+};
+
+/** As it is told to somebody. */
+export type ToldHostSchedule = Omit<HostSchedule, 'last'> & {
+  readonly last: { readonly moment: Date; readonly counts: Readonly<Partial<Record<ToldState, number>>> } | null;
+};
+
+/** For a person who sees no data: how many messages of an alert left says how many users' rows are in breach. */
+export const concealedHost = (schedule: HostSchedule): ToldHostSchedule => {
+  const { alert, last } = schedule;
+  if (alert === null || last === null) return schedule;
+  const checked = Object.values(last.counts).reduce((sum, count) => sum + count, 0);
+  return { ...schedule, last: { ...last, counts: { checked } } };
 };
 
 /** Which deliveries of a host's schedule to list. */

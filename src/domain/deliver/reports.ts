@@ -12,8 +12,10 @@ export type Reports = {
   readonly calendar: Calendar;
   /** Whether this installation sends reports. */
   readonly isOn: () => boolean;
-  /** Whether reports are sent for users of this data app: that of the policy. */
-  readonly isFor: (dataAppId: string) => Promise<boolean>;
+  /** Whether reports are sent for users of this data app: that of the policy. `channel`: null for those by e-mail. */
+  readonly isFor: (dataAppId: string, channel: string | null) => Promise<boolean>;
+  /** The names of the configured channels. */
+  readonly channels: readonly string[];
   /** Whether messages can link to a page of the host application. */
   readonly hasLinks: boolean;
   /**

@@ -1,5 +1,6 @@
 /** Alerts on one metric of a dashboard: whether a guest may make one, and by which right and rule a check is made. */
 import { canonicalJson } from '../../domain/canonical-json.js';
+import type { Metric } from '../../domain/dashboard/metric.js';
 import { type Alert, type AlertShape, alertFault, isQuiet } from '../../domain/deliver/alert.js';
 import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
 import type { AlertStatus, Schedule } from '../../domain/deliver/schedule.js';
@@ -12,12 +13,14 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { restrictionsOf } from './answer-tag.js';
-import { viewMetric } from './reads.js';
+import { viewChart } from './reads.js';
 
 type Deps = { readonly store: Store; readonly tag: Tag };
 
 /** A metric that is checked. `right` and `rule` are those of an AlertState. */
 export type OpenAlert = {
+  /** Of a host's alert, the tenant's own metric. */
+  readonly metricId: string;
   readonly metricName: string;
   readonly measures: readonly string[];
   readonly shape: AlertShape;
@@ -41,15 +44,22 @@ const rightOf = async ({ store, tag }: Deps, grant: GuestGrant, opened: Opened):
   return tag(['alert-right', restrictionsOf(grant), canonicalJson({ ...rows, datasource: source?.datasource.id })]);
 };
 
-/** Throws UNAUTHORIZED unless the guest may read the metric on this dashboard. */
-export const openAlert = async (deps: Deps, grant: GuestGrant, opened: Opened, alert: Alert): Promise<OpenAlert> => {
+/** Throws UNAUTHORIZED unless the guest may read the metric on this dashboard. `isOfAlert`: whether it is the alert's. */
+export const openAlert = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  alert: Alert,
+  isOfAlert = ({ metricId }: Metric): boolean => metricId === alert.metricId,
+): Promise<OpenAlert> => {
   const metrics = await openMetricsOf(deps.store, grant, opened.dashboard);
-  const metric = metrics.find(({ metricId }) => metricId === alert.metricId);
+  const metric = metrics.find(isOfAlert);
   if (metric === undefined) throw notOpen('metric-not-on-dashboard');
-  const { name, chart } = viewMetric(grant, metric);
+  const { metricId, name, definition } = metric;
+  const chart = viewChart(definition);
   const { quietHours: _, ...rule } = alert;
-  const { definition } = metric;
   return {
+    metricId,
     metricName: name,
     measures: chart.measures,
     shape: shapeOf(chart),
@@ -75,19 +85,28 @@ const refuse = (fault: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', `alert.${fault}`, { reason: 'alert-invalid' });
 };
 
+type When = { readonly recurrence: Recurrence; readonly calendar: Calendar; readonly now: Date };
+
 /** Throws INVALID_REQUEST_BODY for an alert that could tell nothing, and UNAUTHORIZED for a metric that is not open. */
 export const assertAlert = async (
   deps: Deps,
   grant: GuestGrant,
   opened: Opened,
   alert: Alert,
-  when: { readonly recurrence: Recurrence; readonly calendar: Calendar; readonly now: Date },
-): Promise<void> => {
+  when: When,
+): Promise<void> => assertCanTell(alert, await openAlert(deps, grant, opened, alert), when);
+
+/** As `assertAlert`, for the host: of a metric of a template. Each tenant's own metric is looked at by each check. */
+export const assertHostAlert = (alert: Alert, { definition }: Pick<Metric, 'definition'>, when: When): void => {
+  const chart = viewChart(definition);
+  assertCanTell(alert, { measures: chart.measures, shape: shapeOf(chart) }, when);
+};
+
+const assertCanTell = (alert: Alert, { measures, shape }: Pick<OpenAlert, 'measures' | 'shape'>, when: When): void => {
   const { quietHours } = alert;
   if (quietHours !== null && ![quietHours.from, quietHours.to].every((time) => timePattern.test(time))) {
     refuse('quietHours: expected times of day such as "22:00".');
   }
-  const { measures, shape } = await openAlert(deps, grant, opened, alert);
   const fault = alertFault(alert, measures, shape);
   if (fault !== undefined) refuse(fault);
   if (isAlwaysQuiet(alert, when.recurrence, when.calendar, when.now)) {

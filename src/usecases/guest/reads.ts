@@ -95,27 +95,27 @@ const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChar
 const comparisonOf = ({ comparison }: VisualDefinition): Pick<GuestChart, 'comparison'> =>
   comparison === undefined ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } };
 
+/** A chart as everybody who may open its metric sees it. */
+export const viewChart = (definition: Metric['definition']): GuestChart => {
+  const drillLevels = definition.kind === 'visual' ? definition.drillPath.length : 0;
+  return {
+    ...definition.chart,
+    dimensions: definition.dimensions.map((dimension) => dimension.name),
+    measures: measureNames(definition),
+    ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
+    isDrillable: drillLevels > 0,
+    ...(drillLevels > 0 ? { drillLevels } : {}),
+    ...(definition.kind === 'visual'
+      ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
+      : {}),
+  };
+};
+
 /** Returns the metric as this guest sees it. */
 export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   const { metricId, name, definition } = metric;
-  return {
-    metricId,
-    name,
-    chart: {
-      ...definition.chart,
-      dimensions: definition.dimensions.map((dimension) => dimension.name),
-      measures: measureNames(definition),
-      ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
-      isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
-      ...(definition.kind === 'visual' && definition.drillPath.length > 0
-        ? { drillLevels: definition.drillPath.length }
-        : {}),
-      ...(definition.kind === 'visual'
-        ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
-        : {}),
-    },
-    filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
-  };
+  const filters = openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label));
+  return { metricId, name, chart: viewChart(definition), filters };
 };
 
 type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };

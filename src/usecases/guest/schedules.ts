@@ -3,7 +3,7 @@ import type { Metric } from '../../domain/dashboard/metric.js';
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
 import { concealed, type ToldDelivery } from '../../domain/deliver/history.js';
-import { isOfHost } from '../../domain/deliver/host-schedule.js';
+import { isMeant } from '../../domain/deliver/host-schedule.js';
 import { everyone, mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
 import { type ListedChannel, mostListed, mostSchedules, type Reports, type Way } from '../../domain/deliver/reports.js';
@@ -360,12 +360,9 @@ export type OpenReport = {
   readonly alert: OpenAlert | null;
 };
 
-/** Whether the schedule's files have the metric. The host chooses metrics of the template, of which a tenant has copies. */
-const isChosen = (schedule: Schedule, { metricId, lineage }: Pick<Metric, 'metricId' | 'lineage'>): boolean => {
-  const { metricIds } = schedule;
-  if (metricIds === null) return true;
-  return isOfHost(schedule) ? lineage.some((id) => metricIds.includes(id)) : metricIds.includes(metricId);
-};
+/** Whether the schedule's files have the metric. */
+const isChosen = (schedule: Schedule, metric: Metric): boolean =>
+  schedule.metricIds === null || schedule.metricIds.some((id) => isMeant(schedule, id, metric));
 
 /**
  * Opens the dashboard of a schedule for its message. Throws UNAUTHORIZED unless this caller is that user of the owner's
@@ -383,7 +380,10 @@ export const openReport =
     if (opened.dashboard.id !== dashboardId) throw notOpen('dashboard-made-anew');
     assertFormat(deps, grant, opened, format);
     const { name } = opened.dashboard;
-    if (alert !== null) return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert) };
+    if (alert !== null) {
+      const isOfAlert = (metric: Metric) => isMeant(schedule, alert.metricId, metric);
+      return { name, metrics: [], alert: await openAlert(deps, grant, opened, alert, isOfAlert) };
+    }
     const open = await openMetricsOf(store, grant, opened.dashboard);
     const metrics = open.filter((metric) => isChosen(schedule, metric));
     return { name, metrics: metrics.map((metric) => ({ metricId: metric.metricId, name: metric.name })), alert: null };
