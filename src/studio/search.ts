@@ -100,7 +100,7 @@ type Tenants = {
 type Rollouts = { readonly rollouts: readonly { id: string; template: string; state: string; startedAt: string }[] };
 type Entries = {
   readonly entries: readonly { seq: number; at: string; kind: string; code: string; tenant?: string; user?: string }[];
-  readonly next: number | null;
+  readonly next: string | null;
 };
 
 /** What the gateway knows, by the commands of Studio's pages, which check the person's roles once more. */
@@ -145,14 +145,14 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       roles: rolesOf('audit-search'),
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
-        const before = /^\d{1,15}$/.test(after ?? '') ? { before: Math.max(1, Number(after)) } : {};
-        const { entries, next } = await run<Entries>(asking, 'audit-search', { words, limit, ...before });
+        const input = { words, limit, ...(after === null ? {} : { after }) };
+        const { entries, next } = await run<Entries>(asking, 'audit-search', input);
         const found = entries.map(({ seq, at, kind, code, tenant, user }) => ({
           id: String(seq),
           name: `${seq}: ${kind} ${code}`,
           detail: [tenant, user, at.slice(0, 16).replace('T', ' ')].filter((part) => part !== undefined).join(', '),
         }));
-        return { found, next: next === null ? null : String(next) };
+        return { found, next };
       },
     },
   };
@@ -222,7 +222,10 @@ const queryOf = (request: Request) => {
 
 type Options = { readonly sessions: StudioSessions; readonly origins: Origins; readonly search: Search };
 
-/** `GET /studio/search`: what the person may read and contains all words; of one kind, a longer page. */
+/**
+ * `GET /studio/search`: what the person may read and contains all words; of one kind, a longer page. A kind without hits
+ * whose `next` is not null was not searched to its end.
+ */
 export const createSearchPath = (options: Options) => {
   const loggedIn = loggedInOf(options);
   const { search } = options;
@@ -244,7 +247,9 @@ export const createSearchPath = (options: Options) => {
     if (kind === undefined) {
       const mine = Object.entries(search).filter(([, { roles }]) => hasRole(person, roles));
       const groups = await Promise.all(mine.map(([name, one]) => find(name, one, firstHits)));
-      return sendData(response, { groups: groups.filter(({ hits, isAway }) => hits.length > 0 || isAway) });
+      return sendData(response, {
+        groups: groups.filter(({ hits, next, isAway }) => hits.length > 0 || next !== null || isAway),
+      });
     }
     const wanted = Object.hasOwn(search, kind) ? search[kind] : undefined;
     assertRole(person, `searching for ${kind}`, wanted?.roles);

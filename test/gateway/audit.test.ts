@@ -6,7 +6,8 @@ import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit/appe
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit/chain.js';
 import { auditEraser, keepPolicyText } from '../../src/gateway/audit/commands.js';
-import { exportAudit, exportInput, findInAudit, loadExplanation, verifyAudit } from '../../src/gateway/audit/read.js';
+import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../src/gateway/audit/read.js';
+import { auditSearchInput, findInAudit, type SearchBounds } from '../../src/gateway/audit/search.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { openDatabase } from '../../src/platform/database.js';
@@ -284,23 +285,91 @@ describe('pages', () => {
 });
 
 describe('a search', () => {
-  it('finds the newest entries by number, kind, request, details and names, in pages', async () => {
+  const searching = async () => {
     const { ledger, audit } = await start();
+    const find = async (words: readonly string[], more: object = {}, bounds?: SearchBounds) =>
+      findInAudit(ledger, { words: [...words], limit: 20, ...more }, bounds);
+    const numbers = async (...words: string[]) => (await find(words)).entries.map(({ seq }) => seq);
+    /** Signs the tenant up: the ledger then knows its id. */
+    const signUp = async (clientId: string) => {
+      const times = { created_at: clock.now(), updated_at: clock.now() };
+      const row = { tenant_ref: ledger.refOf(clientId), client_id: clientId, state: 'active' as const, ...times };
+      await ledger.db.insertInto('tenants').values(row).execute();
+    };
+    return { ledger, audit, find, numbers, signUp };
+  };
+
+  it('finds the newest entries by number, kind, request, details and names, in pages', async () => {
+    const { ledger, audit, find, numbers } = await searching();
     for (let n = 1; n <= 5; n += 1) await audit.record(mint(n, `tenant-${n % 2}`));
     await audit.record({ kind: 'admin', code: 'OK', requestId: 'r', detail: { command: 'tenant-suspend' } });
-    const find = async (words: readonly string[], more: object = {}) =>
-      findInAudit(ledger, { words: [...words], limit: 20, ...more });
-    const numbers = async (...words: string[]) => (await find(words)).entries.map(({ seq }) => seq);
     expect(await numbers('TENANT-1', 'mint')).toEqual([5, 3, 1]);
     expect(await numbers('tenant-suspend')).toEqual([6]);
     expect(await numbers('unmistakable-user', 'tenant-0')).toEqual([4, 2]);
     expect(await numbers('nowhere')).toEqual([]);
     const page = await find(['mint'], { limit: 2 });
-    expect(page).toMatchObject({ entries: [{ seq: 5, tenant: 'tenant-1', code: 'OK' }, { seq: 4 }], next: 4 });
-    expect((await find(['mint'], { limit: 2, before: 4 })).entries.map(({ seq }) => seq)).toEqual([3, 2]);
+    expect(page).toMatchObject({ entries: [{ seq: 5, tenant: 'tenant-1', code: 'OK' }, { seq: 4 }] });
+    expect(auditSearchInput.parse({ words: ['mint'], after: page.next })).toMatchObject({ after: page.next });
+    expect((await find(['mint'], { limit: 2, after: page.next })).entries.map(({ seq }) => seq)).toEqual([3, 2]);
     await ledger.db.deleteFrom('tenant_keys').execute();
     expect(await numbers('tenant-1')).toEqual([]);
     expect(JSON.stringify(await find(['mint']))).not.toMatch(/unmistakable|tenant-/);
+  });
+
+  it('finds what is older than the newest thousand, by contents, tenant and user, until the tenant is erased', async () => {
+    const { ledger, audit, find, numbers, signUp } = await searching();
+    await signUp('Ancient-Tenant');
+    await audit.record(mint(1, 'Ancient-Tenant', 'iss|Ancient-User'));
+    await audit.record(mint(2, 'never-signed-up'));
+    await audit.record({
+      kind: 'admin',
+      code: 'OK',
+      requestId: 'r',
+      detail: { command: 'ancient 100%_\\ "of" it’s Ärger' },
+    });
+    await Promise.all(Array.from({ length: 1_300 }, (_, n) => audit.record(mint(n, 'usual', 'iss|usual'))));
+    expect(await numbers('ancient-ten')).toEqual([1]);
+    expect(await numbers('ANCIENT-user')).toEqual([1]);
+    expect(await numbers('ancient-user', 'ANCIENT-tenant', 'mint')).toEqual([1]);
+    expect(await numbers('never-signed-up')).toEqual([2]);
+    expect(await numbers('ancient', '100%_', 'ärger')).toEqual([3]);
+    // Contents and tenants first, and then what only a user's name tells.
+    expect(await numbers('ancient')).toEqual([3, 1]);
+    for (const word of ['%', '_', 'ancient_ten', 'a%t-user', 'usual%', '100_'])
+      expect([word, await numbers('ancient', word)]).toEqual([word, word.length > 1 ? [] : [3]]);
+    expect(await numbers('usual', 'ancient')).toEqual([]);
+    await eraseFromAudit(ledger, ledger.refOf('Ancient-Tenant'));
+    expect([await numbers('ancient-ten'), await numbers('ancient-user')]).toEqual([[], []]);
+    expect(JSON.stringify(await find(['request-1', 'mint']))).not.toContain('Ancient');
+  });
+
+  it('ends in time, and goes on where it ended without leaving anything out', async () => {
+    const { audit, find, signUp } = await searching();
+    await signUp('rare');
+    const events = Array.from({ length: 1_210 }, (_, n) =>
+      n % 200 === 0 ? mint(n, 'rare') : mint(n, 'usual', n % 150 === 0 ? 'iss|rare-user' : 'iss|usual'),
+    );
+    await Promise.all(events.map((event) => audit.record(event)));
+    const bounds = { block: 100, goesOn: () => false };
+    const found: number[] = [];
+    let calls = 0;
+    for (let after: string | null | undefined; after !== null; calls += 1) {
+      const page = await find(['rare'], after === undefined ? { limit: 2 } : { limit: 2, after }, bounds);
+      found.push(...page.entries.map(({ seq }) => seq));
+      after = page.next;
+    }
+    expect(calls).toBeGreaterThan(12);
+    const expected = events.flatMap((_, n) => (n % 200 === 0 || n % 150 === 0 ? [n + 1] : []));
+    expect(found.toSorted((a, b) => a - b)).toEqual(expected);
+    expect((await find(['rare'])).entries).toHaveLength(expected.length);
+    expect((await find(['rare'])).next).toBeNull();
+  });
+
+  it('refuses a place that no answer named, and words that no text holds', () => {
+    for (const after of ['', '5', 'names:0:1', 'names:1', 'other:1:1', 'names:1:1:1', `names:1:${'9'.repeat(16)}`])
+      expect(auditSearchInput.safeParse({ words: ['a'], after }).success).toBe(false);
+    for (const word of ['', '\0', '\n', '\ud800'])
+      expect(auditSearchInput.safeParse({ words: [word] }).success).toBe(false);
   });
 });
 

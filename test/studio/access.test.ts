@@ -398,6 +398,17 @@ describe('the search', () => {
     expect(server.searched).toEqual([{ words: ['acme'], after: '5', limit: 20 }]);
   });
 
+  test('says of the audit that it was not searched to its end, also where nothing was found yet', async () => {
+    const answers = { 'audit-search': { entries: [], next: 'contents:7:9' } };
+    const clocked = { now: () => new Date(nowMs) };
+    const other = await startStudioServer(clocked, null, operations, { commandAnswers: answers });
+    const audit = (await find('q=acme', ['auditor'], true, other)).filter(({ kind }) => kind === 'audit');
+    expect(audit).toEqual([{ kind: 'audit', hits: [], next: 'contents:7:9', isAway: false }]);
+    expect(await find('q=acme&kind=audit&after=contents:7:9', ['auditor'], true, other)).toEqual(audit);
+    expect((await find('q=acme', ['support'], true, other)).some(({ kind }) => kind === 'audit')).toBe(false);
+    other.close();
+  });
+
   test('says what cannot be asked, and finds the rest', async () => {
     const other = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, { isDataAppMissing: true });
     const groups = await find('q=acme', ['support'], true, other);

@@ -172,6 +172,8 @@ export const startStudioServer = async (
     readonly dispatch?: Dispatch;
     readonly auditFails?: () => boolean;
     readonly isDataAppMissing?: boolean;
+    /** What commands answer in place of the usual. */
+    readonly commandAnswers?: Readonly<Record<string, unknown>>;
     /** Gets the signal of a preview, which ends only with it. */
     readonly answersNever?: (signal: AbortSignal) => void;
   } = {},
@@ -209,7 +211,7 @@ export const startStudioServer = async (
   const recorded = [...Object.keys(commandRoles), 'studio-link'].map((name) =>
     adminCommand(name, z.looseObject({}), async () => {
       commands.push(name);
-      return commandAnswers[name] ?? null;
+      return given.commandAnswers?.[name] ?? commandAnswers[name] ?? null;
     }),
   );
   const work = createWork({

@@ -8,7 +8,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
 import { eraseFromAudit } from './append.js';
 import { genesisHash } from './chain.js';
-import { auditSearchInput, exportAudit, exportInput, findInAudit, loadExplanation, verifyAudit } from './read.js';
+import { exportAudit, exportInput, loadExplanation, verifyAudit } from './read.js';
+import { auditSearchInput, findInAudit } from './search.js';
 
 const head = z.strictObject({
   seq: z.number().int().min(0),

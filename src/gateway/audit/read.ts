@@ -77,7 +77,7 @@ export const verifyAudit = async (
 };
 
 /** Returns the pseudonyms of a tenant. Undefined if its key was destroyed or never created. */
-const findKey = async ({ db }: Ledger, tenantRef: string): Promise<Pseudonyms | undefined> => {
+export const findKey = async ({ db }: Ledger, tenantRef: string): Promise<Pseudonyms | undefined> => {
   const row = await db.selectFrom('tenant_keys').select('key').where('tenant_ref', '=', tenantRef).executeTakeFirst();
   return row === undefined ? undefined : pseudonymsOf(Buffer.from(row.key, 'base64'));
 };
@@ -95,7 +95,10 @@ export const exportInput = z.strictObject({
 export type EntryNames = { readonly tenant?: string; readonly user?: string };
 
 /** Returns the names of these entries: finds each key by the tenant's pseudonym and opens the sealed names. */
-const namesOf = async ({ db }: Ledger, entries: readonly AuditEntry[]): Promise<readonly (EntryNames | null)[]> => {
+export const namesOf = async (
+  { db }: Ledger,
+  entries: readonly AuditEntry[],
+): Promise<readonly (EntryNames | null)[]> => {
   const contents = entries.map(({ content }): { tenant?: string; names?: string } => JSON.parse(content));
   const pseudonyms = [...new Set(contents.map(({ tenant = '' }) => tenant))];
   if (pseudonyms.length === 0) return [];
@@ -148,56 +151,6 @@ export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportI
     ...(input.names ? { names: await namesOf(ledger, shown) } : {}),
     next: rows.length > limit && last !== undefined ? Number(last.seq) : null,
   };
-};
-
-/** Maximum number of entries that one call of `findInAudit` reads. */
-const mostSearched = 1000;
-
-export const auditSearchInput = z.strictObject({
-  words: z
-    .array(z.string().min(1).max(100))
-    .min(1)
-    .max(8)
-    .describe('An entry must contain each of them, in upper or lower case.'),
-  before: z.number().int().min(1).optional().describe('`next` of the call before. Left out: the newest entries.'),
-  limit: z.number().int().min(1).max(100).default(20),
-});
-
-export type FoundEntry = EntryNames & {
-  readonly seq: number;
-  readonly at: string;
-  readonly kind: string;
-  readonly code: string;
-};
-
-/**
- * Finds entries by words in their number, kind, result, request, details and the names that are not erased; the newest
- * first. Reads at most a thousand entries, so `next` may be a number though nothing was found.
- */
-export const findInAudit = async (
-  ledger: Ledger,
-  { words, before, limit }: z.output<typeof auditSearchInput>,
-): Promise<{ readonly entries: readonly FoundEntry[]; readonly next: number | null }> => {
-  const entries: FoundEntry[] = [];
-  let [last, read] = [before ?? Number.MAX_SAFE_INTEGER, 0];
-  while (read < mostSearched) {
-    const query = ledger.db.selectFrom('audit_events').select(['seq', 'content', 'hash']).where('seq', '<', last);
-    const rows = await query.orderBy('seq', 'desc').limit(sliceSize).execute();
-    const names = await namesOf(ledger, rows);
-    for (const [index, { seq, content }] of rows.entries()) {
-      last = Number(seq);
-      const { at, kind, code, requestId, detail } = JSON.parse(content);
-      const named = names[index] ?? {};
-      const text = [last, kind, code, requestId, JSON.stringify(detail ?? ''), named.tenant, named.user].join(' ');
-      if (words.every((word) => text.toLowerCase().includes(word.toLowerCase())))
-        entries.push({ ...named, seq: last, at, kind, code });
-      if (entries.length === limit) return { entries, next: last };
-    }
-    if (rows.length < sliceSize) return { entries, next: null };
-    read += rows.length;
-    await ofThisProcess();
-  }
-  return { entries, next: last };
 };
 
 /** A request's decision with its inputs, and the policy at that time. */

@@ -39,7 +39,7 @@ export const tenantsListInput = z.strictObject({
       z
         .string()
         .min(1)
-        .max(100)
+        .max(200)
         .regex(/^[^\p{Cc}\p{Cs}]*$/u),
     )
     .max(8)

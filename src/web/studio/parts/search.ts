@@ -144,7 +144,9 @@ class SearchPart extends LitElement {
       if (asking.signal.aborted) return;
       this.groups = [...this.#pages(), ...groups];
       const count = this.groups.reduce((sum, { hits }) => sum + hits.length, 0);
-      this.state = count === 0 ? `Nothing contains “${this.text.trim()}”.` : `${count} results`;
+      const isCut = this.groups.some(({ next }) => next !== null);
+      const none = isCut ? 'Nothing was found yet.' : `Nothing contains “${this.text.trim()}”.`;
+      this.state = count === 0 ? none : `${count} results`;
     } catch (error) {
       if (asking.signal.aborted) return;
       this.groups = this.#pages();
@@ -228,7 +230,8 @@ class SearchPart extends LitElement {
         return html`<li><a href=${address} @click=${this.#follow}>${hit.name}
           <span class="soft">${hit.detail}</span></a></li>`;
       })}</ul>
-      ${next === null ? nothing : html`<button type="button" class="text" @click=${() => void this.#more(group)}>More ${title.toLowerCase()}</button>`}
+      ${hits.length === 0 && next !== null ? html`<p class="soft">Nothing was found in the entries that were searched so far.</p>` : nothing}
+      ${next === null ? nothing : html`<button type="button" class="text" @click=${() => void this.#more(group)}>${hits.length === 0 ? 'Search older ones in' : 'More'} ${title.toLowerCase()}</button>`}
     </section>`;
   }
 }

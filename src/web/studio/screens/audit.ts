@@ -29,21 +29,38 @@ class AuditScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
     const verified = await this.api.command<Verified>('audit-verify', {}, signal);
     const after = Math.max(0, verified.entries - shownEntries);
-    const { lines, names } = await this.api.command<Page>(
-      'audit-export',
-      { after, limit: shownEntries, names: true },
-      signal,
-    );
-    const entries = lines.map((line, index): Entry => ({ ...JSON.parse(line), ...names[index] })).toReversed();
-    return { entries, isWhole: verified.fault === null, count: verified.entries };
+    const latest = await this.#read(after, shownEntries, signal);
+    const wanted = this.#wanted;
+    const isOld = wanted !== null && wanted <= after;
+    const old = isOld ? await this.#read(wanted - 1, 1, signal) : [];
+    return { entries: [...latest, ...old], isWhole: verified.fault === null, count: verified.entries };
+  }
+
+  /** Returns the entries after that number, the newest first. */
+  async #read(after: number, limit: number, signal: AbortSignal): Promise<readonly Entry[]> {
+    const { lines, names } = await this.api.command<Page>('audit-export', { after, limit, names: true }, signal);
+    return lines.map((line, index): Entry => ({ ...JSON.parse(line), ...names[index] })).toReversed();
+  }
+
+  /** The number of the only entry that the address names. Null: it names none. */
+  get #wanted(): number | null {
+    const text = this.place.query.get('entry') ?? '';
+    return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+  }
+
+  /** An older entry is read when an address first names it. */
+  protected override needsLoad(before: AuditScreen['place'] | undefined): boolean {
+    const wanted = this.#wanted;
+    const isShown = wanted === null || this.data?.entries.some(({ seq }) => seq === wanted) === true;
+    return super.needsLoad(before) || !isShown;
   }
 
   protected override content({ entries, isWhole, count }: Data): TemplateResult {
     const wanted = this.place.query.get('entry');
-    const rows = wanted === null ? entries : entries.filter(({ seq }) => String(seq) === wanted);
+    const rows = wanted === null ? entries.slice(0, shownEntries) : entries.filter(({ seq }) => String(seq) === wanted);
     return html`<div class="head"><h1>Audit</h1>
         ${isWhole ? badge('the chain is whole', 'good') : badge('an entry was changed or removed', 'bad')}
-        <p>${count} entries${count > entries.length ? `; the latest ${entries.length} are shown` : ''}.</p></div>
+        <p>${count} entries${count > shownEntries ? `; the latest ${shownEntries} are shown` : ''}.</p></div>
       ${wanted === null ? '' : html`<p>Entry ${wanted} alone. ${link(addressOf('audit'), 'All entries')}</p>`}
       ${list({
         ...{ name: 'audit', rows, columns, filters },
@@ -51,7 +68,7 @@ class AuditScreen extends Screen<Data> {
         empty:
           entries.length === 0
             ? html`<h2>No entries yet</h2>`
-            : html`<h2>It is not among the latest entries</h2><p><code>guestlist audit export</code> has all.</p>`,
+            : html`<h2>There is no such entry</h2><p>The audit has ${count} entries.</p>`,
       })}`;
   }
 }
