@@ -63,6 +63,27 @@ test('a link has neither, and what could not be read keeps its value', () => {
   expect(planOf(formOf({ format: 'link' }), undefined)).toMatchObject({ metricIds: null, dashboardFilter: {} });
 });
 
+test('an alert is sent as it is chosen, with its channel, and a file has neither', () => {
+  const alert = {
+    ...{ format: 'alert', every: 'hour', channel: ' ops ', alertMetric: 'm1', measure: 'Miles', is: 'changeBelow' },
+    ...{ value: '20', to: 'previousPeriod', hasQuietHours: 'on', quietFrom: '22:00', quietTo: '07:00' },
+  };
+  const plan = planOf(formOf(alert), filters);
+  expect(plan).toMatchObject({ channel: 'ops', metricIds: null, dashboardFilter: {} });
+  expect(plan.recurrence).toEqual({ timezone: 'UTC', cron: '0 * * * *' });
+  const condition = { is: 'changeBelow', percent: -20, to: 'previousPeriod' };
+  const quietHours = { from: '22:00', to: '07:00' };
+  expect(plan.alert).toEqual({ metricId: 'm1', measure: 'Miles', condition, quietHours });
+  const level = planOf(formOf({ ...alert, is: 'below', value: '3.5' }), filters);
+  expect(level.alert?.condition).toEqual({ is: 'below', value: 3.5 });
+  expect(planOf(formOf({ ...alert, is: 'missing' }), filters).alert?.condition).toEqual({ is: 'missing' });
+  const file = planOf(formOf({ ...alert, format: 'csv' }), filters);
+  expect([file.channel, 'alert' in file]).toEqual([null, false]);
+  // A template that could not be read has no fields of an alert.
+  const { alertMetric: _, ...unread } = alert;
+  expect('alert' in planOf(formOf(unread), undefined)).toBe(false);
+});
+
 test('a stored value fills its control, and in words tells what it is', () => {
   const values: readonly (readonly [FilterValue, string, readonly [string, string], string])[] = [
     [['CA', 'NV'], 'CA\nNV', ['', ''], 'X: CA, NV'],

@@ -1,4 +1,5 @@
 /** What the dialog of a report to all tenants asks for, as its form holds it and as the server takes it. No page. */
+import type { Alert, AlertCondition } from '../../../domain/deliver/alert.js';
 import type { FilterValue } from '../../../domain/filter/filter.js';
 import type { TemplateFilter } from './template.js';
 
@@ -18,14 +19,22 @@ export type ReportPlan = {
   readonly recipients: { readonly roles: readonly string[]; readonly users: readonly string[] };
   readonly dashboardFilter: FilterValues;
   readonly metricIds: readonly string[] | null;
+  /** Of an alert, and of nothing else. */
+  readonly alert: Alert | null;
+  /** Null: by e-mail. */
+  readonly channel: string | null;
 };
 type Parts = 'dashboardFilter' | 'metricIds';
 /** What is left out keeps its value. */
-export type NewReport = Omit<ReportPlan, Parts> & Partial<Pick<ReportPlan, Parts>> & { readonly dashboardId: string };
+export type NewReport = Omit<ReportPlan, Parts | 'alert'> &
+  Partial<Pick<ReportPlan, Parts>> & { readonly alert?: Alert; readonly dashboardId: string };
 
-export const formats = ['pdf', 'png', 'xlsx', 'csv', 'link'] as const;
-/** Only files have filters and chosen metrics. */
-export const takesContent = (format: string): boolean => format !== 'link';
+export const formats = ['pdf', 'png', 'xlsx', 'csv', 'link', 'alert'] as const;
+/** Only files have filters and chosen metrics. They go by e-mail alone. */
+export const isFile = (format: string): boolean => format !== 'link' && format !== 'alert';
+
+/** The cron expression of what comes every hour. */
+export const hourly = '0 * * * *';
 
 /** Names of the form's controls for a filter. */
 export const filterControl = (name: string): string => `filter ${name}`;
@@ -43,6 +52,8 @@ const recurrenceOf = (form: FormData): Recurrence => {
   const timezone = text('timezone');
   const at = text('at');
   switch (text('every')) {
+    case 'hour':
+      return { timezone, cron: hourly };
     case 'cron':
       return { timezone, cron: text('cron') };
     case 'week':
@@ -77,14 +88,34 @@ const valueIn = (form: FormData, { name, dataType }: TemplateFilter): FilterValu
   }
 };
 
+/** A fall has a negative percentage on the wire, and a positive one for people. An empty number is for the server to refuse. */
+const conditionOf = (form: FormData): AlertCondition => {
+  const is = String(form.get('is') ?? '') as AlertCondition['is'];
+  const value = Number(form.get('value') ?? Number.NaN);
+  if (is === 'above' || is === 'below') return { is, value };
+  if (is === 'missing' || is === 'newKey') return { is };
+  const to = form.get('to') === 'previousPeriod' ? 'previousPeriod' : 'lastCheck';
+  return { is, percent: is === 'changeBelow' ? -value : value, to };
+};
+
+const alertOf = (form: FormData): Alert => ({
+  metricId: String(form.get('alertMetric') ?? ''),
+  measure: String(form.get('measure') ?? ''),
+  condition: conditionOf(form),
+  quietHours:
+    form.get('hasQuietHours') === null
+      ? null
+      : { from: String(form.get('quietFrom') ?? ''), to: String(form.get('quietTo') ?? '') },
+});
+
 /** `filters`: those of the template; undefined if they could not be read, so that neither they nor the metrics are sent. */
 export const planOf = (form: FormData, filters: readonly TemplateFilter[] | undefined): NewReport => {
   const format = String(form.get('format') ?? '');
   const values = (filters ?? []).flatMap((filter) => {
-    const value = takesContent(format) ? valueIn(form, filter) : undefined;
+    const value = isFile(format) ? valueIn(form, filter) : undefined;
     return value === undefined ? [] : [[filter.name, value] as const];
   });
-  const isChosen = takesContent(format) && form.get('hasOwnMetrics') !== null;
+  const isChosen = isFile(format) && form.get('hasOwnMetrics') !== null;
   const content = {
     dashboardFilter: Object.fromEntries(values),
     metricIds: isChosen ? form.getAll('metricIds').map(String) : null,
@@ -95,7 +126,10 @@ export const planOf = (form: FormData, filters: readonly TemplateFilter[] | unde
     format,
     recurrence: recurrenceOf(form),
     recipients: { roles: partsOf(form.get('roles'), /[,\n]/), users: partsOf(form.get('users'), /[,\n]/) },
-    ...(filters === undefined && takesContent(format) ? {} : content),
+    ...(filters === undefined && isFile(format) ? {} : content),
+    channel: isFile(format) ? null : String(form.get('channel') ?? '').trim() || null,
+    // Of a template that cannot be read, the alert stays as it is.
+    ...(format === 'alert' && form.get('alertMetric') !== null ? { alert: alertOf(form) } : {}),
   };
 };
 
@@ -130,7 +164,10 @@ const controls: Readonly<Record<string, string>> = {
   ...{ name: 'name', format: 'format', metricIds: 'metricIds', dashboardId: 'dashboardId' },
   ...{ recipients: 'roles', 'recipients.roles': 'roles', 'recipients.users': 'users', recurrence: 'every' },
   ...{ 'recurrence.at': 'at', 'recurrence.on': 'on', 'recurrence.day': 'day', 'recurrence.cron': 'cron' },
-  ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every' },
+  ...{ 'recurrence.timezone': 'timezone', 'recurrence.every': 'every', channel: 'channel' },
+  ...{ alert: 'alertMetric', 'alert.metricId': 'alertMetric', 'alert.measure': 'measure', 'alert.condition': 'is' },
+  ...{ 'alert.condition.value': 'value', 'alert.condition.percent': 'value', 'alert.condition.to': 'to' },
+  ...{ 'alert.quietHours': 'quietFrom', 'alert.quietHours.to': 'quietTo' },
 };
 
 const controlAt = (path: string, filters: readonly TemplateFilter[]): string | undefined => {

@@ -1,5 +1,6 @@
 /** A dialog that asks for a report to all tenants: what, to whom and when. */
 import { html, nothing, render, type TemplateResult } from 'lit';
+import type { Alert, AlertCondition, QuietHours } from '../../../domain/deliver/alert.js';
 import { datePresets } from '../../filters/filter-values.js';
 import type { Template } from '../base/content.js';
 import {
@@ -8,13 +9,14 @@ import {
   faultsOf,
   filterControl,
   formats,
+  hourly,
+  isFile,
   leastControl,
   mostControl,
   type NewReport,
   planOf,
   type Recurrence,
   type ReportPlan,
-  takesContent,
   textOf,
 } from '../base/report-plan.js';
 import type { TemplateFilter, TemplateMetric } from '../base/template.js';
@@ -30,6 +32,7 @@ const dayNames = {
   sun: 'Sunday',
 };
 const everyNames = {
+  hour: 'every hour',
   workday: 'Monday to Friday',
   day: 'every day',
   week: 'every week',
@@ -40,7 +43,7 @@ const everyNames = {
 /** When a report is sent, in few words. */
 export const recurrenceText = (recurrence: Recurrence): string => {
   const { timezone } = recurrence;
-  if ('cron' in recurrence) return `${recurrence.cron} (${timezone})`;
+  if ('cron' in recurrence) return `${recurrence.cron === hourly ? everyNames.hour : recurrence.cron} (${timezone})`;
   const on =
     recurrence.every === 'week'
       ? recurrence.on.map((day) => dayNames[day as keyof typeof dayNames]).join(', ')
@@ -50,9 +53,18 @@ export const recurrenceText = (recurrence: Recurrence): string => {
   return `${on}, ${recurrence.at} (${timezone})`;
 };
 
+/** What an alert tells, in few words. */
+export const alertText = ({ metricId, measure, condition }: Alert): string => {
+  const words = `${measure} of ${metricId} ${conditions[condition.is]}`;
+  if ('value' in condition) return `${words} ${condition.value}`;
+  if (!('percent' in condition)) return words;
+  const than = condition.to === 'lastCheck' ? 'the last check' : 'the period before';
+  return `${words} ${Math.abs(condition.percent)} %, compared with ${than}`;
+};
+
 /** What a report of a template can hold. */
 export type ReportParts = {
-  readonly metrics: readonly Pick<TemplateMetric, 'metricId' | 'name'>[];
+  readonly metrics: readonly Pick<TemplateMetric, 'metricId' | 'name' | 'definition'>[];
   readonly filters: readonly TemplateFilter[];
 };
 
@@ -71,6 +83,10 @@ type State = {
   every: string;
   format: string;
   hasOwnMetrics: boolean;
+  /** Of an alert. */
+  metricId: string;
+  is: string;
+  hasQuietHours: boolean;
   /** `reading`: not known yet. */
   parts: ReportParts | 'reading' | { readonly problem: string };
   faults: Faults;
@@ -82,10 +98,18 @@ const textOfError = (error: unknown): string => (error instanceof Error ? error.
 const filtersIn = ({ parts }: State): readonly TemplateFilter[] | undefined =>
   typeof parts === 'object' && 'filters' in parts ? parts.filters : undefined;
 
+const everyOf = (recurrence: Recurrence): string => {
+  if ('every' in recurrence) return recurrence.every;
+  return recurrence.cron === hourly ? 'hour' : 'cron';
+};
+
 const startOf = ({ templates, given }: Asked): State => ({
-  every: given === undefined ? 'workday' : 'cron' in given.recurrence ? 'cron' : given.recurrence.every,
+  every: given === undefined ? 'workday' : everyOf(given.recurrence),
   format: given?.format ?? formats[0],
   hasOwnMetrics: (given?.metricIds ?? null) !== null,
+  metricId: given?.alert?.metricId ?? '',
+  is: given?.alert?.condition.is ?? 'below',
+  hasQuietHours: (given?.alert?.quietHours ?? null) !== null,
   parts: templates.length === 0 ? { metrics: [], filters: [] } : 'reading',
   faults: {},
   isBusy: false,
@@ -94,8 +118,11 @@ const startOf = ({ templates, given }: Asked): State => ({
 /** What a choice changes in the dialog. What is changed is no longer refused. */
 const choose = (state: State, { name, value, checked }: Pick<HTMLInputElement, 'name' | 'value' | 'checked'>): void => {
   state.faults = Object.fromEntries(Object.entries(state.faults).filter(([control]) => control !== name));
-  if (name === 'every' || name === 'format') state[name] = value;
-  if (name === 'hasOwnMetrics') state.hasOwnMetrics = checked;
+  if (name === 'every' || name === 'format' || name === 'is') state[name] = value;
+  if (name === 'alertMetric') state.metricId = value;
+  if (name === 'hasOwnMetrics' || name === 'hasQuietHours') state[name] = checked;
+  // Hours are for alerts.
+  if (name === 'format' && state.every === 'hour' && value !== 'alert') state.every = 'workday';
 };
 
 /** Resolves when the dialog is closed. */
@@ -157,7 +184,7 @@ const fields = ({ templates, given }: Asked, state: State, close: () => void): T
   const { format, faults } = state;
   return html`<h2 id="report-title">${given === undefined ? 'Report to all tenants' : 'Change the report'}</h2>
     ${whatFields(templates, given, state)}
-    ${takesContent(format) ? contentFields(given, state) : nothing}
+    ${format === 'alert' ? alertFields(given, state) : isFile(format) ? contentFields(given, state) : nothing}
     ${whomFields(given, state)}
     ${whenFields(given?.recurrence, state)}
     ${faults[''] === undefined ? nothing : html`<p class="failure" role="alert">${faults['']}</p>`}
@@ -184,7 +211,7 @@ const input = (
   { label, hint, value, isRequired }: Labelled,
   more: { readonly type?: string; readonly list?: string; readonly placeholder?: string } = {},
 ): TemplateResult => html`<div><label>${label} ${hint === undefined ? nothing : html`<span class="hint">${hint}</span>`}
-    <input name=${name} type=${more.type ?? 'text'} list=${more.list ?? nothing} placeholder=${more.placeholder ?? nothing}
+    <input name=${name} type=${more.type ?? 'text'} step=${more.type === 'number' ? 'any' : nothing} list=${more.list ?? nothing} placeholder=${more.placeholder ?? nothing}
       ?required=${isRequired} maxlength=${more.type === undefined ? 255 : nothing} autocomplete="off" .value=${value}
       aria-invalid=${invalid(state, name)} aria-describedby=${describedBy(state, name)} /></label>${fault(state, name)}</div>`;
 
@@ -213,15 +240,92 @@ const whatFields = (templates: Asked['templates'], given: ReportPlan | undefined
     state,
     'format',
     'Format',
-    formats.map((each) => option(each, each, given?.format)),
+    // An alert stays an alert, and a report a report.
+    formats
+      .filter((each) => given === undefined || (each === 'alert') === (given.format === 'alert'))
+      .map((each) => option(each, each, given?.format)),
   )}`;
+
+/** What stands in place of fields whose choices are not there. */
+const unread = (parts: Exclude<State['parts'], ReportParts>): TemplateResult =>
+  parts === 'reading'
+    ? html`<p class="hint" aria-busy="true">Reading the template…</p>`
+    : html`<p class="notice warn">Its metrics and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
+
+const conditions = {
+  below: 'is below',
+  above: 'is above',
+  changeBelow: 'falls by more than',
+  changeAbove: 'rises by more than',
+  missing: 'has no value',
+  newKey: 'has a new row',
+};
+
+const measuresOf = ({ definition }: ReportParts['metrics'][number]): readonly string[] => [
+  ...definition.measures.map(({ name }) => name),
+  ...(definition.kind === 'visual' ? (definition.calculations ?? []) : []).map(({ name }) => name),
+];
+
+const alertFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
+  const { parts, is } = state;
+  if (parts === 'reading' || 'problem' in parts) return unread(parts);
+  const { metrics } = parts;
+  const metric = metrics.find(({ metricId }) => metricId === state.metricId) ?? metrics[0];
+  const before = given?.alert ?? null;
+  const measures = metric === undefined ? [] : measuresOf(metric);
+  return html`${select(
+    state,
+    'alertMetric',
+    'Metric',
+    metrics.map(({ metricId, name }) => option(metricId, name, metric?.metricId)),
+  )}
+    ${select(
+      state,
+      'measure',
+      'Measure',
+      measures.map((name) => option(name, name, before?.measure)),
+    )}
+    ${select(
+      state,
+      'is',
+      'Tell if it',
+      Object.entries(conditions).map(([value, text]) => option(value, text, is)),
+    )}
+    ${conditionFields(before?.condition, state)}
+    ${quietFields(before?.quietHours ?? null, state)}`;
+};
+
+const conditionFields = (before: AlertCondition | undefined, state: State): TemplateResult | typeof nothing => {
+  const { is } = state;
+  if (is === 'missing' || is === 'newKey') return nothing;
+  const isRequired = true;
+  if (is === 'above' || is === 'below') {
+    const value = before !== undefined && 'value' in before ? String(before.value) : '';
+    return input(state, 'value', { label: 'Value', value, isRequired }, { type: 'number' });
+  }
+  const change = before !== undefined && 'percent' in before ? before : undefined;
+  const percent = change === undefined ? '' : String(Math.abs(change.percent));
+  return html`${input(state, 'value', { label: 'Percent', value: percent, isRequired }, { type: 'number' })}
+    ${select(state, 'to', 'Compared with', [
+      option('lastCheck', 'the last check', change?.to),
+      option('previousPeriod', 'the period before', change?.to),
+    ])}`;
+};
+
+const quietFields = (before: QuietHours | null, state: State): TemplateResult => html`<fieldset>
+  <legend>Quiet hours</legend>
+  <label class="inline"><input type="checkbox" name="hasQuietHours" .checked=${state.hasQuietHours} /> Check nothing between two times</label>
+  ${
+    state.hasQuietHours
+      ? html`<div class="row">
+          ${input(state, 'quietFrom', { label: 'From', value: before?.from ?? '22:00', isRequired: true }, { type: 'time' })}
+          ${input(state, 'quietTo', { label: 'To', value: before?.to ?? '07:00', isRequired: true }, { type: 'time' })}</div>`
+      : nothing
+  }</fieldset>`;
 
 const contentFields = (given: ReportPlan | undefined, state: State): TemplateResult => {
   const { parts } = state;
-  if (parts === 'reading') return html`<p class="hint" aria-busy="true">Reading the template…</p>`;
-  if ('problem' in parts) {
-    return html`<p class="notice warn">Its metrics and filters cannot be chosen now, and stay as they are. ${parts.problem}</p>`;
-  }
+  if (parts === 'reading' || 'problem' in parts) return unread(parts);
   const chosen = new Set(given?.metricIds ?? []);
   return html`<fieldset aria-describedby=${describedBy(state, 'metricIds')}><legend>Metrics</legend>
       <label class="inline"><input type="checkbox" name="hasOwnMetrics" .checked=${state.hasOwnMetrics} /> Only some metrics</label>
@@ -283,7 +387,16 @@ const whomFields = (given: ReportPlan | undefined, state: State): TemplateResult
   const roleHint = 'separated by commas; in each tenant, its users who have one of them then';
   const userHint = 'identifiers, separated by commas; in each tenant in which they are known';
   return html`${input(state, 'roles', { label: 'Roles', hint: roleHint, value: roles.join(', ') }, { placeholder: 'manager' })}
-    ${input(state, 'users', { label: 'Users', hint: userHint, value: users.join(', ') })}`;
+    ${input(state, 'users', { label: 'Users', hint: userHint, value: users.join(', ') })}
+    ${
+      isFile(state.format)
+        ? nothing
+        : input(state, 'channel', {
+            label: 'Channel',
+            hint: 'of the configuration, for each of them to whom the policy grants it; empty: by e-mail',
+            value: given?.channel ?? '',
+          })
+    }`;
 };
 
 const whenFields = (given: Recurrence | undefined, state: State): TemplateResult => {
@@ -296,7 +409,9 @@ const whenFields = (given: Recurrence | undefined, state: State): TemplateResult
     state,
     'every',
     'When',
-    Object.entries(everyNames).map(([value, text]) => option(value, text, every)),
+    Object.entries(everyNames)
+      .filter(([value]) => value !== 'hour' || state.format === 'alert')
+      .map(([value, text]) => option(value, text, every)),
   )}
     ${every === 'week' ? weekFields(given, state) : nothing}
     ${every === 'month' ? monthField(given, state) : nothing}
@@ -308,7 +423,9 @@ const whenFields = (given: Recurrence | undefined, state: State): TemplateResult
             { label: 'Cron expression', hint: 'five fields; the minute is one number', value: cron, isRequired },
             { placeholder: '0 8 * * 1-5' },
           )
-        : input(state, 'at', { label: 'At', value: at, isRequired }, { type: 'time' })
+        : every === 'hour'
+          ? nothing
+          : input(state, 'at', { label: 'At', value: at, isRequired }, { type: 'time' })
     }
     ${input(state, 'timezone', { label: 'Time zone', value: timezone, isRequired })}`;
 };

@@ -6,7 +6,7 @@ import { badge, type Column, confirmed, type Filter, link, list, moment } from '
 import { filtersText, type NewReport, type ReportPlan } from '../base/report-plan.js';
 import { addressOf, navigate } from '../base/routes.js';
 import { Screen } from '../base/screen.js';
-import { askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
+import { alertText, askReport, type ReportParts, recurrenceText } from '../parts/report-dialog.js';
 
 type Report = ReportPlan & {
   readonly id: string;
@@ -55,6 +55,16 @@ const reasons: Readonly<Record<string, string>> = {
   'no-right': 'the user may not have it in this tenant',
   'no-address': 'the login names no allowed address',
   'no-recipients': 'nobody has the role',
+  'no-channel': 'the policy does not grant the channel, or there is none',
+  'nothing-to-tell': 'no breach began or ended',
+  'quiet-hours': 'nothing was checked in the quiet hours',
+  'metric-changed': 'the tenant’s metric no longer has the measure',
+  'measure-not-numeric': 'the measure is no number',
+  'too-many-rows': 'the metric has too many rows',
+  'channel-refused': 'the channel refused it',
+  'channel-unreachable': 'the channel could not be reached',
+  'channel-unanswered': 'the channel did not answer',
+  'channel-address': 'the channel’s address may not be reached',
   'tenant-suspended': 'the tenant is suspended',
   stopped: 'the user does not want it',
   paused: 'it was paused',
@@ -118,6 +128,8 @@ class TenantReportsScreen extends Screen<Data> {
         ${Object.keys(report.dashboardFilter).length === 0 ? nothing : html`<dt>Filters</dt><dd>${filtersText(report.dashboardFilter)}</dd>`}
         <dt>When</dt><dd>${recurrenceText(report.recurrence)}</dd>
         <dt>To</dt><dd>${[...roles.map((role) => `role ${role}`), ...users].join(', ')}</dd>
+        ${report.channel === null ? nothing : html`<dt>Channel</dt><dd>${report.channel}</dd>`}
+        ${report.alert === null ? nothing : html`<dt>Alert</dt><dd>${alertText(report.alert)}</dd>`}
         <dt>Next</dt><dd>${moment(report.nextAt, 'none')}</dd>
       </dl>
       <h2>What became of it</h2>
