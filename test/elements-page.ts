@@ -97,15 +97,15 @@ In another language, with a theme in the Design Tokens format:
 
 ## Building metrics
 
-\`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures, split,
-filters, a choice of charts that says why others do not fit, and a preview. It offers what
+\`<guestlist-editor>\` lets a guest make a metric of a dashboard: fields with search, measures,
+split, filters, a choice of charts that says why others do not fit, and a preview. It offers what
 \`GET /api/v2/guest/dashboards/{id}/fields\` answers, and is absent where the token or the embed
 forbids to create metrics, or where \`metricCreationMode\` is \`CHAT\`. Columns can be renamed; the
 answer can be sorted, limited and compared with an earlier period; its numbers have a format, a unit
-or a currency; and a click on a mark can lead to further fields. Groups can be filtered by their
-values; between two conditions, *and* or *or* can be chosen; and shares, running totals and changes
-since the period before can be added. The tab Rows shows the answer as a table. Guests see and send
-no SQL.
+or a currency, and its dates a style; and a click on a mark can lead to further fields. Groups can
+be filtered by their values; between two conditions, *and* or *or* can be chosen; and shares,
+running totals and changes since the period before can be added. The tab Rows shows the answer as a
+table. Guests see and send no SQL.
 
 Above the editor are the metrics that the guest may change. \`isEnableMetricUpdation\` edits them,
 where the guest may also create metrics; \`isEnableArchiveMetrics\` archives and deletes them;

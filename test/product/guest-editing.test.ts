@@ -129,6 +129,45 @@ describe.skipIf(!hasChromium())('guests who edit', { timeout: 120_000 }, () => {
       expect(await faults(page, 'guestlist-editor')).toEqual([]);
     }));
 
+  test.each([
+    ['light', { width: 1280, height: 900 }],
+    ['dark', { width: 390, height: 844 }],
+  ] as const)('a guest chooses by examples how dates are written, in a %s page', (colorScheme, viewport) =>
+    show(
+      'guestlist-editor',
+      {},
+      async ({ page, sent }) => {
+        await build(page);
+        await page.getByLabel('Search fields').fill('departure');
+        await page.getByRole('button', { name: /^Split by Departure/ }).click();
+        await page.getByRole('button', { name: /^Measure Departure/ }).click();
+        await page.getByLabel('Measure Departure 2').selectOption('MAX');
+        await page.getByText('More settings').click();
+        const dates = page.getByRole('region', { name: 'Dates' });
+        await dates.getByLabel('How dates of Departure are written').selectOption({ label: '02/2026' });
+        // A month is written as such, however precise dates of the column are.
+        expect(await dates.getByLabel('How precise dates of Departure are').count()).toBe(0);
+        await until(async () => lastPreview(sent)).toMatchObject({
+          chart: { dates: [{ name: 'Departure', style: 'short' }] },
+        });
+        await dates.getByLabel('How precise dates of Departure 2 are').selectOption({ label: 'Feb 13, 2026' });
+        await until(async () => lastPreview(sent)).toMatchObject({
+          chart: {
+            dates: [
+              { name: 'Departure', style: 'short' },
+              { name: 'Departure 2', precision: 'day' },
+            ],
+          },
+        });
+        await page.locator('guestlist-card section[aria-busy="false"]').waitFor();
+        await shoot(page, `editor-dates-${colorScheme}-${viewport.width}`);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+        expect(await faults(page, 'guestlist-editor')).toEqual([]);
+      },
+      { viewport, colorScheme },
+    ),
+  );
+
   test('the fields are one stop of the key Tab, and keys lead from there to each, also to one that can’t be used', () =>
     show('guestlist-editor', {}, async ({ page, sent }) => {
       // A second table that cannot be joined to the first.

@@ -10,6 +10,7 @@ import { chartTypes } from '../../src/domain/dashboard/chart.js';
 import { definitionFaults } from '../../src/domain/dashboard/definition.js';
 import { aggregates, type Calculation, type ConditionTree } from '../../src/domain/dashboard/metric.js';
 import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
+import type { ColumnDates } from '../../src/domain/datamart/dates.js';
 import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import { guestFields } from '../../src/domain/guest/fields.js';
 import { guestFaults, type NewGuestDefinition } from '../../src/domain/guest/metric.js';
@@ -249,6 +250,16 @@ const anAction = fc.oneof(
     ),
   }),
   fc.record({ kind: fc.constant('sortAt' as const), pick: fc.nat(9), direction: fc.constantFrom('ASC', 'DESC') }),
+  fc.record({
+    kind: fc.constant('formatDatesAt' as const),
+    pick: fc.nat(9),
+    dates: fc.constantFrom<ColumnDates>(
+      {},
+      { style: 'short' },
+      { precision: 'day' },
+      { style: 'full', precision: 'year' },
+    ),
+  }),
   fc.record({ kind: fc.constant('limit' as const), rows: fc.constantFrom(null, 1, 10_000, 0, 10_001, 1.5) }),
   fc.record({ kind: fc.constant('chooseTable' as const), table: aColumn }),
 );
@@ -284,6 +295,7 @@ const actionOf = (draft: Draft, step: Step): Action => {
     return { kind: 'join', shelf: step.shelf, at: draft[step.shelf].length - 1, isOr: true };
   }
   if (step.kind === 'renameAt') return { kind: 'rename', from: name(step.pick), to: step.to };
+  if (step.kind === 'formatDatesAt') return { kind: 'formatDates', name: name(step.pick), dates: step.dates };
   if (step.kind === 'sortAt')
     return { kind: 'sort', name: name(step.pick), direction: step.direction as 'ASC' | 'DESC' };
   return step as Action;

@@ -1,12 +1,14 @@
 /**
- * Controls of the editor for the whole answer: its order, its length, what it is compared with, and how its numbers are
- * written. Each sends an action of the core.
+ * Controls of the editor for the whole answer: its order, its length, what it is compared with, and how its numbers and
+ * dates are written. Each sends an action of the core.
  */
 import { html, type TemplateResult } from 'lit';
 import type { Chart } from '../../domain/dashboard/chart.js';
 import type { Comparison } from '../../domain/dashboard/metric.js';
-import type { Text } from '../languages/text.js';
+import type { ColumnDates } from '../../domain/datamart/dates.js';
+import type { Format } from '../base/format.js';
 import { type Catalogue, sameColumn } from './catalogue.js';
+import { type DatedColumn, datedColumns, precisionChoices, precisions, styleChoices, styles } from './dated.js';
 import type { Draft } from './draft.js';
 import type { Action } from './edit.js';
 import { readableFields } from './readable-fields.js';
@@ -16,7 +18,7 @@ import { grainName } from './words.js';
 export type Editing = {
   readonly draft: Draft;
   readonly catalogue: Catalogue;
-  readonly text: Text;
+  readonly format: Format;
   readonly act: (action: Action) => boolean;
 };
 
@@ -52,7 +54,7 @@ const input = (
     .value=${now} @change=${given} />`;
 };
 
-const sorting = ({ draft, text, act }: Editing): TemplateResult => {
+const sorting = ({ draft, format: { text }, act }: Editing): TemplateResult => {
   const names = [...draft.dimensions, ...draft.measures, ...draft.calculations].map(({ name }) => name);
   const [now] = draft.sort;
   const direction = now?.direction ?? 'DESC';
@@ -77,7 +79,8 @@ const sorting = ({ draft, text, act }: Editing): TemplateResult => {
 };
 
 const comparing = (editing: Editing): TemplateResult => {
-  const { draft, catalogue, text, act } = editing;
+  const { draft, catalogue, act } = editing;
+  const { text } = editing.format;
   const dates = readableFields(draft, catalogue).filter(({ isDate }) => isDate);
   const now = draft.comparison;
   const place = now === null ? -1 : dates.findIndex(({ column }) => sameColumn(column, now.column));
@@ -94,7 +97,7 @@ const comparing = (editing: Editing): TemplateResult => {
     ${now === null ? null : distance(now, editing)}`;
 };
 
-const distance = (now: Comparison, { draft, text, act }: Editing): TemplateResult => {
+const distance = (now: Comparison, { draft, format: { text }, act }: Editing): TemplateResult => {
   const choices = comparedGrains.map((grain) => ({ value: grain, label: grainName(grain, text) }));
   const choose = (value: string) => act({ kind: 'compare', comparison: { ...now, grain: value as ComparedGrain } });
   const give = (value: string) => act({ kind: 'compare', comparison: { ...now, periods: Number(value) } });
@@ -104,7 +107,7 @@ const distance = (now: Comparison, { draft, text, act }: Editing): TemplateResul
     ${isUnused ? html`<small class="quiet">${text('Shown only without fields to split by')}</small>` : null}`;
 };
 
-const writing = ({ draft: { chart }, text, act }: Editing): TemplateResult => {
+const writing = ({ draft: { chart }, format: { text }, act }: Editing): TemplateResult => {
   const { format, unit, currency, notation } = chart;
   const now = { format, unit, currency, notation };
   const write = (change: Partial<Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>>): boolean =>
@@ -127,11 +130,29 @@ const writing = ({ draft: { chart }, text, act }: Editing): TemplateResult => {
     ${input(text('Currency code'), 'text', currency ?? '', money)} ${input(text('Unit'), 'text', unit ?? '', name)}`;
 };
 
-/** The shelves: order, comparison and numbers. */
+const datesOf = (column: DatedColumn, { draft, format, act }: Editing): TemplateResult => {
+  const { name, grain } = column;
+  const { text } = format;
+  const { style, precision }: ColumnDates = draft.chart.dates?.find((one) => one.name === name) ?? {};
+  const write = (change: ColumnDates): boolean =>
+    act({ kind: 'formatDates', name, dates: { style, precision, ...change } });
+  const known = styleChoices(column, { precision }, format);
+  const styled = known.some(({ value }) => value === style) ? (style ?? '') : '';
+  const precise = precisionChoices({ style }, format);
+  const chosen = <Value extends string>(values: readonly Value[], value: string): Value | undefined =>
+    values.find((one) => one === value);
+  return html`<small class="quiet">${name}</small>
+    ${select(text('How dates of {name} are written', { name }), known, styled, (value) => write({ style: chosen(styles, value) }))}
+    ${grain === undefined ? select(text('How precise dates of {name} are', { name }), precise, precision ?? '', (value) => write({ precision: chosen(precisions, value) })) : null}`;
+};
+
+/** The shelves: order, comparison, numbers and dates. */
 export const answerShelves = (editing: Editing): TemplateResult => {
-  const { text } = editing;
+  const { text } = editing.format;
+  const dated = datedColumns(editing.draft, editing.catalogue);
   const shelf = (label: string, controls: TemplateResult) =>
     html`<section class="shelf settings" part="shelf" aria-label=${label}><h2>${label}</h2><div>${controls}</div></section>`;
   return html`${shelf(text('Comparison'), comparing(editing))} ${shelf(text('Order'), sorting(editing))}
-    ${shelf(text('Numbers'), writing(editing))}`;
+    ${shelf(text('Numbers'), writing(editing))}
+    ${dated.length === 0 ? null : shelf(text('Dates'), html`${dated.map((column) => datesOf(column, editing))}`)}`;
 };

@@ -13,9 +13,11 @@ import type {
   TimeGrain,
 } from '../../domain/dashboard/metric.js';
 import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
+import type { ColumnDates } from '../../domain/datamart/dates.js';
 import type { Predicate } from '../../domain/filter/filter.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
+import { datedColumns, withDates } from './dated.js';
 import { cleanName, type Draft, freeName, namesOf, renamed, sameName, tidied } from './draft.js';
 import {
   aggregateFault,
@@ -80,6 +82,7 @@ export type Action =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'chooseChart'; readonly type: Chart['type'] }
   | { readonly kind: 'formatNumbers'; readonly numbers: Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'> }
+  | { readonly kind: 'formatDates'; readonly name: string; readonly dates: ColumnDates }
   | { readonly kind: 'sort'; readonly name: string | null; readonly direction?: 'ASC' | 'DESC' | undefined }
   | { readonly kind: 'limit'; readonly rows: number | null };
 
@@ -407,7 +410,9 @@ const places: { readonly [K in 'remove' | 'move' | 'chooseTable']: Rule<K> } = {
   },
 };
 
-const shown: { readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'sort' | 'limit']: Rule<K> } = {
+const shown: {
+  readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'formatDates' | 'sort' | 'limit']: Rule<K>;
+} = {
   rename: {
     fault: (draft, _, { from, to }) => {
       const names = namesOf(draft);
@@ -430,6 +435,11 @@ const shown: { readonly [K in 'rename' | 'chooseChart' | 'formatNumbers' | 'sort
       const parts = Object.entries(named).filter(([, value]) => value !== undefined);
       return { ...draft, chart: { ...chart, ...Object.fromEntries(parts) } };
     },
+  },
+  formatDates: {
+    fault: (draft, catalogue, { name }) =>
+      datedColumns(draft, catalogue).some((one) => one.name === name) ? null : 'unknown-part',
+    apply: (draft, _, { name, dates }) => withDates(draft, name, dates),
   },
   sort: {
     fault: ({ dimensions, measures: all, calculations }, _, { name }) =>

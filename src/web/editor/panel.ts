@@ -397,7 +397,7 @@ export class EditorPanel extends LitElement {
       this.#do(action);
       return isPossible;
     };
-    const editing: Editing = { draft: this.#draft, catalogue: this.catalogue, text, act };
+    const editing: Editing = { draft: this.#draft, catalogue: this.catalogue, format: this.view.format, act };
     return html`<details class="more" ?open=${isUsed || kept.having !== undefined}>
       <summary>${text('More settings')}</summary>
       <div class="shelves">${this.#having()} ${this.#shelf('drillPath')} ${answerShelves(editing)}</div>
