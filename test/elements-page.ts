@@ -107,6 +107,10 @@ be filtered by their values; between two conditions, *and* or *or* can be chosen
 running totals and changes since the period before can be added. The tab Rows shows the answer as a
 table. Guests see and send no SQL.
 
+The list of fields is one stop of the key Tab. Up and Down lead from field to field, Left and Right
+to the buttons beside it, Page Up and Page Down from table to table, and a letter to the next field
+that begins with it. A field that cannot be combined with the others is reached, too, and says why.
+
 Above the editor are the metrics that the guest may change. \`isEnableMetricUpdation\` edits them,
 where the guest may also create metrics; \`isEnableArchiveMetrics\` archives and deletes them;
 \`isEnableManageMetrics\` restores them, and lets a user publish an own metric or make it private.
