@@ -620,6 +620,17 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     await page.keyboard.type('nothing is called this');
     await dialog.getByText('Nothing contains “nothing is called this”.').waitFor();
     await shoot('search-nothing');
+    // Of the audit only a part was searched: that is said, and the rest is searched when it is asked for.
+    const part = { data: { groups: [{ kind: 'audit', hits: [], next: 'contents:7:9', isAway: false }] } };
+    await page.route(/studio\/search\?q=nothing\+else$/, (route) => route.fulfill({ json: part }));
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('nothing else');
+    await dialog.getByText('Nothing was found yet.').waitFor();
+    await shoot('search-cut');
+    expect(await violations()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Search older ones in audit' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Search older ones in audit' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('searchbox').focus();
     await page.keyboard.press('Control+A');
     await page.keyboard.type('delays');
     await dialog.getByRole('button', { name: 'More audit' }).press('Enter');

@@ -30,7 +30,7 @@ export type FoundSchedule = {
   /** Null: users were not asked for. */
   readonly userIdentifier: string | null;
 };
-/** A report of the host to all tenants with a copy of the template. */
+/** A report or an alert of the host to all tenants with a copy of the template. */
 export type FoundHostSchedule = Pick<FoundSchedule, 'id' | 'name' | 'format'> & { readonly template: string };
 
 /** Dashboards and metrics are those of the organization: copies and metrics of clients are never found. */

@@ -27,7 +27,7 @@ const titles: Readonly<Record<string, string>> = {
   model: 'Models',
   token: 'Guest tokens',
   schedule: 'Reports and alerts',
-  'tenant-report': 'Reports to all tenants',
+  'tenant-report': 'Reports and alerts to all tenants',
   template: 'Templates',
   rollout: 'Roll-outs',
   audit: 'Audit',
