@@ -201,6 +201,25 @@ export const listTemplateSchedules =
 const defined = <T extends object>(change: T): { readonly [Field in keyof T]?: Exclude<T[Field], undefined> } =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never;
 
+/** What a schedule may change even if its template or the configuration lost a part of it: it can be paused at any time. */
+const always: ReadonlySet<string> = new Set(['name', 'catchUp', 'isPaused'] satisfies (keyof Plan)[]);
+
+/** The content as the change leaves it. Throws INVALID_REQUEST_BODY for a plan that could send nothing. */
+const changedContent = async (
+  deps: Deps,
+  template: Dashboard,
+  [before, change]: readonly [HostSchedule, Change],
+): Promise<Partial<Content>> => {
+  if (Object.keys(change).every((field) => always.has(field))) return {};
+  const plan = { ...before, ...change } as Plan;
+  if ((plan.format === 'alert') !== (before.format === 'alert')) {
+    const message = 'format: an alert stays an alert, and a report a report. Make a new schedule.';
+    throw invalid(message, 'alert-invalid');
+  }
+  assertPlan(deps, plan);
+  return readContent(deps, template, plan);
+};
+
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateTemplateSchedule =
   (deps: Deps) =>
@@ -210,15 +229,10 @@ export const updateTemplateSchedule =
       const template = await store.dashboards.lock(before.dashboardId);
       if (template === undefined) throw missing(scheduleId);
       const change = defined(given);
-      const plan = { ...before, ...change } as Plan;
-      if ((plan.format === 'alert') !== (before.format === 'alert')) {
-        const message = 'format: an alert stays an alert, and a report a report. Make a new schedule.';
-        throw invalid(message, 'alert-invalid');
-      }
-      assertPlan(deps, plan);
-      const content = await readContent({ ...deps, store }, template, plan);
+      const content = await changedContent({ ...deps, store }, template, [before, change]);
+      const { recurrence = before.recurrence } = change;
       const isNew = change.recurrence !== undefined || (before.isPaused && change.isPaused === false);
-      const nextAt = isNew ? nextMoment(plan.recurrence, deps.reports.calendar, deps.clock.now()) : undefined;
+      const nextAt = isNew ? nextMoment(recurrence, deps.reports.calendar, deps.clock.now()) : undefined;
       const recipients = change.recipients && withoutAddresses(change.recipients);
       const owner = hostOwner(caller.dataAppId);
       await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, recipients, nextAt });

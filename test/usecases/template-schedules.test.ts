@@ -162,6 +162,17 @@ test('an alert is kept with its channel, also where no mail is sent, and never b
   await remove(report.id);
 });
 
+test('one whose channel the configuration lost can be paused and renamed still, and nothing else', async () => {
+  const { id: scheduleId } = await create({ format: 'alert', alert, channel: 'ops' });
+  const without = { ...deps(), reports: { ...deps().reports, channels: [] } };
+  const update = (more: object) => updateTemplateSchedule(without)(world.api(), { scheduleId, ...more });
+  expect(await update({ isPaused: true, name: 'Off' })).toMatchObject({ isPaused: true, name: 'Off', channel: 'ops' });
+  const other = update({ recurrence: { ...recurrence, at: '09:00' } });
+  await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', other, 'channel: expected null');
+  expect(await update({ channel: null })).toMatchObject({ channel: null });
+  await remove(scheduleId);
+});
+
 test('a person who sees no data is not told what an alert found', async () => {
   const { id: scheduleId } = await create({ format: 'alert', alert, isPaused: true });
   const { store } = world;
