@@ -211,9 +211,19 @@ describe('apply', () => {
     await expect(rolloutsOf().start(policy, { ...wanted, template: 'none' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
-    const { id, done } = await rolloutsOf().start(policy, { ...wanted, template });
+    // It waits at its first write until the others were refused.
+    let allow = (): void => {};
+    const isAllowed = new Promise<void>((resolve) => {
+      allow = resolve;
+    });
+    const waiting: Call = async (operation, input) => {
+      if (operation.name === replaceDashboardContent.name) await isAllowed;
+      return house.upstream(operation, input);
+    };
+    const { id, done } = await rolloutsOf({ upstream: waiting }).start(policy, { ...wanted, template });
     await expect(rolloutsOf().start(policy, { ...wanted, template })).rejects.toThrow(/is running/);
     await expect(rolloutsOf().resume(policy, id)).rejects.toThrow(/Another process/);
+    allow();
     await done;
     await expect(rollback('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
