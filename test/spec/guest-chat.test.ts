@@ -3,6 +3,7 @@
  * where it can be: whatever it asks for, it reads and shows what the guest's own token reads.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import { columnRef, tableRef } from '../engine/world.js';
 import { inOrder, lastResult, type ModelServer, openModelServer, type Step } from '../suites/model-server.js';
 import { everything, guest, hideSome, openBoard, openSettings, revenueBy } from './guests.js';
@@ -437,6 +438,65 @@ describe('who may ask', () => {
     await refused('chatOnGuestDashboard APP_FILTER_PARAM_ERROR', house, input, { bearer: bound });
     await refused('listGuestSuggestions APP_FILTER_PARAM_ERROR', house, { dashboardId: 'losing' }, { bearer: bound });
     expect(model.sent).toEqual([]);
+  });
+});
+
+describe('numbers and dates', () => {
+  const formats: Readonly<Record<string, Input>> = {
+    amount: { numbers: { currency: 'EUR' } },
+    sold: { dates: { style: 'short' } },
+  };
+  let before: Datamart | undefined;
+  beforeAll(async () => {
+    before = await house.stored((store) => store.datamarts.findByName('shop'));
+    if (before === undefined) throw new Error('the organization has no datamart shop');
+    const tables = before.tables.map((one) =>
+      one.tableName === 'sales' && one.schemaName === 'main'
+        ? { ...one, columns: one.columns.map((column) => ({ ...column, ...formats[column.columnName] })) }
+        : one,
+    );
+    const written = { ...before, tables };
+    await house.stored((store) => store.datamarts.update(written));
+  });
+  afterAll(async () => {
+    const stored = before;
+    if (stored !== undefined) await house.stored((store) => store.datamarts.update(stored));
+  });
+
+  const perMonth = {
+    chart: { type: 'line' },
+    from: tableRef('sales'),
+    dimensions: [{ name: 'Month', column: columnRef('sales.sold'), grain: 'month' }],
+    measures: [{ name: 'Revenue', aggregate: 'SUM', column: columnRef('sales.amount') }],
+  };
+  const written = {
+    ...{ type: 'line', numbers: [{ measure: 'Revenue', currency: 'EUR' }] },
+    dates: [{ name: 'Month', style: 'short' }],
+  };
+  const refine = (changes: Input): Step => ({ use: [{ name: 'refine_metric', arguments: { changes } }] });
+
+  test('are written as the model says of the columns, however the metric is refined', async () => {
+    model.play(inOrder(make(perMonth), { say: 'Here.' }));
+    const first = await chat();
+    expect(first.metric?.definition).toEqual({ ...perMonth, chart: written });
+    const turns = [{ question: on.question, text: first.text, metric: first.metric }];
+
+    const measures = [{ name: 'Revenue', aggregate: 'COUNT', column: columnRef('sales.amount') }];
+    model.play(inOrder(refine({ dimensions: [], measures }), { say: 'Counted.' }));
+    const counted = await chat({ turns, question: 'How many?' });
+    expect(counted.metric?.definition).toEqual({ ...perMonth, dimensions: [], measures, chart: { type: 'line' } });
+    expect(model.allSent()).not.toContain('EUR');
+
+    model.play(inOrder(refine({ chart: { type: 'area' } }), { say: 'As an area.' }));
+    const area = await chat({ turns, question: 'As an area' });
+    expect(area.metric?.definition.chart).toEqual({ ...written, type: 'area' });
+  });
+
+  test('are written so in suggestions', async () => {
+    const { data } = await ok(house, 'listGuestSuggestions', { dashboardId: 'acme-board' }, { bearer: acme });
+    const charts = data.map(({ definition }) => definition.chart);
+    expect(charts).toContainEqual(expect.objectContaining({ dates: [expect.objectContaining({ style: 'short' })] }));
+    expect(charts).toContainEqual(expect.objectContaining({ numbers: [expect.objectContaining({ currency: 'EUR' })] }));
   });
 });
 

@@ -1,5 +1,6 @@
 /** Metrics that a catalogue suggests, as first questions. Pure: reads no row. */
 import type { Dimension, MeasureAggregate } from '../dashboard/metric.js';
+import { withColumnFormats } from '../guest/column-formats.js';
 import type { Field, FieldTable, GuestFields } from '../guest/fields.js';
 import type { NewGuestDefinition } from '../guest/metric.js';
 import { type LabelledColumn, labelsOf } from './labels.js';
@@ -91,5 +92,8 @@ export const suggestionsOf = (fields: GuestFields): readonly Suggestion[] => {
   return tables
     .flatMap((table) => ofTable(fields, table))
     .slice(0, most)
-    .map((definition) => ({ definition, labels: labelsOf(definition, fields) }));
+    .map((definition) => ({
+      definition: withColumnFormats(definition, fields),
+      labels: labelsOf(definition, fields),
+    }));
 };

@@ -4,7 +4,7 @@
  */
 import type { Assistant } from '../../domain/chat/assistant.js';
 import { type Catalogue, catalogueText } from '../../domain/chat/catalogue.js';
-import type { ChatAnswer, ChatMetric, ChatQuestion } from '../../domain/chat/chat.js';
+import type { ChatAnswer, ChatMetric, ChatQuestion, ChatTurn } from '../../domain/chat/chat.js';
 import { labelsOf } from '../../domain/chat/labels.js';
 import type { Model, ModelMessage, ToolCall } from '../../domain/chat/model.js';
 import { hasOnlyKnownNumbers } from '../../domain/chat/numbers.js';
@@ -19,6 +19,7 @@ import {
 } from '../../domain/chat/tool-results.js';
 import { assertChats } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
+import { withColumnFormats, withoutColumnFormats } from '../../domain/guest/column-formats.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { isRecord } from '../../domain/is-record.js';
 import type { Clock } from '../../domain/ports.js';
@@ -133,11 +134,19 @@ const answerOf = (talk: Talk, text: string | null | undefined): ChatAnswer => {
   const said = text ?? null;
   const isKnown = said !== null && hasOnlyKnownNumbers(said, knownNumbers([...read, asked.question]));
   const labels = labelsOf(metric?.definition, catalogue.fields);
-  return { text: isKnown ? said : null, metric, labels, llmName: model.name };
+  const shown = metric && { ...metric, definition: withColumnFormats(metric.definition, catalogue.fields) };
+  return { text: isKnown ? said : null, metric: shown, labels, llmName: model.name };
 };
 
 const dateOf = (now: Date, timezone: string | null): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone: timezone ?? 'UTC' }).format(now);
+
+/** The earlier questions without the formats of columns, which the model could leave behind when it changes a metric. */
+const plainTurns = ({ turns = [] }: ChatQuestion, { fields }: Catalogue): readonly ChatTurn[] =>
+  turns.map(({ metric, ...turn }) => ({
+    ...turn,
+    metric: metric && { ...metric, definition: withoutColumnFormats(metric.definition, fields) },
+  }));
 
 const begin = async (deps: Deps, caller: GuestCaller, asked: ChatQuestion, signal: AbortSignal): Promise<Talk> => {
   const { grant } = caller;
@@ -147,7 +156,8 @@ const begin = async (deps: Deps, caller: GuestCaller, asked: ChatQuestion, signa
   await assertTurns(deps, grant, opened, asked);
   await deps.assistant.assertFew(grant);
   const catalogue = await readCatalogue(deps, grant, opened, signal);
-  const { question, turns = [], language } = asked;
+  const { question, language } = asked;
+  const turns = plainTurns(asked, catalogue);
   const today = dateOf(deps.clock.now(), grant.timezone);
   const facts = { allowsRows: model.allowsRows, today, language };
   const metric = turns.findLast((turn) => turn.metric !== null)?.metric ?? null;

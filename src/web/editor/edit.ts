@@ -2,7 +2,7 @@
  * The core of the editor: `edit(draft, catalogue, action)` returns the next draft. An action that is not possible
  * changes nothing, and `refusalOf` says why beforehand. Pure, so that every sequence of actions can be tested.
  */
-import type { Chart, MeasureNumbers } from '../../domain/dashboard/chart.js';
+import type { Chart } from '../../domain/dashboard/chart.js';
 import type {
   AggregateMeasure,
   Calculation,
@@ -15,6 +15,7 @@ import type {
 import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
 import type { ColumnDates } from '../../domain/datamart/dates.js';
 import type { Predicate } from '../../domain/filter/filter.js';
+import { withDimensionFormats, withMeasureFormats } from '../../domain/guest/column-formats.js';
 import { areJoinable, type Catalogue, findField, findTable, titleOf } from './catalogue.js';
 import { hasRoomBeside } from './conditions.js';
 import { datedColumns, withDates } from './dated.js';
@@ -153,41 +154,13 @@ const given = ({ grain, bucketWidth, bucketCount }: Grouping): Grouping => ({
   ...(bucketCount === undefined ? {} : { bucketCount }),
 });
 
-/** A count of amounts is no amount. */
-const counting: ReadonlySet<MeasureAggregate | undefined> = new Set(['COUNT', 'COUNT_DISTINCT']);
-
-/** The dates of the column `name` are written as the model says. What the author chose for it stays. */
-const datedAs = (draft: Draft, catalogue: Catalogue, { name, column }: Pick<Dimension, 'name' | 'column'>): Draft => {
-  const { dates } = findField(catalogue, column) ?? {};
-  const { chart } = draft;
-  if (dates === undefined || chart.dates?.some((one) => one.name === name)) return draft;
-  return { ...draft, chart: { ...chart, dates: [...(chart.dates ?? []), { name, ...dates }] } };
-};
-
 /** The measure's values are written as the model says of its column. What the author chose for it stays. */
 const writtenAs = (draft: Draft, catalogue: Catalogue, measure: Measure | undefined): Draft => {
-  if (measure?.column === undefined || measure.indicator !== undefined) return draft;
-  const { name, column, aggregate } = measure;
-  const numbered = numberedAs(draft, catalogue, measure);
-  return counting.has(aggregate) ? numbered : datedAs(numbered, catalogue, { name, column });
+  const field = measure?.column && findField(catalogue, measure.column);
+  return measure === undefined || field === undefined
+    ? draft
+    : { ...draft, chart: withMeasureFormats(draft.chart, measure, field) };
 };
-
-const numberedAs = (draft: Draft, catalogue: Catalogue, measure: Measure): Draft => {
-  const { numbers } = (measure.column && findField(catalogue, measure.column)) ?? {};
-  if (numbers == null) return draft;
-  const { chart } = draft;
-  const isOfMeasure = (one: MeasureNumbers): boolean => one.measure === measure.name;
-  const ours: MeasureNumbers = { measure: measure.name, ...numbers };
-  const others = (chart.numbers ?? []).filter((one) => !isOfMeasure(one));
-  if (!counting.has(measure.aggregate)) {
-    return chart.numbers?.some(isOfMeasure) ? draft : { ...draft, chart: { ...chart, numbers: [...others, ours] } };
-  }
-  const isOurs = chart.numbers?.some((one) => isOfMeasure(one) && isSameNumbers(one, ours)) === true;
-  return isOurs ? tidied({ ...draft, chart: { ...chart, numbers: others } }) : draft;
-};
-
-const isSameNumbers = (a: MeasureNumbers, b: MeasureNumbers): boolean =>
-  a.format === b.format && a.unit === b.unit && a.currency === b.currency && a.notation === b.notation;
 
 const measures: { readonly [K in 'addMeasure' | 'changeMeasure']: Rule<K> } = {
   addMeasure: {
@@ -246,7 +219,8 @@ const groups: { readonly [K in 'addGroup' | 'changeGroup']: Rule<K> } = {
         ...given(groupingOf(catalogue, column, grouping)),
       };
       const next = { ...draft, from: fromOf(draft, column), [shelf]: [...draft[shelf], dimension] };
-      return datedAs(next, catalogue, dimension);
+      const field = findField(catalogue, column);
+      return field === undefined ? next : { ...next, chart: withDimensionFormats(next.chart, dimension, field) };
     },
   },
   changeGroup: {
