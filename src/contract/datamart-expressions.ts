@@ -40,7 +40,9 @@ export const checkDatamartExpression = operation({
           place: z
             .object({ line: z.number(), column: z.number() })
             .nullable()
-            .describe('Both from 1. Null: the parser does not know it.'),
+            .describe(
+              'Both from 1. Null: the parser does not know it, or the fault is not among the first eight unknown columns.',
+            ),
         }),
       ),
     }),

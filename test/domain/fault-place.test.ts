@@ -57,3 +57,8 @@ test.each([')(', "'open", '((((', 'a + + b', 'case end end', '', '1 +'])('any te
     expect(at).toBeLessThanOrEqual(sql.length);
   }
 });
+
+test('brackets without end have a place, and cost no stack', async () => {
+  const deep = `${'('.repeat(9_999)}bad${')'.repeat(9_999)}`;
+  expect(await findFault(deep, async () => false)).toBe(9_999);
+});

@@ -101,6 +101,18 @@ describe('checkDatamartExpression', () => {
     ]);
   });
 
+  test('looks for the places of the first unknown columns only, however long the text is', async () => {
+    const names = Array.from({ length: 2_000 }, (_, at) => `n${at}`);
+    const { faults } = await check(`coalesce(${names.join(', ')})`, 'main.sales');
+    expect(faults.map(({ message }) => message.split(' ')[0])).toEqual(names);
+    expect(faults.findIndex(({ place }) => place === null)).toBe(8);
+  });
+
+  test('finds an unknown column within thousands of brackets', async () => {
+    const { faults } = await check(`${'('.repeat(9_000)}nowhere${')'.repeat(9_000)}`, 'main.sales');
+    expect(faults).toEqual([{ message: expect.stringMatching(/^nowhere is no/), place: { line: 1, column: 9_001 } }]);
+  });
+
   test('says that the database was not asked where no query may read the table', async () => {
     await createSales(house, 'red', { sharedTables: [] });
     const answer = await ok(house, 'checkDatamartExpression', {

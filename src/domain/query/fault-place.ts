@@ -9,8 +9,8 @@ export type HasFault = (part: string) => Promise<boolean>;
 
 type Token = { readonly text: string; readonly from: number; readonly to: number };
 type Span = { readonly from: number; readonly to: number };
-/** `depth`: how many brackets are open around it; a bracket is outside of itself. */
-type Placed = Token & { readonly depth: number };
+/** `depth`: how many brackets are open around it; a bracket is outside of itself. `opens`: where its bracket begins. */
+type Placed = Token & { readonly depth: number; readonly opens: number | undefined };
 
 const token =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|[\p{L}_][\p{L}\p{N}_$.]*|\d[\w.]*|::|->>|->|\|\||<=>|<=|>=|<>|!=|\S/gu;
@@ -28,12 +28,12 @@ const isOperator = ({ text }: Token): boolean => operators.some((level) => level
 const between = new Set([',', 'when', 'then', 'else', 'as', 'from', 'distinct']);
 
 const tokensOf = (sql: string): readonly Placed[] => {
-  let depth = 0;
+  const open: number[] = [];
   return [...sql.matchAll(token)].map(({ 0: found, index }) => {
     const text = found.toLowerCase();
-    if (closing.has(text)) depth = Math.max(0, depth - 1);
-    const placed = { text, from: index, to: index + found.length, depth };
-    if (opening.has(text)) depth += 1;
+    const opens = closing.has(text) ? open.pop() : undefined;
+    const placed = { text, from: index, to: index + found.length, depth: open.length, opens };
+    if (opening.has(text)) open.push(index);
     return placed;
   });
 };
@@ -51,9 +51,13 @@ const cutAt = (tokens: readonly Placed[], isCut: (one: Placed, index: number) =>
 
 /** The tokens without brackets around all of them. */
 const unwrapped = (tokens: readonly Placed[]): readonly Placed[] => {
-  const [first] = tokens;
-  const end = tokens.findIndex(({ depth, text }, at) => at > 0 && closing.has(text) && depth === first?.depth);
-  return first?.text === '(' && end === tokens.length - 1 ? unwrapped(tokens.slice(1, -1)) : tokens;
+  const isAround = (at: number): boolean => {
+    const first = tokens[at];
+    return first?.text === '(' && tokens[tokens.length - 1 - at]?.opens === first.from;
+  };
+  let around = 0;
+  while (isAround(around)) around += 1;
+  return tokens.slice(around, tokens.length - around);
 };
 
 /** The weakest operators between operands of these tokens. A sign before an operand is none. */
@@ -90,7 +94,8 @@ export const findFault = async (sql: string, hasFault: HasFault, mostAsked = 24)
     const tokens = unwrapped(all.filter((one) => one.from >= from && one.to <= to));
     const start = tokens[0]?.from ?? from;
     const cuts = weakest(tokens);
-    const parts = cuts.length === 0 ? innerParts(tokens) : cutAt(tokens, (one) => cuts.includes(one));
+    const isCut = new Set(cuts);
+    const parts = cuts.length === 0 ? innerParts(tokens) : cutAt(tokens, (one) => isCut.has(one));
     for (const part of parts) if (await isAtFault(part)) return within(part);
     for (const [at, cut] of cuts.slice(0, -1).entries()) {
       if (await isAtFault({ from: start, to: parts[at + 1]?.to ?? cut.to })) return cut.from;
