@@ -225,9 +225,11 @@ export const updateTemplateSchedule =
   (deps: Deps) =>
   (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<ToldHostSchedule> =>
     deps.store.transaction(async (store) => {
-      const before = await findSchedule(store, caller, scheduleId);
-      const template = await store.dashboards.lock(before.dashboardId);
+      const { dashboardId } = await findSchedule(store, caller, scheduleId);
+      const template = await store.dashboards.lock(dashboardId);
       if (template === undefined) throw missing(scheduleId);
+      // Another change may have come before the lock.
+      const before = await findSchedule(store, caller, scheduleId);
       const change = defined(given);
       const content = await changedContent({ ...deps, store }, template, [before, change]);
       const { recurrence = before.recurrence } = change;
