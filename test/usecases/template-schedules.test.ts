@@ -210,6 +210,23 @@ test('a person who sees no data is not told what an alert found', async () => {
   await remove(scheduleId);
 });
 
+test('a person who sees no data is not told by a refusal that a message of an alert is on its way', async () => {
+  const { id: scheduleId } = await create({ format: 'alert', alert, isPaused: true });
+  const { store } = world;
+  const [schedule] = await store.schedules.listOfHost(world.api().dataAppId, scheduleId);
+  if (schedule === undefined) throw new Error('the schedule is there');
+  const moment = world.deps.clock.now();
+  const open = { id: 'open-ann', moment, isRequested: false, state: 'due', reason: null } as const;
+  await store.deliveries.insert(schedule, [{ ...open, recipient: tenantRecipient('a', 'ann') }], moment);
+  const send = (caller = world.api()) => sendTemplateSchedule(deps())(caller, { scheduleId });
+  await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', send(), 'on its way');
+  const person: Person = { ...{ issuer: 'i', subject: 's', name: 'Sue', roles: ['publisher'] }, seesData: false };
+  const blind = { ...world.api(), person };
+  await send(blind);
+  await refusedWith('sendTemplateSchedule INVALID_REQUEST_BODY', send(blind), 'asked for');
+  await remove(scheduleId);
+});
+
 test('templates, links and mail that are not there are said', async () => {
   await refusedWith('createTemplateSchedule INVALID_DASHBOARD_ID', create({ dashboardId: 'unknown' }), '"unknown"');
   const copy = await world.clone('delays', 'delays--a');

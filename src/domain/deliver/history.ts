@@ -39,6 +39,13 @@ export const concealed = (delivery: Delivery): ToldDelivery => ({
   ...{ attempts: 0, finishedAt: null },
 });
 
+/** Time in milliseconds between two requests for a check of others' rows. */
+const betweenChecksMs = 60_000;
+
+/** Whether a check was asked for so lately that another one must wait. It depends on nothing that a check found. */
+export const wasAskedLately = (latest: readonly Pick<Delivery, 'isRequested' | 'moment'>[], now: Date): boolean =>
+  latest.some(({ isRequested, moment }) => isRequested && now.getTime() - moment.getTime() < betweenChecksMs);
+
 /** A schedule as those who manage the tenant's schedules are told of it. */
 export type ToldSchedule = Omit<WatchedSchedule, 'last'> & {
   readonly last: (Omit<NonNullable<WatchedSchedule['last']>, keyof Outcome> & Outcome) | null;

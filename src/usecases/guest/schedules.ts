@@ -2,7 +2,7 @@
 import type { Metric } from '../../domain/dashboard/metric.js';
 import type { Alert } from '../../domain/deliver/alert.js';
 import type { CatchUp } from '../../domain/deliver/catch-up.js';
-import { concealed, type ToldDelivery } from '../../domain/deliver/history.js';
+import { concealed, type ToldDelivery, wasAskedLately } from '../../domain/deliver/history.js';
 import { isMeant } from '../../domain/deliver/host-schedule.js';
 import { everyone, mostRecipients, type Recipients } from '../../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../../domain/deliver/recurrence.js';
@@ -291,17 +291,13 @@ export const deleteGuestSchedule =
     return { id: scheduleId };
   };
 
-/** Time in milliseconds between two requests for a check of others' rows. */
-const betweenChecksMs = 60_000;
-
 /**
  * Whether a request must wait: while a report is on its way. Of an alert to others, a message that is on its way would
  * tell the maker that another user's rows are in breach, so only the time since the last request counts.
  */
 const mustWait = async (store: Store, { id, alert, recipients }: Schedule, now: Date): Promise<boolean> => {
   if (alert === null || recipients === null) return store.deliveries.hasOpen(id);
-  const latest = await store.deliveries.list(id, mostRecipients);
-  return latest.some(({ isRequested, moment }) => isRequested && now.getTime() - moment.getTime() < betweenChecksMs);
+  return wasAskedLately(await store.deliveries.list(id, mostRecipients), now);
 };
 
 /** Asks for one report at once. Shortly after another request it is refused, and while a report is on its way. */
