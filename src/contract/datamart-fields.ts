@@ -35,8 +35,12 @@ const column = z
     defaultAggregation: identifier.nullish().describe('For example `SUM` or `COUNT_DISTINCT`.'),
     isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
     defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
-    numbers: columnNumbers.nullish().describe('How numbers of the column are written in new metrics.'),
-    dates: columnDates.nullish().describe('How dates of the column are written in new metrics.'),
+    numbers: columnNumbers
+      .nullish()
+      .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+    dates: columnDates
+      .nullish()
+      .describe('How dates of the column are written in new metrics and in rows behind metrics.'),
   })
   .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql.trim() !== ''), {
     path: ['sql'],

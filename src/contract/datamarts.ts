@@ -20,8 +20,12 @@ const listedColumn = z.object({
   allowAggregate: z.boolean(),
   defaultAggregation: z.string().nullable(),
   defaultSort: z.enum(['ASC', 'DESC']).nullable(),
-  numbers: columnNumbers.nullable().describe('How numbers of the column are written in new metrics.'),
-  dates: columnDates.optional().describe('How dates of the column are written in new metrics. Left out: as usual.'),
+  numbers: columnNumbers
+    .nullable()
+    .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+  dates: columnDates
+    .optional()
+    .describe('How dates of the column are written in new metrics and in rows behind metrics. Left out: as usual.'),
 });
 
 const listedTable = z.object({

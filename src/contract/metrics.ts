@@ -1,6 +1,7 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
+import { columnDates, columnNumbers } from './datamart-fields.js';
 import { filterValues, identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -42,6 +43,8 @@ export const metricAnswer = z
             .record(z.string(), z.string())
             .optional()
             .describe('Labels in the reader’s language of texts in `data`, by the text. Filters take the text.'),
+          numbers: columnNumbers.optional().describe('Of rows behind a metric: how numbers of the column are written.'),
+          dates: columnDates.optional().describe('Of rows behind a metric: how dates of the column are written.'),
         }),
       ),
       groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
@@ -64,11 +67,16 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
 
 type Column = z.input<typeof metricAnswer>['metaData']['columns'][number];
 
-const encodeColumn = ({ name, dataType, label, valueLabels }: MetricReply['answer']['columns'][number]): Column => ({
-  ...{ name, dataType },
-  ...(label === undefined ? {} : { label }),
-  ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
-});
+const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
+  const { name, dataType, label, valueLabels, numbers, dates } = column;
+  return {
+    ...{ name, dataType },
+    ...(label === undefined ? {} : { label }),
+    ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
+    ...(numbers === undefined ? {} : { numbers }),
+    ...(dates === undefined ? {} : { dates }),
+  };
+};
 
 /** Without rows, the columns are empty too, as the specification requires. */
 export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {

@@ -361,6 +361,31 @@ describe('underlying and csv', () => {
     expect([reply.totalRecords, reply.metricid]).toEqual([2, byRegion]);
   });
 
+  test('underlying: says how the model writes the columns, and nothing where it says nothing', async () => {
+    const columns = async () =>
+      (await ok(house, 'listGuestUnderlying', { ...narrowed, metricId: byRegion }, { bearer: token })).metaData.columns;
+    const plain = [
+      { name: 'region', dataType: 'string' },
+      { name: 'amount', dataType: 'number' },
+    ];
+    expect(await columns()).toEqual(plain);
+    const before = await house.stored((store) => store.datamarts.findByName('shop'));
+    if (before === undefined) throw new Error('the organization has no datamart shop');
+    const formats: Readonly<Record<string, Input>> = {
+      amount: { numbers: { currency: 'EUR' } },
+      region: { dates: { precision: 'day' } },
+    };
+    const tables = before.tables.map((one) => ({
+      ...one,
+      columns: one.columns.map((column) => ({ ...column, ...formats[column.columnName] })),
+    }));
+    await house.stored((store) => store.datamarts.update({ ...before, tables }));
+    expect(await columns()).toEqual(plain.map((column) => ({ ...column, ...formats[column.name] })));
+    const { metaData } = await ok(house, 'queryGuestMetric', { ...narrowed, metricId: byRegion }, { bearer: token });
+    expect(JSON.stringify(metaData)).not.toContain('EUR');
+    await house.stored((store) => store.datamarts.update(before));
+  });
+
   test('csv: returns the answer as RFC 4180, with the same filters', async () => {
     const answer = await call(house, 'downloadGuestCsv', { ...narrowed, metricId: byRegion }, { bearer: token });
     expect([answer.status, answer.text]).toEqual([200, 'Region,Revenue,Sales\r\nsouth,50,1\r\nwest,20,1\r\n']);

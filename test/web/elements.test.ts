@@ -477,6 +477,9 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await page.getByRole('button', { name: 'Rows: Flights a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rows behind Flights a day' });
     await dialog.getByText('1–50 of 115,245').waitFor();
+    const cells = dialog.locator('tbody tr').first().locator('td');
+    expect(await cells.first().textContent()).toMatch(/^\s*Monday, January 1, 2001 at 12:03/);
+    expect(await cells.last().textContent()).toMatch(/^\s*[\d,]+\smi\s*$/);
     await dialog.getByRole('button', { name: 'Next' }).click();
     await dialog.getByText('51–100 of 115,245').waitFor();
     await page.keyboard.press('Escape');

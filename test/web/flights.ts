@@ -1,8 +1,10 @@
 /** Computes answers from the real flights, in the service's shapes. */
+
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
+import type { AnswerColumn } from '../../src/domain/query/engine.js';
 
-export type Column = { readonly name: string; readonly dataType: 'date' | 'number' | 'string' | 'boolean' };
+export type Column = Pick<AnswerColumn, 'name' | 'dataType' | 'numbers' | 'dates'>;
 export type Question = {
   readonly airport: string;
   readonly states: readonly string[];
@@ -58,11 +60,11 @@ export const metricSql: Readonly<Record<string, MetricSql>> = {
 };
 
 const underlyingColumns: readonly Column[] = [
-  { name: 'date', dataType: 'date' },
+  { name: 'date', dataType: 'date', dates: { style: 'full', precision: 'minute' } },
   string('destination'),
   string('airport'),
   number('delay'),
-  number('distance'),
+  { ...number('distance'), numbers: { unit: 'mi' } },
 ];
 
 export const openFlights = async () => {

@@ -1,7 +1,8 @@
 /** The query engine as the use cases need it: a question about a metric, and its rows. src/engine implements it. */
 import type { Epoch } from '../brand.js';
 import type { MetricDefinition, Sort } from '../dashboard/metric.js';
-import type { ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
+import type { ColumnNumbers, ColumnRef, Datamart, TableRef } from '../datamart/datamart.js';
+import type { ColumnDates } from '../datamart/dates.js';
 import type { ClientDatabases, SourceTable } from '../datamart/source-schema.js';
 import type { TenantScope } from '../datamart/tenant.js';
 import type { UnreadableReason } from '../datamart/unreadable-table.js';
@@ -212,6 +213,9 @@ export type AnswerColumn = {
   readonly label?: string | undefined;
   /** Labels of texts that stand in the rows, by the stored text. */
   readonly valueLabels?: Readonly<Record<string, string>> | undefined;
+  /** Of underlying rows, whose columns no chart describes: how the datamart says that values are written. */
+  readonly numbers?: ColumnNumbers | undefined;
+  readonly dates?: ColumnDates | undefined;
 };
 
 /** A value of an answer. Dates are ISO 8601 without zone. Integers beyond 2^53 and exact decimals are strings. */

@@ -46,13 +46,14 @@ export const labelsOf = (
 };
 
 const labelColumn = (column: AnswerColumn, rows: MetricAnswer['rows'], translation: Translation): AnswerColumn => {
-  const { name, dataType } = column;
+  const { name, dataType, numbers } = column;
   const label = translation.name(name);
   const stored = dataType === 'string' ? rows.map((row) => row[name]) : [];
   const labels = labelsOf(translation, name, stored);
   return {
     ...column,
     ...(label === name ? {} : { label }),
+    ...(numbers?.unit === undefined ? {} : { numbers: { ...numbers, unit: translation.name(numbers.unit) } }),
     ...(labels.size === 0 ? {} : { valueLabels: Object.fromEntries(labels) }),
   };
 };

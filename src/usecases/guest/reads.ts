@@ -18,6 +18,7 @@ import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions
 import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
+import { withRowFormats } from '../../domain/guest/row-formats.js';
 import type {
   Combine,
   FindTheme,
@@ -301,11 +302,21 @@ export const queryGuestMetric =
     return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
   };
 
+/** The columns of underlying rows are those that the definition names, in its order. */
+const formatted =
+  (ask: Ask): Ask =>
+  async (question) => {
+    const answer = await ask(question);
+    const { definition, datamart } = question;
+    if (definition.kind === 'sql') return answer;
+    return { ...answer, columns: withRowFormats(answer.columns, definition.underlying, datamart) };
+  };
+
 /** Returns the underlying rows of the metric, if `isEnableUnderlyingData` permits it. */
 export const listGuestUnderlying =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
-    return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying, 'rows');
+    return reply(deps, caller, target, query, formatted(guestReads(deps.engine, signal).underlying), 'rows');
   };

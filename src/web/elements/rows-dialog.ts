@@ -124,7 +124,14 @@ export class RowsDialog extends LitElement {
     if (this.answer === undefined) return loadingState(text('Loading rows'));
     if (this.answer.rows.length === 0) return emptyState(text('No rows for these filters'));
     const { answer, format, label } = this;
-    return tableView({ answer, columns: answer.columns, measures: [], chart: {}, format, label });
+    const { columns } = answer;
+    const written = columns.filter(({ dataType, numbers }) => dataType === 'number' && numbers !== undefined);
+    const measures = written.map(({ name }) => name);
+    const chart = {
+      numbers: written.map(({ name, numbers }) => ({ measure: name, ...numbers })),
+      dates: columns.map(({ name, dates }) => ({ name, ...dates })),
+    };
+    return tableView({ answer, columns, measures, chart, format, label });
   }
 
   #footer(): TemplateResult {
