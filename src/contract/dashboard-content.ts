@@ -261,7 +261,8 @@ export const listUnreadableMetrics = operation({
     'Every query of these metrics is refused. With `content`, its metrics are checked, not those that the dashboard has now. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Where each client has a database of its own, that of one client of the latest sync stands in.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
-  roles: ['author', 'publisher', 'auditor'],
+  // The database prepares the SQL of `content`, so those may ask who may write it.
+  roles: ['author'],
   readsOnly: true,
   input: z.strictObject({
     ...target,

@@ -47,6 +47,13 @@ describe('an operation', () => {
     }
   });
 
+  test('that has a database look at SQL of the request is for authors', () => {
+    const { checkDatamartExpression, listUnreadableMetrics, tryDashboardContent } = operations;
+    for (const { name, roles } of [checkDatamartExpression, listUnreadableMetrics, tryDashboardContent]) {
+      expect([name, roles]).toEqual([name, ['author']]);
+    }
+  });
+
   test('that makes or needs a credential is not offered to anybody', () => {
     const credentials = [
       'createApiKey',
