@@ -223,8 +223,10 @@ const changedContent = async (
 /** Changes what the caller names. Moments that passed while the schedule was paused are not sent. */
 export const updateTemplateSchedule =
   (deps: Deps) =>
-  (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<ToldHostSchedule> =>
-    deps.store.transaction(async (store) => {
+  async (caller: ApiKeyCaller, { scheduleId, ...given }: Change & Named): Promise<ToldHostSchedule> => {
+    const { channel } = await findSchedule(deps.store, caller, scheduleId);
+    if (given.channel !== undefined && given.channel !== channel) await assertOn(deps, caller, given);
+    return deps.store.transaction(async (store) => {
       const { dashboardId } = await findSchedule(store, caller, scheduleId);
       const template = await store.dashboards.lock(dashboardId);
       if (template === undefined) throw missing(scheduleId);
@@ -240,6 +242,7 @@ export const updateTemplateSchedule =
       await store.schedules.change(template.id, owner, scheduleId, { ...change, ...content, recipients, nextAt });
       return told(caller, await findSchedule(store, caller, scheduleId));
     });
+  };
 
 /** Deletes a schedule and its history. What has not left is not sent. */
 export const deleteTemplateSchedule =

@@ -152,10 +152,11 @@ test('an alert is kept with its channel, also where no mail is sent, and never b
   const update = (more: object) => updateTemplateSchedule(deps())(world.api(), { scheduleId, ...more });
   const condition = { is: 'below', value: 1 } as const;
   expect(await update({ alert: { ...alert, condition } })).toMatchObject({ alert: { condition }, channel: 'ops' });
+  await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', update({ channel: null }), 'No report is sent');
+  isOn = true;
   expect(await update({ channel: null })).toMatchObject({ channel: null });
   await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', update({ format: 'csv' }), 'an alert stays');
   await remove(scheduleId);
-  isOn = true;
   const report = await create();
   const asAlert = updateTemplateSchedule(deps())(world.api(), { scheduleId: report.id, format: 'alert', alert });
   await refusedWith('updateTemplateSchedule INVALID_REQUEST_BODY', asAlert, 'an alert stays');
