@@ -1,5 +1,6 @@
 /** Says what a check of an alert found. Names and values come from guests, hosts and tenants' rows, and are never markup. */
-import type { AlertCondition } from '../domain/deliver/alert.js';
+import { dateParts, precisionOf } from '../domain/datamart/dates.js';
+import type { AlertCondition, CellDates } from '../domain/deliver/alert.js';
 import type { Cell } from '../domain/query/engine.js';
 import type { Speech } from '../texts/messages.js';
 import { plainLine } from './plain-line.js';
@@ -18,6 +19,8 @@ export type AlertText = {
   readonly value: number | null;
   /** The dimensions of the row with the value. */
   readonly at: readonly Cell[];
+  /** How dates of the dimensions are written, in their order. Undefined: as usual. */
+  readonly dates?: readonly CellDates[] | undefined;
   readonly before: number | null;
   /** In percent. */
   readonly change: number | null;
@@ -43,33 +46,46 @@ const cut = (text: string): string => {
 };
 
 /** A date as answers write it, with its time if it has one. */
-const datePattern = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):\d{2})?$/;
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2}))?$/;
+
+type Parts = Intl.DateTimeFormatOptions;
+
+/** A period by its name, and any other date as the metric says. Without a style, a day is written as the language does. */
+const partsOf = ({ grain, ...dates }: CellDates, isDay: boolean): Parts => {
+  const precision = grain === undefined ? dates.precision : precisionOf(grain);
+  if (dates.style === undefined && (precision === undefined || precision === 'day' || precision === 'minute')) {
+    const hasTime = precision === undefined ? !isDay : precision === 'minute';
+    return hasTime ? { dateStyle: 'medium', timeStyle: 'short' } : { dateStyle: 'medium' };
+  }
+  return dateParts(dates, precision ?? (isDay ? 'day' : 'minute'));
+};
 
 /** In the reader's language; undefined for a text that is no date. Times are shown as the answer has them. */
-const dateText = (text: string, locale: string): string | undefined => {
-  const [, year, month, day, hour = '00', minute = '00'] = datePattern.exec(text) ?? [];
+const dateText = (text: string, { locale, text: say }: Speech, dates: CellDates): string | undefined => {
+  const [, year, month, day, hour = '00', minute = '00', second = '00'] = datePattern.exec(text) ?? [];
   if (year === undefined) return undefined;
-  const moment = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute));
-  const isDay = hour === '00' && minute === '00';
-  const shown: Intl.DateTimeFormatOptions = isDay
-    ? { dateStyle: 'medium' }
-    : { dateStyle: 'medium', timeStyle: 'short' };
-  return new Intl.DateTimeFormat(locale, { ...shown, timeZone: 'UTC' }).format(moment);
+  const moment = new Date(0);
+  moment.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  moment.setUTCHours(Number(hour), Number(minute), Number(second));
+  const write = (parts: Parts): string => new Intl.DateTimeFormat(locale, { ...parts, timeZone: 'UTC' }).format(moment);
+  if (dates.grain !== 'quarter') return write(partsOf(dates, hour === '00' && minute === '00'));
+  const quarter = Math.ceil(Number(month) / 3);
+  return say('Q{quarter} {year}', { quarter, year: write({ year: 'numeric' }) });
 };
 
 /** Every digit that the answer has. */
 const numberText = (value: number, { locale }: Speech): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
 
-const cellText = (cell: Cell, speech: Speech): string => {
+const cellText = (cell: Cell, speech: Speech, dates: CellDates = {}): string => {
   if (typeof cell === 'number') return numberText(cell, speech);
   const line = cell === null ? '' : plainLine(String(cell));
-  return cut(dateText(line, speech.locale) ?? line) || speech.text('(empty)');
+  return cut(dateText(line, speech, dates) ?? line) || speech.text('(empty)');
 };
 /** The dimensions of a row as one text. */
-const rowText = (cells: readonly Cell[], speech: Speech): string =>
+const rowText = (cells: readonly Cell[], { dates }: AlertText, speech: Speech): string =>
   new Intl.ListFormat(speech.locale, { type: 'unit', style: 'short' }).format(
-    cells.map((cell) => cellText(cell, speech)),
+    cells.map((cell, at) => cellText(cell, speech, dates?.[at])),
   );
 
 /** Rounded to what a reader can use; the values beside it are exact. */
@@ -121,12 +137,13 @@ const changeText = ({ before: earlier, value, change: percent }: AlertText, spee
 /** Marks names and values, so that nothing in them is read as markup. */
 type Quote = (text: string) => string;
 
-const appearedText = ({ appeared, metricName }: AlertText, speech: Speech, quote: Quote): string => {
+const appearedText = (alert: AlertText, speech: Speech, quote: Quote): string => {
+  const { appeared, metricName } = alert;
   const { text } = speech;
   const name = quote(plainLine(metricName));
   if (appeared.length === 0) return text('{name}: no new rows.', { name });
   const told = appeared.slice(0, mostRows);
-  const rows = told.map((cells) => quote(rowText(cells, speech))).join('; ');
+  const rows = told.map((cells) => quote(rowText(cells, alert, speech))).join('; ');
   const n = appeared.length - told.length;
   return n === 0
     ? text('{name}: new: {rows}.', { name, rows })
@@ -137,7 +154,7 @@ const valueText = (alert: AlertText, speech: Speech, quote: Quote): string => {
   const { text } = speech;
   const name = quote(plainLine(alert.metricName));
   const measure = quote(plainLine(alert.measure));
-  const row = quote(rowText(alert.at, speech));
+  const row = quote(rowText(alert.at, alert, speech));
   const isWhole = alert.at.length === 0;
   if (alert.value === null) {
     return isWhole

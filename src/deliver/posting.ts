@@ -29,7 +29,8 @@ const types: Readonly<Record<AlertKind, string>> = {
 /** Rows that appeared, of which more are only counted. */
 const mostRows = 100;
 
-const alertJson = ({ appeared, at, hasChanged: _, metricName, ...alert }: NonNullable<PostedText['alert']>) => ({
+/** Values as they are: how dates are written is for people. */
+const alertJson = ({ appeared, at, dates: _, hasChanged: __, metricName, ...alert }: AlertText) => ({
   ...alert,
   metric: metricName,
   row: at,

@@ -3,6 +3,7 @@ import type { Texts } from './text.js';
 
 /** Its keys are those of all languages. */
 export const texts = {
+  'Q{quarter} {year}': 'Q{quarter} {year}',
   'The dashboard is attached as a PDF.': 'Das Dashboard ist als PDF angehängt.',
   'The numbers are attached as an Excel workbook.': 'Die Zahlen sind als Excel-Arbeitsmappe angehängt.',
   'The numbers are attached, one CSV file for each metric.':

@@ -2,6 +2,7 @@
 import type { MessageTexts } from './keys.js';
 
 export const texts: MessageTexts = {
+  'Q{quarter} {year}': 'K{quarter} {year}',
   'The dashboard is attached as a PDF.': 'Het dashboard is bijgevoegd als pdf.',
   'The numbers are attached as an Excel workbook.': 'De cijfers zijn bijgevoegd als Excel-werkmap.',
   'The numbers are attached, one CSV file for each metric.':

@@ -6,6 +6,7 @@ import { createMailer, type Mail, type Mailer, outcomeOf } from '../../src/deliv
 import { messageOf, type ReportText } from '../../src/deliver/message.js';
 import { plainLine } from '../../src/deliver/plain-line.js';
 import { readAddress } from '../../src/domain/deliver/address.js';
+import type { CellDates } from '../../src/domain/deliver/alert.js';
 import { loadDkim } from '../../src/platform/dkim.js';
 import { verifyDkim } from './dkim.js';
 import { type Mailbox, openMailbox } from './mailbox.js';
@@ -130,6 +131,15 @@ describe('a message', () => {
     );
     expect(messageOf(texts).text).toContain('Flüge: Flights is 1,100.25 (4 Mar 2001).\n\nThe value is below 1,200.5.');
     expect(messageOf({ ...texts, language: 'de' }).subject).toBe('Alarm: Each morning: Delays');
+    const dated = (at: string, dates: CellDates, language?: string) =>
+      messageOf({ ...texts, language, alert: { ...texts.alert, at: [at], dates: [dates] } }).text;
+    const [start, time] = ['2001-04-01T00:00:00', '2001-04-01T14:05:09'];
+    expect(dated(start, { grain: 'month' })).toContain('(April 2001)');
+    expect(dated(start, { grain: 'month', style: 'short' }, 'de')).toContain('(04/2001)');
+    expect(dated(start, { grain: 'quarter' }, 'es')).toContain('(T2 2001)');
+    expect(dated(start, { grain: 'day' }, 'de')).toContain('(01.04.2001)');
+    expect(dated(time, { style: 'full', precision: 'day' }, 'de')).toContain('(Sonntag, 1. April 2001)');
+    expect(dated(time, { precision: 'day' })).toContain('(1 Apr 2001)');
   });
 
   test('shows pictures and the logo in its body, with what they show in words', async () => {

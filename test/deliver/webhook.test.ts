@@ -146,6 +146,16 @@ describe('what a channel gets', () => {
     expect(outside.join('')).not.toMatch(/evil|@here|channel/);
   });
 
+  test('as text for Slack has dates as the metric writes them, and as JSON as they are', () => {
+    const at = ['2001-04-01T00:00:00'];
+    const dates = [{ grain: 'month' }] as const;
+    const alert = { ...text.alert, condition: { is: 'above', value: 0 }, appeared: [], at, dates };
+    const written = (kind: string) => postingOf({ kind } as Channel, { ...text, alert } as PostedText);
+    expect(written('slack')).toContain('(`April 2001`)');
+    const { row, dates: none } = JSON.parse(written('webhook')).data.alert;
+    expect([row, none]).toEqual([at, undefined]);
+  });
+
   test('as JSON has exact values', () => {
     const body = JSON.parse(postingOf({ kind: 'webhook' } as Channel, text));
     expect(body).toMatchObject({

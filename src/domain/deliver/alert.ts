@@ -2,6 +2,8 @@
  * Alerts: what is told of a metric, and when. Pure rules over one answer of the metric, which the recipient's own token
  * read, and over what the last check found.
  */
+import type { TimeGrain } from '../dashboard/metric.js';
+import type { ColumnDates } from '../datamart/dates.js';
 import type { Cell } from '../query/engine.js';
 
 export const levels = ['above', 'below'] as const;
@@ -36,6 +38,9 @@ export type AlertShape = {
   readonly chronological: string | null;
   readonly hasComparison: boolean;
 };
+
+/** How dates of one dimension are written. */
+export type CellDates = ColumnDates & { readonly grain?: TimeGrain | undefined };
 
 export type AlertRow = Readonly<Record<string, Cell>>;
 export type AlertAnswer = { readonly rows: readonly AlertRow[]; readonly comparisonValue?: number | null | undefined };

@@ -1,7 +1,7 @@
 /** Alerts on one metric of a dashboard: whether a guest may make one, and by which right and rule a check is made. */
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
-import { type Alert, type AlertShape, alertFault, isQuiet } from '../../domain/deliver/alert.js';
+import { type Alert, type AlertShape, alertFault, type CellDates, isQuiet } from '../../domain/deliver/alert.js';
 import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
 import type { AlertStatus, Schedule } from '../../domain/deliver/schedule.js';
 import { periods } from '../../domain/filter/period.js';
@@ -24,6 +24,8 @@ export type OpenAlert = {
   readonly metricName: string;
   readonly measures: readonly string[];
   readonly shape: AlertShape;
+  /** Of the dimensions, in their order. */
+  readonly dates: readonly CellDates[];
   readonly right: string;
   readonly rule: string;
 };
@@ -35,6 +37,12 @@ const shapeOf = ({ dimensions, grains = {}, comparison }: GuestChart): AlertShap
   chronological: dimensions.find((name) => isPeriod(grains[name])) ?? null,
   hasComparison: comparison !== undefined,
 });
+
+const datesOf = ({ dimensions, grains = {}, dates = [] }: GuestChart): readonly CellDates[] =>
+  dimensions.map((dimension) => {
+    const { style, precision } = dates.find(({ name }) => name === dimension) ?? {};
+    return { grain: grains[dimension], style, precision };
+  });
 
 /** Everything but the metric that decides which rows are read: the token's restrictions, and whose rows are whose. */
 const rightOf = async ({ store, tag }: Deps, grant: GuestGrant, opened: Opened): Promise<string> => {
@@ -63,6 +71,7 @@ export const openAlert = async (
     metricName: name,
     measures: chart.measures,
     shape: shapeOf(chart),
+    dates: datesOf(chart),
     right: await rightOf(deps, grant, opened),
     rule: await deps.tag(['alert-rule', canonicalJson({ rule, definition, filters: opened.dashboard.filters })]),
   };
