@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { maskedAddress } from '../domain/deliver/address.js';
+import { toldSchedule } from '../domain/deliver/history.js';
 import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person } from '../domain/studio/person.js';
@@ -21,16 +22,20 @@ type Options = {
 /** The roles that may read where messages go. */
 export const scheduleReaders = ['support', 'auditor'] as const;
 
-/** What an operator may know of a schedule. A person who sees no data sees no address of a user. */
-export const shownSchedule = ({ owner, recurrence: _, ...schedule }: WatchedSchedule, { seesData }: Person) => ({
-  ...{ id: schedule.id, name: schedule.name, format: schedule.format, channel: schedule.channel },
-  ...{ clientId: owner.clientId, dashboardId: schedule.openedId },
-  user: seesData ? owner.userIdentifier : maskedAddress(owner.userIdentifier),
-  isPaused: schedule.isPaused,
-  mutedUntil: schedule.mutedUntil,
-  nextAt: schedule.isPaused ? null : schedule.nextAt,
-  last: schedule.last,
-});
+/** What an operator may know of a schedule. A person who sees no data sees no address of a user, nor what alerts found. */
+export const shownSchedule = (watched: WatchedSchedule, { seesData }: Person) => {
+  const { owner, ...schedule } = watched;
+  const { last } = seesData ? watched : toldSchedule(watched);
+  return {
+    ...{ id: schedule.id, name: schedule.name, format: schedule.format, channel: schedule.channel },
+    ...{ clientId: owner.clientId, dashboardId: schedule.openedId },
+    user: seesData ? owner.userIdentifier : maskedAddress(owner.userIdentifier),
+    isPaused: schedule.isPaused,
+    mutedUntil: schedule.mutedUntil,
+    nextAt: schedule.isPaused ? null : schedule.nextAt,
+    last,
+  };
+};
 
 const noSchedule = (): Refusal =>
   new Refusal('NOT_FOUND', 'There is no such schedule. Its user may have deleted it: read the list again.');

@@ -247,21 +247,23 @@ describe('the reports and alerts of all users', () => {
   });
 
   test.each([
-    [true, 'ann@customer.example'],
-    [false, 'a…@customer.example'],
-  ])('name users, and whole addresses only to those who see data (%s)', async (seesData, user) => {
-    const { data } = (await (await ask(await server.as(personWith(['support'], seesData)), 'GET', path)).json()) as {
-      data: { schedules: readonly object[] };
-    };
-    const last = { state: 'failed', reason: 'mail-refused' };
-    expect(data.schedules).toMatchObject([{ clientId: 'acme', user, format: 'alert', isPaused: false, last }]);
-    expect(Object.keys(data.schedules[0] ?? {}).toSorted()).toEqual(
-      [
-        ...['channel', 'clientId', 'dashboardId', 'format', 'id', 'isPaused', 'last', 'mutedUntil', 'name', 'nextAt'],
-        'user',
-      ].toSorted(),
-    );
-  });
+    [true, 'ann@customer.example', { state: 'failed', reason: 'mail-refused' }],
+    [false, 'a…@customer.example', { state: 'checked', reason: null }],
+  ])(
+    'name users, and addresses and what alerts found only to those who see data (%s)',
+    async (seesData, user, last) => {
+      const { data } = (await (await ask(await server.as(personWith(['support'], seesData)), 'GET', path)).json()) as {
+        data: { schedules: readonly object[] };
+      };
+      expect(data.schedules).toMatchObject([{ clientId: 'acme', user, format: 'alert', isPaused: false, last }]);
+      expect(Object.keys(data.schedules[0] ?? {}).toSorted()).toEqual(
+        [
+          ...['channel', 'clientId', 'dashboardId', 'format', 'id', 'isPaused', 'last', 'mutedUntil', 'name', 'nextAt'],
+          'user',
+        ].toSorted(),
+      );
+    },
+  );
 
   test.each([
     ['/studio/schedule-list/x', pause, 404],
