@@ -38,18 +38,25 @@ const long = [
   'test/product/drawn.test.ts',
   'test/product/first-start.test.ts',
   'test/product/goldens.test.ts',
+  'test/product/hosts.test.ts',
+  'test/product/issuers.test.ts',
   'test/product/labels.test.ts',
   'test/product/lifecycle.test.ts',
+  'test/product/own-boards.test.ts',
+  'test/product/own-data.test.ts',
   'test/product/previous-release.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/replicas.test.ts',
+  'test/product/rollout-cli.test.ts',
   'test/product/studio-run.test.ts',
+  'test/product/tenancy-cli.test.ts',
   'test/product/tenants-rollout.test.ts',
   'test/product/tiles.test.ts',
   'test/product/token-life.test.ts',
   'test/product/upgrade.test.ts',
   'test/product/without-studio.test.ts',
   'test/web/long-table.test.ts',
+  'test/web/token-life.test.ts',
   'test/web/url-mirror.test.ts',
 ];
 /** Files with tests that run only with `TEST_LONG=1`, where they run as a whole. */
@@ -98,7 +105,7 @@ export default defineConfig({
     // Real servers and browsers share two cores: a test is given time, and never asserts it.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     globalSetup: ['test/flights-cache.ts', 'test/suites/clickhouse-server.ts'],
     projects: isLong
       ? [
