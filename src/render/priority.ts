@@ -1,13 +1,15 @@
 /** Lowers the priority of the browser, so that a drawing takes no processor time that interactive queries need. Linux only. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { getPriority, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import type { Browser } from 'playwright-core';
 
+/** Files name the fault by a code, the functions of priorities by a number only. */
 const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
+  (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) ||
+  (error instanceof Error && 'errno' in error && error.errno === -constants.errno.ESRCH);
 
 /** The result, or `otherwise` if the process, or the file of this kernel, does not exist. */
-const unlessGone = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+export const unlessGone = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
   try {
     return await work();
   } catch (error) {

@@ -1,12 +1,16 @@
 /** The browser of the renderer reaches nothing, reads only as its caller, writes nothing, and is bounded. */
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { getPriority, setPriority } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { RenderRequest } from '../../src/domain/guest/render.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { unlessGone } from '../../src/render/priority.js';
 import { createRenderer, type RendererOptions } from '../../src/render/renderer.js';
 import { chromiumPath, hasChromium } from '../web/chromium.js';
 
@@ -117,9 +121,23 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
       expect(zygotes.map(({ niceness }) => niceness)).toEqual(zygotes.map(() => 10));
       const group = await readFile(`/proc/${browser?.pid}/autogroup`, 'latin1').catch(() => 'none nice 10');
       expect(group).toContain('nice 10');
+      expect(lines.filter((line) => line.includes('priority'))).toEqual([]);
     } finally {
       await renderer.close();
     }
+  });
+
+  test('a thread that ends while the others are lowered does not keep them from it', async () => {
+    const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+    await once(child, 'exit');
+    const pid = child.pid ?? 0;
+    const lower = async (): Promise<boolean> => {
+      setPriority(pid, 10);
+      return true;
+    };
+    expect(await unlessGone<number | null>(async () => getPriority(pid), null)).toBeNull();
+    expect(await unlessGone(lower, false)).toBe(false);
+    await expect(unlessGone(async () => setPriority(process.pid, 100), undefined)).rejects.toThrow();
   });
 
   test('whatever a page tries, a listening server sees nothing', async () => {
