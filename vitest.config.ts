@@ -8,8 +8,10 @@ import { isLong } from './test/long.js';
 const long = [
   'test/contract/openapi-lint.test.ts',
   'test/deploy/container.test.ts',
+  'test/deploy/image.test.ts',
   'test/deploy/install.test.ts',
   'test/documents/run-blocks.test.ts',
+  'test/engine/chinook.test.ts',
   'test/evaluation/chat.test.ts',
   'test/fault/damaged-folder.test.ts',
   'test/fault/failed-starts.test.ts',
@@ -32,6 +34,7 @@ const long = [
   'test/platform/database.test.ts',
   'test/platform/lock-socket.test.ts',
   'test/product/cards.test.ts',
+  'test/product/chat.test.ts',
   'test/product/conformance.test.ts',
   'test/product/docs-site.test.ts',
   'test/product/download.test.ts',
@@ -44,17 +47,22 @@ const long = [
   'test/product/lifecycle.test.ts',
   'test/product/own-boards.test.ts',
   'test/product/own-data.test.ts',
+  'test/product/policy.test.ts',
   'test/product/previous-release.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/replicas.test.ts',
   'test/product/rollout-cli.test.ts',
   'test/product/studio-run.test.ts',
   'test/product/tenancy-cli.test.ts',
+  'test/product/tenants-cli.test.ts',
   'test/product/tenants-rollout.test.ts',
   'test/product/tiles.test.ts',
   'test/product/token-life.test.ts',
   'test/product/upgrade.test.ts',
+  'test/product/views.test.ts',
   'test/product/without-studio.test.ts',
+  'test/web/elements-api.test.ts',
+  'test/web/host-page.test.ts',
   'test/web/long-table.test.ts',
   'test/web/token-life.test.ts',
   'test/web/url-mirror.test.ts',
@@ -62,19 +70,19 @@ const long = [
 /** Files with tests that run only with `TEST_LONG=1`, where they run as a whole. */
 const partlyLong = [
   'test/cli/commands.test.ts',
+  'test/cli/files.test.ts',
   'test/cli/init.test.ts',
   'test/contract/xlsx.test.ts',
   'test/deliver/alerts.test.ts',
   'test/deliver/host-schedules.test.ts',
   'test/deliver/spread.test.ts',
+  'test/gateway/hooks.test.ts',
   'test/product/charts.test.ts',
   'test/product/doors.test.ts',
   'test/product/guest-editing.test.ts',
   'test/product/schedules.test.ts',
   'test/product/studio-dashboard.test.ts',
   'test/product/studio.test.ts',
-  'test/product/views.test.ts',
-  'test/web/host-page.test.ts',
 ];
 /** These build the packages too: after the others, so that no two builds write into one folder. */
 const afterOthers = ['test/packages/installed-examples.test.ts', 'test/packages/packages.test.ts'];
@@ -105,7 +113,8 @@ export default defineConfig({
     // Real servers and browsers share two cores: a test is given time, and never asserts it.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 3,
+    // More than the two processors of most machines: a test waits for servers and browsers for much of its time.
+    maxWorkers: 4,
     globalSetup: ['test/flights-cache.ts', 'test/suites/clickhouse-server.ts'],
     projects: isLong
       ? [

@@ -12,6 +12,7 @@ import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenant/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest/views.js';
+import { isLong } from '../long.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
@@ -588,5 +589,6 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
   });
 };
 
-suite('the embedded database', async () => null);
-if (await isPostgresThere()) suite('PostgreSQL', createOwnDatabase);
+const hasPostgres = await isPostgresThere();
+if (isLong || !hasPostgres) suite('the embedded database', async () => null);
+if (hasPostgres) suite('PostgreSQL', createOwnDatabase);

@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isLong } from '../long.js';
 import { until } from '../web/browser.js';
 import { hasChromium, launchChromium } from '../web/chromium.js';
 import { makeBoards, mintFor } from './card-board.js';
@@ -203,7 +202,7 @@ describe.skipIf(!hasChromium())('saved views', { timeout: 120_000 }, () => {
     ['light-390', { viewport: { width: 390, height: 844 } }],
     ['dark-390', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
   ];
-  test.each(isLong ? looks : looks.slice(-1))('a guest builds a metric from fields (%s)', (name, options) =>
+  test.each(looks)('a guest builds a metric from fields (%s)', (name, options) =>
     showEditor(
       {},
       async ({ page }) => {

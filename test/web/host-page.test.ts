@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blocksOfKind } from '../documents/blocks.js';
-import { longTest } from '../long.js';
 import { mount, setAttribute, startBench, until, violationsOf } from './browser.js';
 import { hasChromium } from './chromium.js';
 import { refusal } from './fake-service.js';
@@ -221,7 +220,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
     expect(await page.evaluate('document.head.querySelectorAll("style").length')).toBe(0);
   });
 
-  longTest('gives axe-core nothing to find, in languages, themes and widths', async () => {
+  it('gives axe-core nothing to find, in languages, themes and widths', async () => {
     await show();
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 900 });
@@ -255,7 +254,7 @@ describe.skipIf(!hasChromium())('the elements in a host page', { timeout: 120_00
       return cut;
     })()`);
 
-  longTest('is accessible and cuts no text in any language at 320 px', async () => {
+  it('is accessible and cuts no text in any language at 320 px', async () => {
     await page.setViewportSize({ width: 320, height: 900 });
     await show();
     for (const language of ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ja', 'zh', 'ar']) {
