@@ -264,9 +264,9 @@ it('/ says where to go, and in production nothing of the installation', async ()
   ]);
   const linksOf = (text: string) => [...text.matchAll(/href="([^"]*)"/g)].map(([, path]) => path);
   const [there, closed] = await Promise.all([demo, production].map(({ url }) => fetch(url)));
-  expect(linksOf((await there?.text()) ?? '')).toEqual(['/demo', '/docs', '/readyz', '/elements.js']);
+  expect(linksOf((await there?.text()) ?? '')).toEqual(['/demo', '/studio', '/docs', '/readyz', '/elements.js']);
   const text = (await closed?.text()) ?? '';
-  expect(linksOf(text)).toEqual(['/docs', '/readyz', '/elements.js']);
+  expect(linksOf(text)).toEqual(['/studio', '/docs', '/readyz', '/elements.js']);
   expect(text).not.toMatch(/https?:\/\/|\d+\.\d+\.\d+|<script|flights/);
   expect(closed?.headers.get('content-security-policy')).toMatch(/default-src 'none'; style-src 'sha256-/);
 });
