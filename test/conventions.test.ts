@@ -167,7 +167,7 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['con
  */
 const isSharedCode = (file: string, target: string): boolean =>
   (file.startsWith('web/studio/') && target.startsWith('domain/datamart/')) ||
-  (file === 'web/base/format.ts' && target === 'domain/datamart/dates.js') ||
+  (/^web\/(?:base|editor)\//.test(file) && target === 'domain/datamart/dates.js') ||
   (file === 'web/editor/edit.ts' && target === 'domain/guest/column-formats.js') ||
   (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));
 

@@ -5,10 +5,10 @@
 import { html, type TemplateResult } from 'lit';
 import type { Chart } from '../../domain/dashboard/chart.js';
 import type { Comparison } from '../../domain/dashboard/metric.js';
-import type { ColumnDates } from '../../domain/datamart/dates.js';
+import { type ColumnDates, datePrecisions, dateStyles } from '../../domain/datamart/dates.js';
 import type { Format } from '../base/format.js';
 import { type Catalogue, sameColumn } from './catalogue.js';
-import { type DatedColumn, datedColumns, precisionChoices, precisions, styleChoices, styles } from './dated.js';
+import { type DatedColumn, datedColumns, precisionChoices, styleChoices } from './dated.js';
 import type { Draft } from './draft.js';
 import type { Action } from './edit.js';
 import { readableFields } from './readable-fields.js';
@@ -142,8 +142,8 @@ const datesOf = (column: DatedColumn, { draft, format, act }: Editing): Template
   const chosen = <Value extends string>(values: readonly Value[], value: string): Value | undefined =>
     values.find((one) => one === value);
   return html`<small class="quiet">${name}</small>
-    ${select(text('How dates of {name} are written', { name }), known, styled, (value) => write({ style: chosen(styles, value) }))}
-    ${grain === undefined ? select(text('How precise dates of {name} are', { name }), precise, precision ?? '', (value) => write({ precision: chosen(precisions, value) })) : null}`;
+    ${select(text('How dates of {name} are written', { name }), known, styled, (value) => write({ style: chosen(dateStyles, value) }))}
+    ${grain === undefined ? select(text('How precise dates of {name} are', { name }), precise, precision ?? '', (value) => write({ precision: chosen(datePrecisions, value) })) : null}`;
 };
 
 /** The shelves: order, comparison, numbers and dates. */

@@ -1,5 +1,6 @@
 /** Cards and tiles of a dashboard that are moved and sized by pointer and by keyboard, with undo and redo. Pure: no page. */
 import type { TileContent, TilePlace } from '../../domain/dashboard/tile.js';
+import { keyAlong } from '../base/mirrored.js';
 import {
   arrange,
   type Board,
@@ -22,13 +23,6 @@ import { changed, type History, historyOf, redone, undone } from './history.js';
 
 const keys: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] satisfies Key[];
 export const isArrow = (key: string): key is Key => keys.includes(key);
-
-const mirrored: Readonly<Record<Key, Key>> = {
-  ArrowLeft: 'ArrowRight',
-  ArrowRight: 'ArrowLeft',
-  ArrowUp: 'ArrowUp',
-  ArrowDown: 'ArrowDown',
-};
 
 type Point = { readonly x: number; readonly y: number };
 /** Pixels of a column and of a row, gaps included. `isMirrored`: the first column is on the right. */
@@ -110,7 +104,7 @@ export class Arranger {
   /** Moves a box by an arrow key, or changes its size. Returns the box as it is then. */
   press(id: string, key: Key, isSize: boolean, isMirrored: boolean): Box | undefined {
     const { present } = this.#history;
-    const action = keyAction(present, id, isMirrored ? mirrored[key] : key, isSize);
+    const action = keyAction(present, id, keyAlong(key, isMirrored), isSize);
     if (action !== undefined) this.#history = changed(this.#history, arrange(present, action));
     return findBox(this.#history.present, id);
   }

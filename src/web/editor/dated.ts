@@ -1,6 +1,12 @@
 /** The columns of a draft that show dates, and how their dates are written. Pure. */
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
-import type { ColumnDates, DatePrecision, DateStyle } from '../../domain/datamart/dates.js';
+import {
+  type ColumnDates,
+  type DatePrecision,
+  type DateStyle,
+  datePrecisions,
+  dateStyles,
+} from '../../domain/datamart/dates.js';
 import type { Format } from '../base/format.js';
 import { type Catalogue, findField } from './catalogue.js';
 import type { Draft } from './draft.js';
@@ -37,11 +43,8 @@ export const withDates = (draft: Draft, name: string, { style, precision }: Colu
   return { ...draft, chart: dates.length === 0 ? chart : { ...chart, dates } };
 };
 
-export const styles: readonly DateStyle[] = ['short', 'medium', 'long', 'full'];
-export const precisions: readonly DatePrecision[] = ['year', 'month', 'day', 'minute', 'second'];
-
 /** The thirteenth: no reader takes the day for the month. */
-const sample = '2026-02-13T14:05:09';
+export const sampleDate = '2026-02-13T14:05:09';
 
 type Choice = { readonly value: DateStyle | DatePrecision | ''; readonly label: string };
 
@@ -51,8 +54,8 @@ export const styleChoices = (
   { precision = 'day' }: ColumnDates,
   format: Format,
 ): readonly Choice[] => {
-  const write = (style?: DateStyle): string => format.dimension(sample, 'date', grain, { style, precision });
-  const others = styles.map((style) => ({ value: style, label: write(style) }));
+  const write = (style?: DateStyle): string => format.dimension(sampleDate, 'date', grain, { style, precision });
+  const others = dateStyles.map((style) => ({ value: style, label: write(style) }));
   const usual = write();
   return [{ value: '', label: usual }, ...others.filter(({ label }) => label !== usual)];
 };
@@ -60,8 +63,8 @@ export const styleChoices = (
 /** The precisions by examples. The first one, without a value, is that of each date. */
 export const precisionChoices = ({ style }: ColumnDates, format: Format): readonly Choice[] => [
   { value: '', label: format.text('Time if there is one') },
-  ...precisions.map((precision) => ({
+  ...datePrecisions.map((precision) => ({
     value: precision,
-    label: format.dimension(sample, 'date', undefined, { style, precision }),
+    label: format.dimension(sampleDate, 'date', undefined, { style, precision }),
   })),
 ];

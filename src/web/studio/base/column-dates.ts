@@ -7,9 +7,7 @@ import {
   dateStyles,
 } from '../../../domain/datamart/dates.js';
 import { createFormat } from '../../base/format.js';
-
-/** The thirteenth: no reader takes the day for the month. */
-const sample = '2026-02-13T14:05:09';
+import { sampleDate } from '../../editor/dated.js';
 
 export type Choice = { readonly value: string; readonly text: string };
 
@@ -17,7 +15,7 @@ export type Choice = { readonly value: string; readonly text: string };
 export const styleChoices = (language: string, precision: DatePrecision | undefined): readonly Choice[] => {
   const format = createFormat(language);
   const write = (style?: DateStyle): string =>
-    format.dimension(sample, 'date', undefined, { style, precision: precision ?? 'day' });
+    format.dimension(sampleDate, 'date', undefined, { style, precision: precision ?? 'day' });
   return [
     { value: '', text: `Usual: ${write()}` },
     ...dateStyles.map((style) => ({
