@@ -25,17 +25,26 @@ const lower = (thread: number, niceness: number): boolean => {
   return true;
 };
 
+/** The process that started each process of the machine. The kernel's own lists of children may miss some of them. */
+const readParents = async (): Promise<ReadonlyMap<number, number>> => {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const parentOf = async (pid: string): Promise<readonly [number, number]> => {
+    const stat = await unlessGone(() => readFile(`/proc/${pid}/stat`, 'latin1'), '');
+    // The name of the program, in brackets, may hold blanks and brackets.
+    return [Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0)];
+  };
+  return new Map(await Promise.all(pids.map(parentOf)));
+};
+
 /**
  * On Linux, a priority is one of a thread. Threads and processes that start later inherit it. Answers how many threads
  * of the process and of those below it were not lowered before.
  */
-const lowerTree = async (pid: number, niceness: number): Promise<number> => {
+const lowerTree = async (pid: number, niceness: number, parents: ReadonlyMap<number, number>): Promise<number> => {
   let lowered = 0;
-  for (const thread of await unlessGone(() => readdir(`/proc/${pid}/task`), [])) {
+  for (const thread of await unlessGone(() => readdir(`/proc/${pid}/task`), []))
     if (await unlessGone(async () => lower(Number(thread), niceness), false)) lowered += 1;
-    const children = await unlessGone(() => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1'), '');
-    for (const child of children.split(' ').filter(Boolean)) lowered += await lowerTree(Number(child), niceness);
-  }
+  for (const [child, parent] of parents) if (parent === pid) lowered += await lowerTree(child, niceness, parents);
   return lowered;
 };
 
@@ -51,7 +60,10 @@ export const lowerPriority = async (browser: Browser, niceness: number): Promise
   const pid = processInfo.find(({ type }) => type === 'browser')?.id;
   if (pid === undefined) throw new Error('the browser does not name its process');
   await unlessGone(() => writeFile(`/proc/${pid}/autogroup`, String(niceness), { flag: 'r+' }), undefined);
-  // What a thread starts just before it is lowered has the old priority, and the kernel's list may miss a new child. So
-  // the tree is walked until two walks in a row find nothing.
-  for (let quiet = 0; quiet < 2; ) quiet = (await lowerTree(pid, niceness)) === 0 ? quiet + 1 : 0;
+  // What a thread starts just before it is lowered has the old priority. So the tree is walked until two walks in a row
+  // find nothing.
+  for (let quiet = 0; quiet < 2; ) {
+    const lowered = await lowerTree(pid, niceness, await readParents());
+    quiet = lowered === 0 ? quiet + 1 : 0;
+  }
 };
