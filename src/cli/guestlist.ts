@@ -1,34 +1,5 @@
-/** The command line: finds the command, runs it, and prints what failed. */
-import { findCommand, helpText } from './commands.js';
-import { WrongCall } from './wrong-call.js';
+/** The command line. */
+import { run } from './run.js';
 
-/** Runs the command of these arguments. Returns the exit code. Throws WrongCall. */
-const runCommand = async ([first, ...others]: readonly string[]): Promise<number> => {
-  if (first === '--version' || first === '-v' || first === 'version') {
-    console.log((await import('./version.js')).readVersion());
-    return 0;
-  }
-  if (first === 'help' && others[0] === 'variables') {
-    console.log((await import('./reference.js')).renderVariables());
-    return 0;
-  }
-  if (first === 'help' && others[0] !== undefined) return findCommand(others[0]).run([...others.slice(1), '--help']);
-  if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
-    console.log(helpText());
-    return 0;
-  }
-  return findCommand(first).run(others);
-};
-
-try {
-  const code = await runCommand(process.argv.slice(2));
-  if (code !== 0) process.exitCode = code;
-} catch (error) {
-  const { paint } = await import('./kit/terminal.js');
-  console.error(
-    `${paint('red', 'guestlist:', process.stderr)} ${error instanceof Error ? error.message : String(error)}`,
-  );
-  const isUnknownFlag =
-    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-  process.exitCode = isUnknownFlag || error instanceof WrongCall ? 2 : 1;
-}
+const code = await run(process.argv.slice(2));
+if (code !== 0) process.exitCode = code;
