@@ -1,5 +1,6 @@
 // Builds dist/: the server by tsc (types are checked by `npm run typecheck`), the browser bundles by rolldown. `--quiet`
-// prints errors only; `--without studio` leaves the app of Studio out.
+// prints errors only; `--without studio` leaves the app of Studio out; `--server` builds the server's modules alone, for
+// tests that import them.
 // Skips what is newer than every source, so that a second `npm start` does not wait for it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,8 +14,12 @@ import { bundleElements } from './web-bundle.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const quiet = process.argv.includes('--quiet');
-const { without = [] } = parseArgs({
-  options: { quiet: { type: 'boolean' }, without: { type: 'string', multiple: true } },
+const { without = [], server: onlyServer = false } = parseArgs({
+  options: {
+    quiet: { type: 'boolean' },
+    server: { type: 'boolean' },
+    without: { type: 'string', multiple: true },
+  },
 }).values;
 for (const part of without.filter((name) => name !== 'studio')) {
   console.error(`build: --without ${part}: only studio can be left out`);
@@ -22,6 +27,7 @@ for (const part of without.filter((name) => name !== 'studio')) {
 }
 const say = (text) => quiet || console.log(text);
 const stamp = join(root, 'dist/.built');
+const serverStamp = join(root, 'dist/.server');
 
 const newestIn = (folder) =>
   Math.max(
@@ -30,8 +36,8 @@ const newestIn = (folder) =>
       .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
   );
 
-const builtAt = () => {
-  const found = statSync(stamp, { throwIfNoEntry: false });
+const builtAt = (file) => {
+  const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? 0 : found.mtimeMs;
 };
 
@@ -58,6 +64,7 @@ const buildServer = async () => {
   });
   const [code] = await once(child, 'exit');
   if (code !== 0) process.exit(code ?? 1);
+  writeFileSync(serverStamp, '');
 };
 
 const bundle = async (entry) => {
@@ -147,7 +154,9 @@ const buildDocuments = async () => {
 /** A build with other parts than wanted is made anew. */
 const hasWantedParts = () => existsSync(join(root, 'dist/web/studio')) !== without.includes('studio');
 
-if (builtAt() < sources() || !hasWantedParts()) {
+if (onlyServer) {
+  if (builtAt(serverStamp) < newestIn(join(root, 'src'))) await buildServer();
+} else if (builtAt(stamp) < sources() || !hasWantedParts()) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   mkdirSync(join(root, 'dist/web'), { recursive: true });
   const started = performance.now();
