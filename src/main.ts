@@ -7,10 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves } from './compose/product.js';
+import type { Clock } from './domain/ports.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Handle } from './http/in-turn.js';
 import { createHttpServer } from './http/server.js';
 import { answerStarting } from './http/starting.js';
+import { systemClock } from './platform/clock.js';
 import { closeAll } from './platform/close-all.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
 import { createDrain, createProbes, type Probes } from './platform/drain.js';
@@ -113,8 +115,8 @@ type Door = Awaited<ReturnType<typeof openDoor>>;
 const unknownVariables = (config: Config, halves: Halves) =>
   config.findUnknownVariables().filter(({ suggestion }) => halves.gateway || suggestion !== undefined);
 
-/** Starts the chosen halves. Listens before composing, so that probes are answered at once. */
-export const start = async (config: Config, halves: Halves): Promise<Running> => {
+/** Starts the chosen halves with the clock of the process, or with a test's. Listens before composing, so that probes are answered at once. */
+export const start = async (config: Config, halves: Halves, clock: Clock = systemClock): Promise<Running> => {
   const { host, port } = config.settings.server;
   const log = createLog({ level: config.settings.logLevel, destination: bufferedOutput() });
   const { management } = config.settings;
@@ -130,7 +132,7 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
     const managed =
       management.port === null ? null : await openDoor(config, log, probes, { ...management, port: management.port });
     if (managed !== null) doors.push(managed);
-    const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, log });
+    const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, clock, log });
     // Now the policy is loaded, and the variables that it names are known.
     for (const unknown of unknownVariables(config, halves))
       log.warn({ event: 'setting.unknown', ...unknown }, describeUnknown(unknown));

@@ -311,14 +311,19 @@ describe('the configuration', () => {
   });
 });
 
-describe('the long run', () => {
-  test('has every file with tests that no other run has', () => {
-    const configured = readFileSync(join(root, 'vitest.config.ts'), 'utf8');
-    const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.test.ts'))
-      .filter((file) => /from '\.\.?\/long\.js'/.test(readFileSync(join(root, 'test', file), 'utf8')));
-    expect(files.length).toBeGreaterThan(5);
-    expect(files.filter((file) => !configured.includes(`'test/${file}'`))).toEqual([]);
+describe('the tests', () => {
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.ts$/.test(file) && file !== 'conventions.test.ts')
+    .map((file) => ({ file, text: readFileSync(join(root, 'test', file), 'utf8') }));
+  const withText = (pattern: RegExp) => files.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
+
+  test('set no clock of the process: the product takes its clock as a parameter', () => {
+    expect(withText(/setSystemTime|toFake: \[[^\]]*'Date'|useFakeTimers\(\)|globalThis\.Date =/)).toEqual([]);
+  });
+
+  test('run whole: what takes minutes is a file of its own, whose name ends in .long.test.ts', () => {
+    expect(withText(/TEST_LONG/)).toEqual([]);
+    expect(readFileSync(join(root, 'vitest.config.ts'), 'utf8')).not.toMatch(/'test\/[^'*]*\.test\.ts'/);
   });
 });
 

@@ -28,12 +28,13 @@ const runConformanceUntilSignal = async (args: readonly string[]): Promise<numbe
 };
 
 const runPolicyCommand = async (args: readonly string[]): Promise<number> => {
-  const [{ runPolicy }, { callGateway }, { configuredPolicies }] = await Promise.all([
+  const [{ runPolicy }, { callGateway }, { configuredPolicies }, { systemClock }] = await Promise.all([
     import('./policy.js'),
     import('./operator.js'),
     import('../main.js'),
+    import('../platform/clock.js'),
   ]);
-  return runPolicy(args, console, { configuredPolicies, callGateway, now: () => new Date() });
+  return runPolicy(args, console, { configuredPolicies, callGateway, ...systemClock });
 };
 
 const runInitCommand = async (args: readonly string[]): Promise<number> => {

@@ -62,7 +62,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
   let live: ReadLive = () => ({ sources: [], cache: null });
   const engine = createEngine({
     log,
-    now: () => parts.clock.now(),
+    clock: parts.clock,
     live: (read) => {
       live = read;
     },

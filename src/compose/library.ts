@@ -12,6 +12,7 @@ import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import { elementFiles, loadAssets, serveAssets } from '../http/assets.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
+import { systemClock } from '../platform/clock.js';
 import { closeAll } from '../platform/close-all.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
 import { createLog } from '../platform/log.js';
@@ -35,7 +36,7 @@ export const openRedisCache = async (url: string, log: HostLog = createLog()): P
 
 /** Opens limits that several replicas share. While Redis is unavailable, each replica counts by itself. */
 export const openRedisLimiters = (url: string, log: HostLog = createLog()): Promise<Limiters> =>
-  createRedisLimiters({ url, log });
+  createRedisLimiters({ url, clock: systemClock, log });
 
 /** A router to mount, and `close`, which closes its database. */
 export type Gateway = MountedGateway;
@@ -73,6 +74,7 @@ const openLedgerDatabase = (
     isFlushed: flush ?? true,
     markKey: null,
     acceptsLoss: acceptLoss ?? false,
+    clock: systemClock,
     log,
   });
 
@@ -93,7 +95,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
   const { identify, service, hookSecrets = [] } = options;
   const log: HostLog = options.log ?? createLog();
   const { database, loss, startMarking } = await openLedgerDatabase(options, log);
-  const clock = { now: () => new Date() };
+  const clock = systemClock;
   try {
     const { router, close } = await openGateway({
       // The gateway is mounted in an Express app, so the request is Express's.
@@ -115,7 +117,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       cache: options.cache ?? createMemoryCache({ clock }),
       limits: {
         settings: { ...defaultLimits, ...options.limits },
-        limiters: options.limiters ?? createMemoryLimiters(),
+        limiters: options.limiters ?? createMemoryLimiters({ clock }),
       },
       readVariable: (name) => options.variables?.[name],
       clock,

@@ -3,6 +3,7 @@
  * the start is refused until an operator accepts the loss.
  */
 import { join, resolve } from 'node:path';
+import type { Clock } from '../domain/ports.js';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
 import { closeAll } from '../platform/close-all.js';
@@ -25,6 +26,7 @@ export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
   readonly markKey: MarkKey;
   /** Whether an operator has accepted the loss. */
   readonly acceptsLoss: boolean;
+  readonly clock: Clock;
   readonly log: Log;
 };
 
@@ -62,7 +64,11 @@ const refuse = (folder: string, loss: Loss): LossFound => {
 
 type Marks = { readonly write: (isBehind: HighWaterMark | null) => Promise<void> };
 
-const createMarks = (database: Database, folder: string, { markKey, isFlushed = true }: MetadataOptions): Marks => {
+const createMarks = (
+  database: Database,
+  folder: string,
+  { markKey, clock, isFlushed = true }: MetadataOptions,
+): Marks => {
   const db = database.connect<LedgerTables>();
   const file = markFileOf(folder);
   return {
@@ -71,7 +77,7 @@ const createMarks = (database: Database, folder: string, { markKey, isFlushed = 
       const lsn = await loadWrittenLsn(db);
       const mark = {
         version: 1,
-        at: new Date().toISOString(),
+        at: clock.now().toISOString(),
         lsn,
         audit: await findHead(db),
         isBehind: false,
@@ -186,7 +192,7 @@ export const openConfiguredMetadata = async (
   { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
   halves: { readonly service: boolean; readonly acceptsLoss?: boolean },
   sealingKey: string,
-  log: Log,
+  surroundings: Pick<MetadataOptions, 'clock' | 'log'>,
 ): Promise<Metadata & { readonly close: () => Promise<void> }> => {
   const metadata = await openMetadata({
     databaseUrl: settings.databaseUrl,
@@ -194,7 +200,7 @@ export const openConfiguredMetadata = async (
     isFlushed: settings.embeddedDatabase.flush ?? !isDemo,
     markKey: markKeyOf(Buffer.from(sealingKey, 'base64')),
     acceptsLoss: halves.acceptsLoss ?? false,
-    log,
+    ...surroundings,
   });
   return { ...metadata, close: metadata.database.close };
 };

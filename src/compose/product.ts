@@ -80,6 +80,7 @@ export type ProcessContext = {
   readonly version: string;
   /** Folder of the built browser files. */
   readonly webFolder: string;
+  readonly clock: Clock;
   readonly log: Logger;
 };
 
@@ -92,7 +93,6 @@ export type Product = {
   readonly close: () => Promise<void>;
 };
 
-const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
@@ -114,7 +114,7 @@ export const compose = async (config: Config, halves: Halves, context: ProcessCo
 type Composing = (config: Config, halves: Halves, context: ProcessContext, resources: Resources) => Promise<Product>;
 
 const composeInOrder: Composing = async (config, halves, context, resources) => {
-  const { log } = context;
+  const { log, clock } = context;
   const { loading, mail, ...drawing } = browserParts(config, halves, context);
   const credentials = await loadCredentials(config.settings.dataDir, config.secrets);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
@@ -123,7 +123,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const { encryptionKey } = credentials;
   const [{ engine, prepare, queries, live }, metadata, shared] = await Promise.all([
     resources.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
-    resources.add(openConfiguredMetadata(config, halves, encryptionKey, log)),
+    resources.add(openConfiguredMetadata(config, halves, encryptionKey, { clock, log })),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
   ]);
   const { database } = metadata;
@@ -133,7 +133,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const serviceOpening = halves.service ? resources.add(openService(served)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
-    bundle === null ? null : openDemo(config, credentials, bundle, serviceOpening),
+    bundle === null ? null : openDemo(config, credentials, bundle, { serviceOpening, clock }),
     loading,
   ]);
   const fronts = { config, credentials, service, shared, metadata, context, registry, queries, live };
@@ -204,7 +204,7 @@ const openDemo = async (
   config: Config,
   credentials: Credentials,
   bundle: DemoBundle,
-  serviceOpening: Promise<Service> | null,
+  { serviceOpening, clock }: { readonly serviceOpening: Promise<Service> | null; readonly clock: Clock },
 ): Promise<Router> => {
   const dataDir = resolve(config.settings.dataDir);
   const service = await serviceOpening;
@@ -247,7 +247,11 @@ type StudioLinks = {
 };
 
 /** Null if this installation serves no Studio. */
-const linksToStudio = (config: Config, { url, webFolder }: ProcessContext, { store }: Service): StudioLinks | null => {
+const linksToStudio = (
+  config: Config,
+  { url, webFolder, clock }: ProcessContext,
+  { store }: Service,
+): StudioLinks | null => {
   const { settings, isProduction } = config;
   if (!servesStudio(config, { gateway: true, service: true }, { webFolder })) return null;
   const codes = createLoginLinks({ clock, tokens });
@@ -265,7 +269,7 @@ const openConfiguredStudio = async (
 ): Promise<Pick<Studio, 'close'> & { readonly router: Router | null }> => {
   if (links === null || service === null || gateway === null) return { router: null, close: async () => {} };
   const { admission } = shared;
-  const { log } = context;
+  const { clock, log } = context;
   const { codes, sessions, origin } = links;
   const own = {
     page: pageOf(assets),
@@ -298,7 +302,7 @@ const openConfiguredReports = async (
   connect({ ...rights, service });
   const { encryptionKey } = credentials;
   const parts = { setup, reports, service, ...rights, encryptionKey };
-  return startReports({ ...parts, admission: shared.admission, clock, log: context.log });
+  return startReports({ ...parts, admission: shared.admission, clock: context.clock, log: context.log });
 };
 
 /** Opens what stands before the service: the gateway, and Studio where both halves run here. */
@@ -307,12 +311,12 @@ const openFronts = async (given: Omit<PartsOfGateway, 'links'>, assets: Assets, 
   const { config, service, metadata, context } = given;
   const links = service === null || shared === null ? null : linksToStudio(config, context, service);
   const parts = { ...given, links };
-  const issuers = createIssuers(config, given.credentials, { clock, log: context.log });
+  const issuers = createIssuers(config, given.credentials, context);
   const gateway = shared === null ? null : await resources.add(openConfiguredGateway(parts, shared, issuers));
   const checks = readinessChecks(config, metadata.database, [service, gateway?.router]);
   const readiness = createReadiness(checks, context.log);
   const readSystem = createReadSystem({ ...given, version: context.version, checks, readiness });
-  const readSigningKeys = createReadSigningKeys({ config, issuers, startedAt: clock.now() });
+  const readSigningKeys = createReadSigningKeys({ config, issuers, startedAt: context.clock.now() });
   const { router: studio } = await resources.add(
     openConfiguredStudio(parts, gateway, { assets, readSystem, readSigningKeys }),
   );
@@ -386,7 +390,7 @@ const openConfiguredGateway = (
     commands:
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     metrics,
-    clock,
+    clock: context.clock,
     log: context.log,
   });
 };
@@ -400,7 +404,7 @@ const upstreamOf = (
   if (serviceUrl === null && service !== null) return createOwnService(service, { ...credentials, apiKey });
   if (serviceUrl === null || apiKey === null)
     throw new Error('a gateway without a service in its process needs gateway.upstream.serviceUrl and an API key');
-  return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: context.log, metrics });
+  return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock: context.clock, log: context.log, metrics });
 };
 
 /** Whether the process listens on all addresses of the machine. Its own URL is then of no use to callers. */

@@ -57,10 +57,13 @@ const openCache = async ({ config, clock, log }: SharedOptions, metrics: Product
   return createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
 };
 
-const openLimiters = async ({ config, log }: SharedOptions, metrics: ProductMetrics | null): Promise<Limiters> => {
+const openLimiters = async (
+  { config, clock, log }: SharedOptions,
+  metrics: ProductMetrics | null,
+): Promise<Limiters> => {
   const url = config.settings.redisUrl;
-  if (url === null) return createMemoryLimiters();
-  return createRedisLimiters({ url, log, onOutage: (isDown) => metrics?.redisChanged('limits', isDown) });
+  if (url === null) return createMemoryLimiters({ clock });
+  return createRedisLimiters({ url, clock, log, onOutage: (isDown) => metrics?.redisChanged('limits', isDown) });
 };
 
 /** The limits that every request of the service passes. One object for each process. */

@@ -4,9 +4,11 @@
  */
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from '../domain/ports.js';
 import type { Log } from './log.js';
 import type { NoteOutage, OutageLog, RedisClient } from './redis.js';
 import type { Timing } from './timing.js';
+import { createCounts } from './window-counts.js';
 
 export type Budget = {
   /** Name of the counter. Part of the keys in Redis. */
@@ -29,88 +31,81 @@ export type Limiters = {
   readonly close: () => void;
 };
 
-type Open = (budget: Budget) => Promise<RateLimiterAbstract>;
+/** Keys are hashed, because they may be long or contain personal data, which must not be stored in Redis. */
+const hashed = (key: string): string => hash('sha256', key, 'base64url');
 
-/** Imported on first use, so the start does not wait for it. */
-const load = () => import('rate-limiter-flexible');
-
-const optionsOf = ({ name, points, windowSeconds }: Budget) => ({
-  keyPrefix: `guestlist:limit:${name}`,
-  points,
-  duration: windowSeconds,
+/** Grants the part of the points that is still within the budget. */
+const grant = (budget: Budget, points: number, consumed: number, windowEndsInMs: number): Taken => ({
+  granted: Math.min(points, Math.max(0, budget.points - (consumed - points))),
+  windowEndsInMs,
 });
 
-const openMemory: Open = async (budget) => {
-  const { RateLimiterMemory } = await load();
-  return new RateLimiterMemory(optionsOf(budget));
-};
+/** Creates limiters that count in this process only. */
+export const createMemoryLimiters = ({ clock }: { readonly clock: Clock }): Limiters => ({
+  create: (budget) => {
+    const counts = createCounts(budget.windowSeconds * 1000);
+    return {
+      take: async (key, points) => {
+        const { count, endsInMs } = counts.add(hashed(key), clock.now().getTime(), points);
+        return grant(budget, points, count, endsInMs);
+      },
+    };
+  },
+  close: () => {},
+});
 
 const isCount = (thrown: unknown): thrown is RateLimiterRes =>
   typeof thrown === 'object' && thrown !== null && 'consumedPoints' in thrown && 'msBeforeNext' in thrown;
 
-/** Takes points. If the request exceeds the budget, grants the part that is still within it. */
-const takeFrom = async (limiter: RateLimiterAbstract, key: string, points: number): Promise<Taken> => {
+/** Imported on first use, so the start does not wait for it. */
+const openRedis = async (redis: RedisClient, { name, points, windowSeconds }: Budget) => {
+  const { RateLimiterRedis } = await import('rate-limiter-flexible');
+  const keyPrefix = `guestlist:limit:${name}`;
+  return new RateLimiterRedis({
+    ...{ keyPrefix, points, duration: windowSeconds },
+    storeClient: redis,
+    rejectIfRedisNotReady: true,
+  });
+};
+
+/** Counts the points in Redis. Rejects if Redis does not answer. */
+const consume = async (limiter: RateLimiterAbstract, key: string, points: number): Promise<RateLimiterRes> => {
   try {
-    const { msBeforeNext } = await limiter.consume(key, points);
-    return { granted: points, windowEndsInMs: msBeforeNext };
+    return await limiter.consume(key, points);
   } catch (thrown) {
-    if (!isCount(thrown)) throw thrown;
-    const before = thrown.consumedPoints - points;
-    return { granted: Math.max(0, limiter.points - before), windowEndsInMs: thrown.msBeforeNext };
+    if (isCount(thrown)) return thrown;
+    throw thrown;
   }
 };
 
-const createLimiter = (budget: Budget, open: Open): Limiter => {
-  let opened: Promise<RateLimiterAbstract> | null = null;
+const createRedisLimiter = (
+  redis: RedisClient,
+  budget: Budget,
+  own: Limiter,
+  { failed, worked }: Pick<OutageLog, 'failed' | 'worked'>,
+): Limiter => {
+  let opened: ReturnType<typeof openRedis> | null = null;
   return {
     take: async (key, points) => {
-      opened ??= open(budget);
-      // Keys are hashed, because they may be long or contain personal data, which must not be stored in Redis.
-      return takeFrom(await opened, hash('sha256', key, 'base64url'), points);
+      opened ??= openRedis(redis, budget);
+      const limiter = await opened;
+      try {
+        const { consumedPoints, msBeforeNext } = await consume(limiter, hashed(key), points);
+        worked();
+        return grant(budget, points, consumedPoints, msBeforeNext);
+      } catch (error) {
+        failed(error);
+        return own.take(key, points);
+      }
     },
   };
 };
 
-/** Creates limiters that count in this process only. */
-export const createMemoryLimiters = (): Limiters => ({
-  create: (budget) => createLimiter(budget, openMemory),
-  close: () => {},
-});
-
 const outageUse = { use: 'limits', outlook: 'each process counts for itself' } as const;
-
-const openRedis =
-  (redis: RedisClient, failed: () => void): Open =>
-  async (budget) => {
-    const { RateLimiterMemory, RateLimiterRedis } = await load();
-    class Insurance extends RateLimiterMemory {
-      override consume(...asked: Parameters<RateLimiterAbstract['consume']>): Promise<RateLimiterRes> {
-        failed();
-        return super.consume(...asked);
-      }
-    }
-    return new RateLimiterRedis({
-      ...optionsOf(budget),
-      storeClient: redis,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new Insurance(optionsOf(budget)),
-    });
-  };
-
-/**
- * Wraps `limiter` and reports each successful count to the outage log. If the limiter fell back to this process, it has
- * already reported the failure.
- */
-const telling = (limiter: Limiter, { worked }: OutageLog): Limiter => ({
-  take: async (key, points) => {
-    const taken = await limiter.take(key, points);
-    worked();
-    return taken;
-  },
-});
 
 export type RedisLimitersOptions = {
   readonly url: string;
+  readonly clock: Clock;
   readonly log: Log;
   /** Maximum time of one command in milliseconds. After it, this process counts locally. */
   readonly commandTimeoutMs?: number;
@@ -121,12 +116,14 @@ export type RedisLimitersOptions = {
 /** Creates limiters that count in Redis. The start does not wait for Redis, and an outage blocks no requests. */
 export const createRedisLimiters = async ({
   url,
+  clock,
   log,
   commandTimeoutMs = 250,
   onOutage,
   timing,
 }: RedisLimitersOptions): Promise<Limiters> => {
   const { createOutageLog, createRedisClient } = await import('./redis.js');
+  const own = createMemoryLimiters({ clock });
   const redis = createRedisClient({ url, log, commandTimeoutMs });
   const outage = createOutageLog({ log, ...outageUse, noted: onOutage, timing });
   const { failed, connected } = outage;
@@ -134,7 +131,7 @@ export const createRedisLimiters = async ({
   redis.on('ready', connected);
   void redis.connect().catch(failed);
   return {
-    create: (budget) => telling(createLimiter(budget, openRedis(redis, failed)), outage),
+    create: (budget) => createRedisLimiter(redis, budget, own.create(budget), outage),
     close: () => redis.disconnect(),
   };
 };

@@ -16,10 +16,12 @@ export const createCounts = (lengthMs: number) => {
       const there = find(key, nowMs);
       return there === undefined || there.count < most ? 0 : there.startedMs + lengthMs - nowMs;
     },
-    add: (key: string, nowMs: number): void => {
-      const there = find(key, nowMs);
-      if (there === undefined) counts.set(key, { count: 1, startedMs: nowMs });
-      else there.count += 1;
+    /** Returns the key's new count, and the remaining milliseconds of its window. */
+    add: (key: string, nowMs: number, by = 1): { readonly count: number; readonly endsInMs: number } => {
+      const there = find(key, nowMs) ?? { count: 0, startedMs: nowMs };
+      if (there.count === 0) counts.set(key, there);
+      there.count += by;
+      return { count: there.count, endsInMs: there.startedMs + lengthMs - nowMs };
     },
   };
 };

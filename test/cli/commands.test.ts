@@ -1,4 +1,4 @@
-/** What `guestlist` prints before any command runs: help, version, completion, and the answer to a wrong call. Run as built. */
+/** What `guestlist` prints before any command runs: help, version, completion, and the answer to a wrong call. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,18 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { commands, findCommand, helpText } from '../../src/cli/commands.js';
 import { optionNames } from '../../src/cli/option-names.js';
-import { isLong } from '../long.js';
+import { runBuilt, runCli } from './in-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-type Ran = { code: number; out: string; err: string };
-const runIn = (cwd: string, ...args: readonly string[]): Promise<Ran> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [join(root, 'bin/guestlist.mjs'), ...args], { cwd }, (error, out, err) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    );
-  });
-const run = (...args: readonly string[]): Promise<Ran> => runIn(root, ...args);
-
+const run = (...args: readonly string[]) => runCli(args);
 test('--version prints the version of the package', async () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(await run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
@@ -32,13 +24,17 @@ test('help lists every command, within 110 columns', async () => {
   for (const line of helpText().split('\n')) expect(line.length, line).toBeLessThanOrEqual(118);
 });
 
-/** Each case starts a process, so the usual run has some of them. */
-const some = <Case>(cases: readonly Case[]): readonly Case[] => cases.filter((_, at) => isLong || at % 4 === 0);
+const names = commands.map(({ name }) => name);
 
-test.each(some(commands.map(({ name }) => name)))('help %s prints the same as its --help', async (name) => {
-  const [asked, own] = await Promise.all([run('help', name), run(name, '--help')]);
-  expect(asked).toEqual(own);
+test.each(names)('help %s prints the same as its --help', async (name) => {
+  const asked = await run('help', name);
+  expect(asked).toEqual(await run(name, '--help'));
   expect(asked).toMatchObject({ code: 0, out: expect.stringContaining(`guestlist ${name}`), err: '' });
+});
+
+test('the built command line starts as a process of its own, and prints the same', async () => {
+  const { out } = await run('--help');
+  expect(await runBuilt('--help')).toEqual({ code: 0, out, err: '' });
 });
 
 test('help variables lists the variables of settings and secrets', async () => {
@@ -58,33 +54,29 @@ describe('an unknown command', () => {
 });
 
 describe('an unknown option', () => {
-  test.each(
-    some<[string, string[], string]>([
-      ['the option that was meant', ['guest-tokens', 'list', '--clinet', 'LAX'], 'Did you mean "--client"?'],
-      ['all options where none is near', ['policy', 'schema', '--colour'], 'The options are: --tenant-files.'],
-      ['it after a word', ['tenancy', 'flights', '--jsn'], 'Did you mean "--json"?'],
-      ['it of conformance too', ['conformance', '--base-ulr', 'x'], 'Did you mean "--base-url"?'],
-      ['it of init too', ['init', '--datbase', 'x'], 'Did you mean "--database"?'],
-    ]),
-  )('is refused with %s, and exit code 2', async (_, args, hint) => {
+  test.each<[string, string[], string]>([
+    ['the option that was meant', ['guest-tokens', 'list', '--clinet', 'LAX'], 'Did you mean "--client"?'],
+    ['all options where none is near', ['policy', 'schema', '--colour'], 'The options are: --tenant-files.'],
+    ['it after a word', ['tenancy', 'flights', '--jsn'], 'Did you mean "--json"?'],
+    ['it of conformance too', ['conformance', '--base-ulr', 'x'], 'Did you mean "--base-url"?'],
+    ['it of init too', ['init', '--datbase', 'x'], 'Did you mean "--database"?'],
+  ])('is refused with %s, and exit code 2', async (_, args, hint) => {
     const { code, out, err } = await run(...args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);
   });
 });
 
 describe('an unknown word after a command', () => {
-  test.each(
-    some<[string[], string]>([
-      [['policy', 'explan'], 'Did you mean "policy explain"?'],
-      [['tenants', 'lst'], 'Did you mean "tenants list"?'],
-      [['audit', 'verfy'], 'Did you mean "audit verify"?'],
-      [['keys', 'craete'], 'Did you mean "keys create"?'],
-      [['revoke', 'tenat', 'LAX', '--reason', 'r'], 'Did you mean "revoke tenant"?'],
-      [['unrevoke', 'usr', 'ann', '--reason', 'r'], 'Did you mean "unrevoke user"?'],
-      [['completion', 'bsh'], 'Did you mean "bash"?'],
-      [['tenants', 'fly'], 'The commands are list, provision, history'],
-    ]),
-  )('%j is refused with: %s', async (args, hint) => {
+  test.each<[string[], string]>([
+    [['policy', 'explan'], 'Did you mean "policy explain"?'],
+    [['tenants', 'lst'], 'Did you mean "tenants list"?'],
+    [['audit', 'verfy'], 'Did you mean "audit verify"?'],
+    [['keys', 'craete'], 'Did you mean "keys create"?'],
+    [['revoke', 'tenat', 'LAX', '--reason', 'r'], 'Did you mean "revoke tenant"?'],
+    [['unrevoke', 'usr', 'ann', '--reason', 'r'], 'Did you mean "unrevoke user"?'],
+    [['completion', 'bsh'], 'Did you mean "bash"?'],
+    [['tenants', 'fly'], 'The commands are list, provision, history'],
+  ])('%j is refused with: %s', async (args, hint) => {
     const { code, out, err } = await run(...args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(hint)]);
   });
@@ -96,7 +88,7 @@ test.each([
 ])('%s in a folder without a configuration does not take the policy of the demo', async (_, args, instead) => {
   const folder = mkdtempSync(join(tmpdir(), 'guestlist-empty-'));
   writeFileSync(join(folder, 'claims.json'), '{"sub": "ann"}');
-  const { code, out, err } = await runIn(folder, ...args);
+  const { code, out, err } = await runCli(args, { cwd: folder });
   rmSync(folder, { recursive: true });
   expect([code, out, err]).toEqual([2, '', expect.stringContaining(`this folder has no guestlist.yaml`)]);
   expect(err).toContain(instead);

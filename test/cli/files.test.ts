@@ -14,7 +14,6 @@ import { createDatasource } from '../../src/contract/datasources.js';
 import { listMetrics, updateWorkspaceDashboards } from '../../src/contract/workspace-dashboards.js';
 import { createWorkspace } from '../../src/contract/workspaces.js';
 import { blocksOfKind, nameOf } from '../documents/blocks.js';
-import { longTest } from '../long.js';
 import { type Product, startProduct } from '../product/product.js';
 
 let product: Product;
@@ -161,83 +160,73 @@ const startEmpty = async (): Promise<Product> => {
   return empty;
 };
 
-longTest(
-  'an empty product gets the same, and then changes, deletes and creates by the same files',
-  async () => {
-    await run('pull');
-    const empty = await startEmpty();
-    try {
-      expect(await runAt(empty, 'plan')).toMatch(
-        /^create {2}datamart flights .*\ncreate {2}dashboard flights\/delays /,
-      );
-      await runAt(empty, 'push');
-      expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
-      const text = await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8');
-      await rm(join(folder, 'dashboards/delays.yaml'));
-      await runAt(empty, 'pull');
-      expect(await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8')).toBe(text);
-      // Its metrics have ids of their own, and are changed in place by the files' ids.
-      await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
-      expect(await runAt(empty, 'push')).toContain('metrics[share-delayed].name: ');
-      expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
-      const { data: metrics } = await (await connect(empty))(listMetrics, { workspaceName: 'flights' });
-      expect(metrics.filter(({ name }) => /^Late$|^Delayed over/.test(name))).toHaveLength(1);
-      await rm(join(folder, 'dashboards/routes.yaml'));
-      expect(await runAt(empty, 'push')).toBe('Nothing to change.');
-      await expect(runAt(empty, 'push', '--delete')).rejects.toThrow(/add --yes:\ndelete {2}dashboard flights\/routes/);
-      expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/routes');
-      expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
-    } finally {
-      await empty.stop();
-      await empty.remove();
-    }
-  },
-  120_000,
-);
+test('an empty product gets the same, and then changes, deletes and creates by the same files', async () => {
+  await run('pull');
+  const empty = await startEmpty();
+  try {
+    expect(await runAt(empty, 'plan')).toMatch(/^create {2}datamart flights .*\ncreate {2}dashboard flights\/delays /);
+    await runAt(empty, 'push');
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const text = await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8');
+    await rm(join(folder, 'dashboards/delays.yaml'));
+    await runAt(empty, 'pull');
+    expect(await readFile(join(folder, 'dashboards/delays.yaml'), 'utf8')).toBe(text);
+    // Its metrics have ids of their own, and are changed in place by the files' ids.
+    await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    expect(await runAt(empty, 'push')).toContain('metrics[share-delayed].name: ');
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const { data: metrics } = await (await connect(empty))(listMetrics, { workspaceName: 'flights' });
+    expect(metrics.filter(({ name }) => /^Late$|^Delayed over/.test(name))).toHaveLength(1);
+    await rm(join(folder, 'dashboards/routes.yaml'));
+    expect(await runAt(empty, 'push')).toBe('Nothing to change.');
+    await expect(runAt(empty, 'push', '--delete')).rejects.toThrow(/add --yes:\ndelete {2}dashboard flights\/routes/);
+    expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/routes');
+    expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
+  } finally {
+    await empty.stop();
+    await empty.remove();
+  }
+}, 120_000);
 
-longTest(
-  'a metric of two dashboards is in both files, which are pushed together and must say the same',
-  async () => {
-    await run('pull');
-    const empty = await startEmpty();
-    try {
-      await runAt(empty, 'push');
-      const call = await connect(empty);
-      const { data: metrics } = await call(listMetrics, { workspaceName: 'flights' });
-      const { metricId = '' } = metrics.find(({ name }) => name === 'Delayed over 15 minutes') ?? {};
-      const shared = [{ dashboardId: 'routes', appendMetrics: [{ metricId }] }];
-      await call(updateWorkspaceDashboards, { workspaceName: 'flights', dashboards: shared });
-      await runAt(empty, 'pull');
-      const texts = () =>
-        Promise.all(['delays', 'routes'].map((name) => readFile(join(folder, `dashboards/${name}.yaml`))));
-      const before = await texts();
-      expect(await runAt(empty, 'push')).toBe('Nothing to change.');
-      await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
-      await expect(runAt(empty, 'push')).rejects.toThrow(
-        /a fault[\s\S]*routes\.yaml:\d+:\d+: metrics\[share-delayed\]\.name: the metric is also at \S+delays\.yaml:\d+:\d+, which says otherwise/,
-      );
-      await edit('dashboards/routes.yaml', 'name: Delayed over 15 minutes', 'name: Late');
-      await edit('dashboards/routes.yaml', 'name: Busiest', 'name: Most used');
-      expect(await runAt(empty, 'push')).toMatch(
-        /change {2}dashboard flights\/delays[\s\S]*change {2}dashboard flights\/routes/,
-      );
-      expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
-      const after = await texts();
-      await runAt(empty, 'pull');
-      expect(await texts()).toEqual(after);
-      expect(after).not.toEqual(before);
-      // The other dashboard keeps the metric of one that is deleted.
-      await rm(join(folder, 'dashboards/delays.yaml'));
-      expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/delays');
-      expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
-      expect(await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8')).toContain('name: Late');
-    } finally {
-      await empty.stop();
-      await empty.remove();
-    }
-  },
-  120_000,
-);
+test('a metric of two dashboards is in both files, which are pushed together and must say the same', async () => {
+  await run('pull');
+  const empty = await startEmpty();
+  try {
+    await runAt(empty, 'push');
+    const call = await connect(empty);
+    const { data: metrics } = await call(listMetrics, { workspaceName: 'flights' });
+    const { metricId = '' } = metrics.find(({ name }) => name === 'Delayed over 15 minutes') ?? {};
+    const shared = [{ dashboardId: 'routes', appendMetrics: [{ metricId }] }];
+    await call(updateWorkspaceDashboards, { workspaceName: 'flights', dashboards: shared });
+    await runAt(empty, 'pull');
+    const texts = () =>
+      Promise.all(['delays', 'routes'].map((name) => readFile(join(folder, `dashboards/${name}.yaml`))));
+    const before = await texts();
+    expect(await runAt(empty, 'push')).toBe('Nothing to change.');
+    await edit('dashboards/delays.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    await expect(runAt(empty, 'push')).rejects.toThrow(
+      /a fault[\s\S]*routes\.yaml:\d+:\d+: metrics\[share-delayed\]\.name: the metric is also at \S+delays\.yaml:\d+:\d+, which says otherwise/,
+    );
+    await edit('dashboards/routes.yaml', 'name: Delayed over 15 minutes', 'name: Late');
+    await edit('dashboards/routes.yaml', 'name: Busiest', 'name: Most used');
+    expect(await runAt(empty, 'push')).toMatch(
+      /change {2}dashboard flights\/delays[\s\S]*change {2}dashboard flights\/routes/,
+    );
+    expect(await runAt(empty, 'plan')).toBe('Nothing to change.');
+    const after = await texts();
+    await runAt(empty, 'pull');
+    expect(await texts()).toEqual(after);
+    expect(after).not.toEqual(before);
+    // The other dashboard keeps the metric of one that is deleted.
+    await rm(join(folder, 'dashboards/delays.yaml'));
+    expect(await runAt(empty, 'push', '--delete', '--yes')).toBe('delete  dashboard flights/delays');
+    expect(await runAt(empty, 'plan', '--delete')).toBe('Nothing to change.');
+    expect(await readFile(join(folder, 'dashboards/routes.yaml'), 'utf8')).toContain('name: Late');
+  } finally {
+    await empty.stop();
+    await empty.remove();
+  }
+}, 120_000);
 
 const embedText = (id: string, settings = ''): string => `embedType: ${id === 'all' ? 'dashboard' : 'metric'}
 workspaceName: flights
@@ -352,28 +341,24 @@ test('the policy is pulled, planned and pushed to where the gateway reads it; a 
   }
 }, 60_000);
 
-longTest(
-  'a policy is not written where another gateway answers, or without a configuration',
-  async () => {
-    const { policy, stop } = await startConfigured();
-    try {
-      await run('pull');
-      await edit('datamarts/flights.yaml', 'label: Airports', 'label: All airports');
-      await edit('policies/policy.yaml', 'expiryMinutes: 60', 'expiryMinutes: none');
-      await expect(run('push')).rejects.toThrow(/a fault in the files, and nothing was done[\s\S]*expiryMinutes/);
-      await edit('policies/policy.yaml', 'expiryMinutes: none', 'expiryMinutes: 30');
-      vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', product.credentials.gatewayToken);
-      await expect(run('push')).rejects.toThrow(/reads .*flights\.yaml, not .*policy\.yaml, and nothing was done/);
-      expect(await readFile(policy, 'utf8')).toContain('expiryMinutes: 60');
-      expect(await run('plan')).toContain('"Airports" → "All airports"');
-      vi.stubEnv('GUESTLIST_CONFIG', undefined);
-      await expect(run('plan')).rejects.toThrow(/policy\.yaml:1:1: a policy is written where .* guestlist\.yaml/);
-    } finally {
-      await stop();
-    }
-  },
-  60_000,
-);
+test('a policy is not written where another gateway answers, or without a configuration', async () => {
+  const { policy, stop } = await startConfigured();
+  try {
+    await run('pull');
+    await edit('datamarts/flights.yaml', 'label: Airports', 'label: All airports');
+    await edit('policies/policy.yaml', 'expiryMinutes: 60', 'expiryMinutes: none');
+    await expect(run('push')).rejects.toThrow(/a fault in the files, and nothing was done[\s\S]*expiryMinutes/);
+    await edit('policies/policy.yaml', 'expiryMinutes: none', 'expiryMinutes: 30');
+    vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', product.credentials.gatewayToken);
+    await expect(run('push')).rejects.toThrow(/reads .*flights\.yaml, not .*policy\.yaml, and nothing was done/);
+    expect(await readFile(policy, 'utf8')).toContain('expiryMinutes: 60');
+    expect(await run('plan')).toContain('"Airports" → "All airports"');
+    vi.stubEnv('GUESTLIST_CONFIG', undefined);
+    await expect(run('plan')).rejects.toThrow(/policy\.yaml:1:1: a policy is written where .* guestlist\.yaml/);
+  } finally {
+    await stop();
+  }
+}, 60_000);
 
 test('a refused step stops the push, which says what is done and what is not', async () => {
   await run('pull');

@@ -8,7 +8,6 @@ import { sheetNames } from '../../src/contract/xlsx/parts.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
 import type { DownloadColumn, DownloadRows, DownloadSheet, Workbook } from '../../src/domain/guest/download.js';
 import type { Cell } from '../../src/domain/query/engine.js';
-import { longTest } from '../long.js';
 import { hasOffice, sheetsByOffice } from '../suites/office.js';
 
 type Row = readonly Cell[];
@@ -259,7 +258,7 @@ test('the first sheet and the notes are in the reader’s language', async () =>
   ]);
 });
 
-longTest('a hundred thousand rows are written with constant memory', async () => {
+test('a hundred thousand rows are written with constant memory', async () => {
   const batch = Array.from(
     { length: 1000 },
     (_, index): Row => [`city ${index}`, index, '2024-01-01T00:00:00', null, true],
@@ -269,11 +268,14 @@ longTest('a hundred thousand rows are written with constant memory', async () =>
   }
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  let [bytes, most] = [0, 0];
+  let [bytes, seen, most] = [0, 0, 0];
   collect();
   const before = process.memoryUsage().arrayBuffers;
   for await (const piece of toXlsx(workbookOf([sheetOf(() => rowsOf(many()))]), refuse)) {
     bytes += piece.length;
+    // A collection of the memory that the files of this process share takes long, so there are a few of them.
+    if (bytes < seen + 100_000) continue;
+    seen = bytes;
     collect();
     most = Math.max(most, process.memoryUsage().arrayBuffers - before);
   }

@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isLong } from '../long.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { all, daily, openReporting, type Reporting, reportPolicy, type Started, type User } from './reporting.js';
 
@@ -137,7 +136,7 @@ describe.skipIf(!(await isPostgresThere()))('reports of the host', () => {
         for (const org of orgs('erased')) expect(JSON.stringify(outcomes)).not.toContain(org);
         await ask('DELETE', '', { scheduleId: id });
       }),
-      { numRuns: isLong ? 20 : 4 },
+      { numRuns: 6 },
     );
   }, 240_000);
 

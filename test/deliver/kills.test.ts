@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { dueSample, later, scheduleSample } from '../suites/store-deliveries.js';
 import { dashboardSample, insertOrganization, moment } from '../suites/store-samples.js';
@@ -22,21 +21,17 @@ const leaseMs = 1_000;
 const child = fileURLToPath(new URL('kills-child.mjs', import.meta.url));
 
 describe.skipIf(!(await isPostgresThere()))('a sender that is killed', () => {
-  let own: OwnDatabase;
-  let database: Database;
+  let database: TestDatabase;
   let store: Store;
   let mailbox: Mailbox;
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    database = await openDatabase({ databaseUrl: own.url, folder: null });
-    await migrate(database.connect<Tables>());
+    database = await openTestDatabase('postgres');
     store = createStore(database.connect<Tables>(), testSealer);
     mailbox = await openMailbox();
   }, 60_000);
   afterAll(async () => {
     await mailbox.close();
     await database.close();
-    await own.drop();
   });
 
   const insertReports = async (clientId: string, count: number): Promise<Schedule> => {
@@ -50,7 +45,7 @@ describe.skipIf(!(await isPostgresThere()))('a sender that is killed', () => {
     return schedule;
   };
   const startSender = async () => {
-    const sender = spawn(process.execPath, [child, own.url, mailbox.url, String(leaseMs)], {
+    const sender = spawn(process.execPath, [child, String(database.url), mailbox.url, String(leaseMs)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(sender.stdout, 'data');

@@ -18,7 +18,7 @@ import { createFolder } from '../engine/world.js';
 import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
 import { createOwnService } from '../gateway/own-service.js';
 import { basePolicy, changeablePolicies, policyOf } from '../gateway/policies.js';
-import { createOwnDatabase } from '../suites/postgres.js';
+import type { Backing } from '../suites/metadata.js';
 import { testSealer } from '../suites/sealer.js';
 import { statements } from '../usecases/world.js';
 import { openMailbox } from './mailbox.js';
@@ -54,11 +54,10 @@ export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
 
 /** `on`: where the metadata are. */
 export const openReporting = async (
-  on: 'postgres' | 'pglite' = 'postgres',
+  on?: Backing,
   channels: readonly Channel[] = [],
   more: Partial<MailSetup['mail']> = {},
 ) => {
-  const own = on === 'postgres' ? await createOwnDatabase() : null;
   const mailbox = await openMailbox();
   const { mail } = defaultSettings();
   const chosen = {
@@ -93,7 +92,7 @@ export const openReporting = async (
     },
   };
   const overrides = { reports: connected.reports, renderer };
-  const service: Awaited<ReturnType<typeof createOwnService>> = await createOwnService(own?.url ?? null, overrides);
+  const service: Awaited<ReturnType<typeof createOwnService>> = await createOwnService(on, overrides);
   const folder = await createFolder();
 
   const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, bearer: string, body?: object) => {
@@ -120,14 +119,14 @@ export const openReporting = async (
     const rights = { findReportRight, listTenantUsers, isTenantActive: gateway.isTenantActive, findDataAppId };
     connected.connect({ ...rights, service });
     const mailGuard = createCredentialGuard({
-      ...{ kind: 'hook', failuresPerMinute: 20, limiters: createMemoryLimiters(), scope: 'test', clock },
+      ...{ kind: 'hook', failuresPerMinute: 20, limiters: createMemoryLimiters({ clock }), scope: 'test', clock },
     });
     const admission = { mailGuard, addressOf: () => '127.0.0.1' };
     const parts = { admission, setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
     const { router, close } = startReports({
       ...parts,
       encryptionKey,
-      everyMs: { plan: 50, send: 20 },
+      everyMs: { plan: 100, send: 50 },
     });
     onTestFinished(close);
     const clientId = `c${randomUUID().slice(0, 8)}`;
@@ -209,7 +208,6 @@ export const openReporting = async (
     await service.close();
     await mailbox.close();
     await folder.remove();
-    await own?.drop();
   };
   return {
     ...{ mailbox, service, connected, setup, call, dataOf, start, login, schedule, sendNow, rowsOf, ended, settled },

@@ -41,7 +41,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     await writeFile(join(folder, 'acme.png'), tinyPng);
     const own = { from: 'numbers@acme.example', senderName: 'Acme', replyTo: 'help@acme.example' };
     const acme = { ...own, logo: join(folder, 'acme.png'), closing: 'Acme’s own words' };
-    reporting = await openReporting('postgres', [], { tenants: { branded: acme } });
+    reporting = await openReporting(undefined, [], { tenants: { branded: acme } });
   }, 60_000);
   afterAll(async () => {
     await reporting.close();

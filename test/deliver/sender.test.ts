@@ -15,13 +15,12 @@ import {
 import { type Alert, AlertFault, type AlertState } from '../../src/domain/deliver/alert.js';
 import type { Schedule } from '../../src/domain/deliver/schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
 import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { dueSample, scheduleSample } from '../suites/store-deliveries.js';
 import { dashboardSample, insertOrganization } from '../suites/store-samples.js';
@@ -52,8 +51,7 @@ const grantedSample = (fields: Partial<Granted> = {}): Granted => ({
 });
 
 describe.skipIf(!(await isPostgresThere()))('the sender', () => {
-  let own: OwnDatabase;
-  let database: Database;
+  let database: TestDatabase;
   let store: Store;
   let mailbox: Mailbox;
   let now = start;
@@ -65,16 +63,13 @@ describe.skipIf(!(await isPostgresThere()))('the sender', () => {
   const write = (line: { event: string }) => void lines.push(line);
 
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    database = await openDatabase({ databaseUrl: own.url, folder: null });
-    await migrate(database.connect<Tables>());
+    database = await openTestDatabase('postgres');
     store = createStore(database.connect<Tables>(), testSealer);
     mailbox = await openMailbox();
   }, 60_000);
   afterAll(async () => {
     await mailbox.close();
     await database.close();
-    await own.drop();
   });
   beforeEach(() => {
     now = start;

@@ -1,6 +1,6 @@
 /**
  * Many schedules of one moment: each has its place in the window, and a tenant with most of them delays nobody else. On the
- * real ledger, with an injected clock. `TEST_LONG=1`: 10,000 schedules over ten minutes.
+ * real ledger, with an injected clock.
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -9,12 +9,10 @@ import { calendar } from '../../src/deliver/calendar.js';
 import { createPlanner } from '../../src/deliver/planner.js';
 import { leavesAt, spreadMs } from '../../src/domain/deliver/spread.js';
 import type { Store } from '../../src/domain/store/store.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
-import { isLong } from '../long.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { openTestDatabase, type TestDatabase } from '../suites/metadata.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { dashboardSample, insertOrganization } from '../suites/store-samples.js';
 import { insertSchedules, mostInAMinute, sendMorning } from './morning.mjs';
@@ -55,19 +53,14 @@ describe('a place in the window', () => {
 });
 
 /** `window`, in seconds. Over its whole length the machine can send half of all messages. */
-const sizes = isLong
-  ? { large: 9_000, tenants: 100, each: 10, window: 600, perSecond: 6, perMinute: 300 }
-  : { large: 450, tenants: 10, each: 5, window: 60, perSecond: 4, perMinute: 200 };
+const sizes = { large: 450, tenants: 10, each: 5, window: 60, perSecond: 4, perMinute: 200 };
 
 describe.skipIf(!(await isPostgresThere()))('a morning', () => {
-  let own: OwnDatabase;
-  let database: Database;
+  let database: TestDatabase;
   let store: Store;
   let place: { readonly dashboardId: string; readonly dataAppId: string };
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    database = await openDatabase({ databaseUrl: own.url, folder: null });
-    await migrate(database.connect<Tables>());
+    database = await openTestDatabase('postgres');
     store = createStore(database.connect<Tables>(), testSealer);
     const { workspace, owner } = await insertOrganization(store);
     const board = dashboardSample(workspace.id);
@@ -76,7 +69,6 @@ describe.skipIf(!(await isPostgresThere()))('a morning', () => {
   }, 60_000);
   afterAll(async () => {
     await database.close();
-    await own.drop();
   });
 
   const { large, tenants, each, window, perSecond, perMinute } = sizes;

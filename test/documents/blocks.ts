@@ -82,20 +82,20 @@ export const checkers: Readonly<Record<Exclude<Kind, 'not run' | 'picture'>, str
   policy: 'test/documents/data-blocks.test.ts',
   configuration: 'test/documents/data-blocks.test.ts',
   definition: 'test/cli/files.test.ts',
-  'style sheet': 'test/web/host-page.test.ts',
+  'style sheet': 'test/pages/host-page.long.test.ts',
   metric: 'test/contract/docs-metrics.test.ts',
   'body of the interface': 'test/documents/data-blocks.test.ts',
-  page: 'test/documents/run-blocks.test.ts',
-  'live example': 'test/product/docs-site.test.ts',
+  page: 'test/documents/run-blocks.long.test.ts',
+  'live example': 'test/product/docs-site.long.test.ts',
   'second wall': 'test/engine/second-wall.test.ts',
-  'sender of hooks': 'test/product/hooks.test.ts',
-  'program of elements': 'test/packages/installed.test.ts',
-  program: 'test/packages/packages.test.ts',
+  'sender of hooks': 'test/product/hooks.long.test.ts',
+  'program of elements': 'test/packages/installed.long.test.ts',
+  program: 'test/packages/packages.long.test.ts',
   installation: 'test/documents/data-blocks.test.ts',
-  example: 'test/packages/examples.test.ts',
+  example: 'test/packages/examples.long.test.ts',
   // Its four blocks, in their order, with a database of one's own; `npm run bench -- first-hour` from the tarball.
   'first hour': 'test/cli/init.test.ts',
-  shell: 'test/documents/run-blocks.test.ts',
+  shell: 'test/documents/run-blocks.long.test.ts',
 };
 
 export const kindOf = (block: Block): Kind | undefined =>

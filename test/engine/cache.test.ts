@@ -88,6 +88,7 @@ const open = (options: Partial<EngineOptions> = {}): { readonly engine: Engine; 
   const outcomes: CacheOutcome[] = [];
   const nothing = (): void => {};
   const engine = createEngine({
+    clock,
     log,
     assertReachable: async () => {},
     cache: { secret, clock, ttlSeconds: 60, maxBytes: 1e6, shared: null },

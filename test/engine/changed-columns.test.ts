@@ -10,6 +10,7 @@ import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, refusalOf, relationship, scopeOf, table } from './world.js';
@@ -55,6 +56,7 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
   const readCatalog = async (): Promise<void> => {
     await databases?.close();
     databases = createDatabases({
+      clock: systemClock,
       log: { warn: () => undefined, error: () => undefined },
       assertReachable: async () => {},
     });

@@ -11,6 +11,7 @@ import type { Engine } from '../../src/domain/query/engine.js';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
 import type { Sql } from '../../src/engine/databases/dialect.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { isClickHouseThere, isFront, onClickHouse } from '../suites/clickhouse.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {
@@ -366,7 +367,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
   ])("can only read, with the engine's settings: not %s", async (text) => {
     const log = { warn: () => undefined, error: () => undefined };
-    const databases = createDatabases({ log, assertReachable: async () => {} });
+    const databases = createDatabases({ clock: systemClock, log, assertReachable: async () => {} });
     const run = () =>
       databases.use(source, null, (database) => database.run({ sql: text, parameters: [] }, { kind: 'untenanted' }));
     expect(await refusalOf(run)).toMatchObject({ reason: 'datasource-failed' });

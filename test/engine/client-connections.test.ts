@@ -28,7 +28,7 @@ describe.runIf(await isPostgresThere())('clients with their own databases', () =
   const nameOf = ({ url }: OwnDatabase): string => new URL(url).pathname.slice(1);
 
   beforeAll(async () => {
-    databases = await Promise.all(Array.from({ length: clientCount + 1 }, createOwnDatabase));
+    databases = await Promise.all(Array.from({ length: clientCount + 1 }, () => createOwnDatabase()));
     // Fewer than an unlimited engine would open, but more than the engine's limit, since a server closes connections
     // with a delay.
     await run(databases[0]?.url ?? '', [`CREATE ROLE ${role} LOGIN PASSWORD '${password}' CONNECTION LIMIT 14`]);

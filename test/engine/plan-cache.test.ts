@@ -9,6 +9,7 @@ import type { Database } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createPlanCache } from '../../src/engine/prepare/plan-cache.js';
 import type { Prepared } from '../../src/engine/prepare/prepared.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './test-databases.js';
 import {
@@ -25,7 +26,7 @@ import {
 
 const log = { warn: () => {}, error: () => {} };
 const folder = await createFolder();
-const shared = createEngine({ log, assertReachable: async () => {} });
+const shared = createEngine({ clock: systemClock, log, assertReachable: async () => {} });
 let path: string;
 /** The same object each time, as in requests. */
 let datasource: Datasource;

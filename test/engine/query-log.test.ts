@@ -11,6 +11,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { runLogged } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createGuestFront } from '../../src/http/guest-front.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { captureLog } from '../gateway/harness.js';
 import { columnRef, datamart, metric, type Place, question, refusalOf, table } from './world.js';
 
@@ -34,7 +35,7 @@ it('a failed query and a refused one', async () => {
 
 it('a datasource that cannot be opened', async () => {
   const { log, lines } = captureLog();
-  const engine = createEngine({ log, assertReachable: async () => {} });
+  const engine = createEngine({ clock: systemClock, log, assertReachable: async () => {} });
   onTestFinished(() => engine.close());
   const mart = datamart({ tables: [table('sales', { client: 'VARCHAR' })] });
   const place = { datasource, schemaName: 'main' } as unknown as Place;
@@ -48,7 +49,7 @@ it('a datasource that cannot be opened', async () => {
 
 it('tables of a datasource that cannot be read', async () => {
   const { log, lines } = captureLog();
-  const engine = createEngine({ log, assertReachable: async () => {} });
+  const engine = createEngine({ clock: systemClock, log, assertReachable: async () => {} });
   onTestFinished(() => engine.close());
   await refusalOf(() => engine.introspect(datasource, [], { requestId: 'request-5' }));
   await refusalOf(() => engine.listClientDatabases(datasource, { requestId: 'request-6' }));
@@ -69,7 +70,7 @@ it('a query that fails at the database', async () => {
   );
   made.closeSync();
   const { log, lines } = captureLog();
-  const engine = createEngine({ log, assertReachable: async () => {} });
+  const engine = createEngine({ clock: systemClock, log, assertReachable: async () => {} });
   onTestFinished(() => engine.close());
   const mart = datamart({ tenancy: null, tables: [table('sales', { client: 'VARCHAR', amount: 'INTEGER' })] });
   const place = { datasource: { ...(datasource as object), path }, schemaName: 'main' } as unknown as Place;

@@ -135,7 +135,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     const live = (read: ReadLive) => {
       readLive = read;
     };
-    engine = createEngine({ log, assertReachable: async () => undefined, watch, live, now: clock().now });
+    engine = createEngine({ log, assertReachable: async () => undefined, watch, live, clock: clock() });
   });
   afterAll(async () => {
     await engine.close();

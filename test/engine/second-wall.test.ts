@@ -14,6 +14,7 @@ import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, relationship, scopeOf, table } from './world.js';
@@ -100,7 +101,7 @@ describe.runIf(await isPostgresThere())('row-level security as the second wall',
     await client.connect();
     for (const statement of statements) await client.query(statement);
     await client.end();
-    databases = createDatabases({ log, assertReachable: async () => {} });
+    databases = createDatabases({ clock: systemClock, log, assertReachable: async () => {} });
   }, 60_000);
   afterAll(async () => {
     await databases?.close();

@@ -10,6 +10,7 @@ import type { Datasource, ServerConnection } from '../../src/domain/organization
 import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
@@ -143,7 +144,7 @@ describe.each(kinds)('%s', (kind) => {
     'COMMIT; DROP TABLE notes',
   ])('can only read, one statement at a time: not %s', async (sql) => {
     const log = { warn: () => undefined, error: () => undefined };
-    const databases = createDatabases({ log, assertReachable: async () => {} });
+    const databases = createDatabases({ clock: systemClock, log, assertReachable: async () => {} });
     const run = () =>
       databases.use(source, null, (database) => database.run({ sql, parameters: [] }, { kind: 'untenanted' }));
     expect(await refusalOf(run)).toMatchObject({ reason: 'datasource-failed' });

@@ -179,6 +179,20 @@ const postgresBasics = [
   ),
 ];
 
+/** Empties a database for the next file of the process, which takes a tenth of the time of a new one. */
+const postgresReset = [
+  `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET ALL', current_database()); END $$`,
+  `DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
+      EXECUTE format('DROP SCHEMA %I CASCADE', name);
+    END LOOP;
+  END $$`,
+  'CREATE SCHEMA public',
+];
+
+/** Databases of this process whose builder was removed. */
+const unused: string[] = [];
+
 const onPostgres = async (url: string, texts: readonly string[]): Promise<void> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -192,10 +206,14 @@ const createPostgresBuilder = (types: Types): Builder => {
     'POSTGRES',
     types,
     async (texts) => {
-      const { url, drop } = await createOwnDatabase();
+      const url = unused.pop() ?? (await createOwnDatabase()).url;
       await onPostgres(url, [...postgresBasics, ...texts]);
       const place: Place = { datasource: postgresAt(url), schemaName: 'main' };
       urls.set(place, url);
+      const drop = async (): Promise<void> => {
+        await onPostgres(url, postgresReset);
+        unused.push(url);
+      };
       return { place, drop };
     },
     async (place, texts) => {

@@ -8,6 +8,7 @@ import { tableNameOf } from '../../src/domain/studio/upload.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { readFileKind } from '../../src/engine/uploads/file-kind.js';
 import { createMakeDatabase, type MakingLimits } from '../../src/engine/uploads/make-database.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { createUploadFolder } from '../../src/platform/upload-folder.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { datasourceAt, refusalOf } from './world.js';
@@ -176,7 +177,11 @@ describe('the files of other uploads', () => {
     const acme = await take('id\n1\n', { name: 'acme.csv' });
     const globex = await take('id\n2\n', { name: 'globex.csv' });
     expect(dirname(acme)).not.toBe(dirname(globex));
-    const databases = createDatabases({ log: { warn: () => {}, error: () => {} }, assertReachable: async () => {} });
+    const databases = createDatabases({
+      clock: systemClock,
+      log: { warn: () => {}, error: () => {} },
+      assertReachable: async () => {},
+    });
     for (const path of [acme, globex]) {
       expect(await databases.listClientDatabases(datasourceAt(path))).toEqual({ DATABASE: [], MULTI_DATABASE: [] });
     }
@@ -191,7 +196,11 @@ describe('the files of other uploads', () => {
       'own.duckdb',
     );
     const path = await take(reaching);
-    const databases = createDatabases({ log: { warn: () => {}, error: () => {} }, assertReachable: async () => {} });
+    const databases = createDatabases({
+      clock: systemClock,
+      log: { warn: () => {}, error: () => {} },
+      assertReachable: async () => {},
+    });
     const ask = (sql: string) =>
       databases.use(datasourceAt(path), null, (database) =>
         database.run({ sql, parameters: [] }, { kind: 'untenanted' }),

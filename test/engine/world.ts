@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { Epoch } from '../../src/domain/brand.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import {
@@ -24,6 +23,8 @@ import { Refusal } from '../../src/domain/refusal.js';
 import type { Catalog } from '../../src/engine/databases/catalog.js';
 import { parseDuckDbType } from '../../src/engine/databases/duckdb/schema.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { buildFile } from '../suites/duckdb-file.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
 
@@ -181,11 +182,7 @@ export const createFolder = async (): Promise<{
   return {
     path,
     build: async (name, statements) => {
-      const instance = await DuckDBInstance.create(path(name));
-      const connection = await instance.connect();
-      for (const statement of statements) await connection.run(statement);
-      connection.closeSync();
-      instance.closeSync();
+      await buildFile(path(name), statements);
       return path(name);
     },
     remove: () => rm(folder, { recursive: true, force: true }),
@@ -205,7 +202,7 @@ export const createLoggedEngine = (
       lines.push({ level, details, message });
     };
   const log = { warn: keep('warn'), error: keep('error') };
-  return { engine: createEngine({ log, assertReachable: async () => {}, ...options }), lines };
+  return { engine: createEngine({ clock: systemClock, log, assertReachable: async () => {}, ...options }), lines };
 };
 
 /** Returns a value of test data as SQL. */

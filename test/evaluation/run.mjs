@@ -18,7 +18,7 @@ if (values.url === undefined || values.model === undefined) {
   process.exit(2);
 }
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/evaluation/chat.test.ts'], {
+const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/evaluation/chat.long.test.ts'], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
   stdio: 'inherit',
   env: {

@@ -6,6 +6,7 @@ import pino from 'pino';
 import { openMetadata } from '../../src/compose/metadata.js';
 import { appendEvents } from '../../src/gateway/audit/append.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { systemClock } from '../../src/platform/clock.js';
 
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);
@@ -13,7 +14,15 @@ const say = (line: string): void => {
 
 const write = async (folder: string): Promise<never> => {
   const log = pino({ level: 'silent' });
-  const options = { databaseUrl: null, folder, isFlushed: false, markKey: null, acceptsLoss: false, log };
+  const options = {
+    databaseUrl: null,
+    folder,
+    isFlushed: false,
+    markKey: null,
+    clock: systemClock,
+    acceptsLoss: false,
+    log,
+  };
   const { database, startMarking } = await openMetadata(options);
   const ledger = await openLedger(database.connect<LedgerTables>(), false);
   startMarking();

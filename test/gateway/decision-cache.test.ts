@@ -8,6 +8,7 @@ import { createDecisionCache, type Decision } from '../../src/gateway/decision-c
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import {
   analyst,
@@ -270,7 +271,7 @@ describe('a request with a cached decision', () => {
       failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
       trustedProxies: 0,
     };
-    const limits = { settings, limiters: createMemoryLimiters() };
+    const limits = { settings, limiters: createMemoryLimiters({ clock: systemClock }) };
     const { ask, refused, clock } = await startCached(policyOf(), { limits });
     expect([(await ask(ann)).status, (await ask(ann)).status]).toEqual([200, 200]);
     expect(await refused(ann)).toMatchObject({ code: 'RATE_LIMITED' });

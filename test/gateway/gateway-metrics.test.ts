@@ -12,6 +12,7 @@ import { watchPolicies } from '../../src/gateway/policy/watch.js';
 import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/platform/limiter.js';
 import { freePort } from '../suites/redis.js';
@@ -44,7 +45,7 @@ describe('a gateway counts', () => {
       failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
       trustedProxies: 0,
     };
-    const limits = { settings, limiters: createMemoryLimiters() };
+    const limits = { settings, limiters: createMemoryLimiters({ clock }) };
     const { granted, refused, upstream } = await startGateway({ metrics, ledger, audit, limits });
     for (let time = 0; time < 3; time += 1) await granted(analyst);
     expect(await refused(analyst)).toMatchObject({ code: 'RATE_LIMITED' });
@@ -127,6 +128,7 @@ describe('a gateway counts', () => {
     expect(await cache.get('key')).toBeNull();
     const limiters = await createRedisLimiters({
       url,
+      clock: systemClock,
       log,
       onOutage: (isDown) => metrics.redisChanged('limits', isDown),
     });

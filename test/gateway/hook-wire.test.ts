@@ -4,6 +4,7 @@ import express from 'express';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { createHooks, createReceiver } from '../../src/gateway/hooks/hooks.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds, usualLimits } from './harness.js';
@@ -258,7 +259,7 @@ describe('wrong signatures of one address', () => {
     const settings = { ...usualLimits, failedCredentialsPerMinute: 3 };
     const gateway = await startGateway({
       hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
-      limits: { settings, limiters: createMemoryLimiters() },
+      limits: { settings, limiters: createMemoryLimiters({ clock: systemClock }) },
     });
     return { ...gateway, send: createSender(gateway.url, gateway.clock.now) };
   };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/platform/clock.js';
 import { createRedisLimiters } from '../../src/platform/limiter.js';
 import { systemTiming } from '../../src/platform/timing.js';
 import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
@@ -39,7 +40,7 @@ const kill = async (child: ChildProcess): Promise<void> => {
 /** Starts one of several gateways, with its own connection. */
 const startReplica = async (url: string, userPerMinute: number) => {
   const { log, lines } = captureLog();
-  const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000 });
+  const limiters = await createRedisLimiters({ url, clock: systemClock, log, commandTimeoutMs: 30_000 });
   onTestFinished(() => limiters.close());
   const settings = { ...usualLimits, userPerMinute };
   const gateway = await startGateway({ limits: { settings, limiters }, log });
@@ -123,7 +124,14 @@ describe.runIf(hasServer)('limits in Redis', () => {
     const told: boolean[] = [];
     const timing = { ...systemTiming, nowMs: () => nowMs };
     const onOutage = (isDown: boolean) => void told.push(isDown);
-    const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000, timing, onOutage });
+    const limiters = await createRedisLimiters({
+      url,
+      clock: systemClock,
+      log,
+      commandTimeoutMs: 30_000,
+      timing,
+      onOutage,
+    });
     onTestFinished(() => limiters.close());
     const limiter = limiters.create({ name: 'test', points: 3, windowSeconds: 60 });
     const take = async (key: string) => (await limiter.take(key, 1)).granted;
@@ -147,7 +155,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     const child = await startRedis(port);
     const url = `redis://127.0.0.1:${port}`;
     const { log } = captureLog();
-    const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 50 });
+    const limiters = await createRedisLimiters({ url, clock: systemClock, log, commandTimeoutMs: 50 });
     onTestFinished(() => limiters.close());
     const gateway = await startGateway({
       limits: { settings: { ...usualLimits, userPerMinute: 10 }, limiters },

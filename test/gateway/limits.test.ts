@@ -1,23 +1,19 @@
-/** Limits. rate-limiter-flexible uses `Date`, which stands still here until it is moved. */
+/** Limits, by a clock that stands still until it is moved. */
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Audit } from '../../src/gateway/audit/audit.js';
 import { createLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
 import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
-import { analyst, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
+import { analyst, createMovableClock, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
 
-const clock = { now: () => new Date() };
-
+let clock = createMovableClock();
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: startSeconds * 1000 });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  clock = createMovableClock();
 });
 
-const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+const pass = (ms: number): void => clock.advance(ms);
 const none: LimitSettings = {
   userPerMinute: null,
   tenantPerMinute: null,
@@ -25,7 +21,7 @@ const none: LimitSettings = {
   failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
   trustedProxies: 0,
 };
-const startWith = (settings: Partial<LimitSettings>, limiters: Limiters = createMemoryLimiters()) =>
+const startWith = (settings: Partial<LimitSettings>, limiters: Limiters = createMemoryLimiters({ clock })) =>
   startGateway({ clock, limits: { settings: { ...none, ...settings }, limiters } });
 type Started = Awaited<ReturnType<typeof startWith>>;
 
@@ -129,7 +125,7 @@ describe('any number of requests', () => {
         const settings = { ...none, userPerMinute: budget };
         const limits = createLimits({
           settings,
-          limiters: createMemoryLimiters(),
+          limiters: createMemoryLimiters({ clock }),
           scope: 's',
           clock,
           log: { error: () => {} },
@@ -151,7 +147,7 @@ describe('any number of requests', () => {
   });
 
   it('is asked of the counter less and less often while it is used up', async () => {
-    const memory = createMemoryLimiters();
+    const memory = createMemoryLimiters({ clock });
     let asked = 0;
     const limiters: Limiters = {
       ...memory,
@@ -340,7 +336,7 @@ describe('the audit', () => {
     const { ask } = await startGateway({
       clock,
       audit: recorded,
-      limits: { settings, limiters: createMemoryLimiters() },
+      limits: { settings, limiters: createMemoryLimiters({ clock }) },
     });
     expect(await statuses(100, () => ask('garbage'))).toEqual({ 401: 100 });
     expect(denials).toHaveLength(60);

@@ -13,6 +13,7 @@ import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { dump } from '../suites/dump.js';
+import type { Backing } from '../suites/metadata.js';
 import { createWorld, settings } from '../usecases/world.js';
 import { basePolicy, policyOf } from './policies.js';
 
@@ -38,10 +39,10 @@ export const servicePolicy = policyOf({
 });
 
 export const createOwnService = async (
-  databaseUrl: string | null = null,
+  backing?: Backing,
   overrides: Pick<Partial<UseCaseDeps>, 'reports' | 'renderer'> = {},
 ) => {
-  const world = await createWorld(databaseUrl);
+  const world = await createWorld(backing);
   const { store, deps } = world;
   await world.template('delays');
   await world.template('routes');

@@ -19,7 +19,6 @@ import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
-import { openDatabase } from '../../src/platform/database.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { createLastUses } from '../../src/usecases/credentials/last-use.js';
@@ -27,6 +26,7 @@ import { getDashboardContent, replaceDashboardContent } from '../../src/usecases
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
 import { columnRef, metric as over, stays } from '../engine/world.js';
+import type { Backing } from '../suites/metadata.js';
 import { createWorld, settings, stateFilter } from '../usecases/world.js';
 import { captureLog, createMovableClock } from './harness.js';
 
@@ -99,9 +99,9 @@ export const secondEdition = (first: DashboardContent): DashboardContent => {
 export type RolloutHouse = Awaited<ReturnType<typeof openRolloutHouse>>;
 export type Board = Awaited<ReturnType<typeof openBoard>>;
 
-/** `databaseUrl` null: embedded, one database for gateway and one for service. */
-export const openRolloutHouse = async (databaseUrl: string | null = null) => {
-  const world = await createWorld(databaseUrl);
+/** Gateway and service share a database, as in the product's default setup. */
+export const openRolloutHouse = async (backing?: Backing) => {
+  const world = await createWorld(backing);
   const { store, deps } = world;
   const { log } = captureLog();
   const apiKey = 'key-of-app';
@@ -118,8 +118,7 @@ export const openRolloutHouse = async (databaseUrl: string | null = null) => {
   const dispatch = createDispatch({ operations, handlers: createHandlers(deps), authenticate, log });
   const transport: Transport = inProcessTransport(dispatch);
   const upstream: Call = createUpstream(transport, apiKey);
-  const database = await openDatabase({ databaseUrl, folder: null });
-  const ledger = await openLedger(database.connect<LedgerTables>());
+  const ledger = await openLedger(world.database.connect<LedgerTables>());
   const clock = createMovableClock();
   const events: AuditEvent[] = [];
   const caller: ApiKeyCaller = world.api();
@@ -138,10 +137,7 @@ export const openRolloutHouse = async (databaseUrl: string | null = null) => {
     caller,
     rolloutLedger,
     audit: { record: async (event: AuditEvent) => void events.push(event) },
-    close: async () => {
-      await database.close();
-      await world.close();
-    },
+    close: world.close,
   };
 };
 

@@ -32,19 +32,18 @@ const startHost = async (first: Answer) => {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
     const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name])]));
-    // The library uses the machine's clock; the gateway under test uses a clock that stands still.
-    vi.setSystemTime(Number(headers['webhook-timestamp']) * 1000);
-    try {
-      const { keys } = new Webhook(secret).verify(text, headers) as { keys: string[] };
-      state.asked.push(keys);
-      state.ids.push(headers['webhook-id'] ?? '');
-      state.answer(keys, response, request);
-    } catch {
+    // `verify` of the library would compare the time with the machine's clock; the gateway under test has its own.
+    const sentAt = new Date(Number(headers['webhook-timestamp']) * 1000);
+    const id = headers['webhook-id'] ?? '';
+    if (headers['webhook-signature'] !== new Webhook(secret).sign(id, sentAt, text)) {
       state.badSignatures += 1;
       response.writeHead(401).end();
-    } finally {
-      vi.useRealTimers();
+      return;
     }
+    const { keys }: { keys: string[] } = JSON.parse(text);
+    state.asked.push(keys);
+    state.ids.push(id);
+    state.answer(keys, response, request);
   });
   return { url, state };
 };

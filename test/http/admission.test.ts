@@ -1,6 +1,6 @@
 /** Rate limits for callers of the service, over real sockets: who is refused with which message, and who never is. */
 import supertest from 'supertest';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { AdmissionLimits } from '../../src/http/admission.js';
 import { createBudget } from '../../src/platform/budget.js';
@@ -10,19 +10,16 @@ import { createRefusedBodies } from '../../src/platform/refused-bodies.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample, guestToken, serviceToken } from './sample.js';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
-const clock = { now: () => new Date() };
+let nowMs = 1_800_000_000_000;
+const pass = (ms: number): void => {
+  nowMs += ms;
+};
+const clock = { now: () => new Date(nowMs) };
 
 type Numbers = { readonly token?: number; readonly address?: number; readonly failures?: number; readonly mb?: number };
 
 const start = async ({ token, address, failures, mb }: Numbers) => {
-  const shared = { limiters: createMemoryLimiters(), scope: 's', clock };
+  const shared = { limiters: createMemoryLimiters({ clock }), scope: 's', clock };
   const guardOf = (kind: CredentialKind) =>
     createCredentialGuard({ ...shared, kind, failuresPerMinute: failures ?? null });
   const limits: AdmissionLimits = {

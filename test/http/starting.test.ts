@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { answerStarting } from '../../src/http/starting.js';
-import { hasChromium, launchChromium } from '../web/chromium.js';
+import { hasChromium, launchChromium } from '../suites/chromium.js';
 
 const listen = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener).listen(0, '127.0.0.1');

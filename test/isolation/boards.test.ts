@@ -18,8 +18,9 @@ import { publishGuestMetric } from '../../src/usecases/guest/own-metrics.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { tableRef } from '../engine/world.js';
 import { createWorld, settings, type World } from '../usecases/world.js';
+import { countOfCases } from './count.js';
 
-const numRuns = Math.ceil(Number(process.env.ISOLATION_CASES ?? 2000) / 50);
+const numRuns = Math.ceil(countOfCases(2000, 2000) / 50);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_125);
 
 const clients = ['a', 'b'] as const;

@@ -9,9 +9,10 @@ import type { Condition } from '../../src/domain/filter/filter.js';
 import { guestFields } from '../../src/domain/guest/fields.js';
 import { findPath } from '../../src/engine/question/paths.js';
 import { columnRef, datamart, relationship, table, tableRef } from '../engine/world.js';
+import { countOfCases } from './count.js';
 
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_123);
-const numRuns = Math.ceil(Number(process.env.ISOLATION_CASES ?? 2000) / 10);
+const numRuns = Math.ceil(countOfCases(2000, 2000) / 10);
 
 const most = 7;
 type Kind = 'open' | 'hidden' | 'unreadable';

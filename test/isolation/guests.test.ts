@@ -40,8 +40,9 @@ import { summariseGuestDashboard } from '../../src/usecases/guest/summary.js';
 import { columnRef, createFolder, createLoggedEngine, datasourceAt, metric, stays } from '../engine/world.js';
 import { scheduleSample } from '../suites/store-deliveries.js';
 import { createWorld, settings, stateFilter, statements, type World } from '../usecases/world.js';
+import { countOfCases } from './count.js';
 
-const asked = Number(process.env.ISOLATION_CASES ?? 2000);
+const asked = countOfCases(1000, 2000);
 const numRuns = Math.ceil(asked / 20);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_123);
 const endOnFailure = process.env.ISOLATION_SHRINK === '0';
@@ -259,7 +260,7 @@ const checked: Way = async (deps, guest, { dashboardId, metricId }) => {
 const assistantOf = (deps: Deps, guest: GuestCaller, model: Model): Assistant => {
   const { chat } = defaultSettings();
   const limits = { ...chat, userPerMinute: null, tenantPerMinute: null };
-  const parts = { settings: { chat: limits }, models: [], limiters: createMemoryLimiters(), clock: deps.clock };
+  const parts = { settings: { chat: limits }, models: [], limiters: createMemoryLimiters(deps), clock: deps.clock };
   const log = { info: () => undefined } as unknown as Log;
   const opened = assistantOpener({ ...parts, log } as never)(() => dispatchFor(deps, guest));
   return { ...opened, models: [model] };

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findKinds } from '../engine/test-databases.js';
+import { countOfCases } from './count.js';
 import { createDataset } from './dataset.js';
 import { createHiddenTally, type HiddenTally, judgeSmaller } from './hidden.js';
 import { aBatchOf } from './hidden-cases.js';
@@ -12,7 +13,6 @@ import { aStatementBatch, judgeStatements } from './hidden-statements.js';
 import { refusedShare } from './oracle.js';
 import { createStage, type Stage } from './stage.js';
 
-const asked = process.env.ISOLATION_CASES;
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));
@@ -27,9 +27,8 @@ const greatestRefusedShare = 0.15;
 const leastSeveralShare = 0.15;
 const leastBittenShare = 0.01;
 
-/** A run that names its kinds looks for one mistake (test/mutation/run.mjs), for which it needs more cases. */
-const usual = process.env.ISOLATION_KINDS === undefined ? 120 : 250;
-const casesOn = (kind: string): number => Number(asked ?? (kind === 'CLICKHOUSE' ? 100 : usual));
+const casesOn = (kind: string): number =>
+  countOfCases(kind === 'CLICKHOUSE' ? 60 : 80, kind === 'CLICKHOUSE' ? 100 : 250);
 const sizesFor = (cases: number) =>
   cases > perStage
     ? { questions: 50, builtOneOf: 10, compareOneOf: 10 }

@@ -7,14 +7,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findKinds } from '../engine/test-databases.js';
 import { aCase } from './cases.js';
+import { countOfCases } from './count.js';
 import { createTally, judge, refusedShare, type Tally } from './oracle.js';
 import { createStage, type Stage } from './stage.js';
 import { aStatement, judgeStatement } from './statements.js';
 import { aSum, assertAddsUp } from './sums.js';
 
-/** A run that names its kinds looks for one mistake (test/mutation/run.mjs), for which it needs more cases. */
-const usual = process.env.ISOLATION_KINDS === undefined ? 120 : 220;
-const cases = Number(process.env.ISOLATION_CASES ?? usual);
+const cases = countOfCases(80, 220);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));

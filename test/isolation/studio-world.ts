@@ -28,12 +28,12 @@ import { createGuestFront } from '../../src/http/guest-front.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { requestId } from '../../src/http/middleware.js';
 import { loadConfig } from '../../src/platform/config.js';
-import { openDatabase } from '../../src/platform/database.js';
 import { fixedKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { stays } from '../engine/world.js';
+import { openTestDatabase } from '../suites/metadata.js';
 
 const issuer = 'host';
 const secret = 'a secret of a host that only this test knows';
@@ -131,7 +131,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
   await writeFile(policyPath, policyText(noPolicy));
   const config = await configOf(folder);
   const log = pino({ level: 'silent' });
-  const database = await openDatabase({ databaseUrl: null, folder: null });
+  const database = await openTestDatabase();
   const shared = await openShared({ config, clock, log, registry: new Registry() }, true);
   if (shared.gateway === null) throw new Error('no gateway');
   const { admission } = shared;

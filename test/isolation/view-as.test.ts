@@ -12,6 +12,7 @@ import { viewOperations } from '../../src/studio/views.js';
 import { columnRef } from '../engine/world.js';
 import { type ShownBoard, withoutOffers } from '../studio/view-offers.js';
 import { type ACase, aCase } from './cases.js';
+import { countOfCases } from './count.js';
 import { labels, tenants } from './dataset.js';
 import { pose } from './question.js';
 import { createStage, type Stage } from './stage.js';
@@ -24,7 +25,7 @@ import {
   startStudioWorld,
 } from './studio-world.js';
 
-const asked = Number(process.env.ISOLATION_CASES ?? 2000);
+const asked = countOfCases(800, 2000);
 const numRuns = Math.ceil(asked / 200);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_126);
 const endOnFailure = process.env.ISOLATION_SHRINK === '0';

@@ -10,8 +10,9 @@ import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { createGuestView, deleteGuestView, listGuestViews, updateGuestView } from '../../src/usecases/guest/views.js';
 import { columnRef } from '../engine/world.js';
 import { createWorld, salesCount, settings, type World } from '../usecases/world.js';
+import { countOfCases } from './count.js';
 
-const numRuns = Math.ceil(Number(process.env.ISOLATION_CASES ?? 2000) / 40);
+const numRuns = Math.ceil(countOfCases(2000, 2000) / 40);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_124);
 
 const clients = ['a', 'b'] as const;

@@ -1,12 +1,10 @@
 /** Runs an example as its README says, and looks at it in Chromium. */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { ensureFlightsData } from '../../src/demo/flights-data.js';
 import { blocksOfKind } from '../documents/blocks.js';
-import { launchChromium } from '../web/chromium.js';
+import { launchChromium } from '../suites/chromium.js';
+import { placeFlights } from '../suites/flights.js';
 
 export type Running = { readonly url: string; readonly stop: () => Promise<void> };
 
@@ -15,11 +13,7 @@ export const runExample = async (name: string, home: string, env: NodeJS.Process
   const [block] = blocksOfKind('example').filter(({ page }) => page === `examples/${name}/README.md`);
   if (block === undefined) throw new Error(`examples/${name}/README.md has no commands`);
   expect(block.text.trim().split('\n')).toHaveLength(2);
-  const flights = process.env.GUESTLIST_TEST_FLIGHTS;
-  if (flights === undefined) throw new Error('test/flights-cache.ts was not set up');
-  await ensureFlightsData(flights);
-  await mkdir(join(home, 'data/demo'), { recursive: true });
-  await copyFile(flights, join(home, 'data/demo/flights.duckdb'), constants.COPYFILE_FICLONE);
+  await placeFlights(join(home, 'data/demo/flights.duckdb'));
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', block.text], {
     cwd: home,
     detached: true,

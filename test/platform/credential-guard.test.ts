@@ -1,7 +1,7 @@
 /**
  * A flood of wrong credentials does not affect valid ones from the same address, up to a rate. The clock stands still.
  */
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../../src/platform/credential-guard.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
@@ -9,13 +9,12 @@ import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.
 let nowMs = 0;
 const pass = (ms: number): void => {
   nowMs += ms;
-  vi.setSystemTime(nowMs);
 };
 beforeEach(() => {
   nowMs = 1_800_000_000_000;
-  vi.useFakeTimers({ toFake: ['Date'], now: nowMs });
-  return () => void vi.useRealTimers();
 });
+
+const clock = { now: () => new Date(nowMs) };
 
 const start = (options: { kind?: CredentialKind; limiters?: Limiters; failuresPerMinute?: number | null } = {}) => {
   const noted: string[] = [];
@@ -27,9 +26,9 @@ const start = (options: { kind?: CredentialKind; limiters?: Limiters; failuresPe
   const guard = createCredentialGuard({
     kind: 'guestToken',
     failuresPerMinute: 3,
-    limiters: createMemoryLimiters(),
+    limiters: createMemoryLimiters({ clock }),
     scope: 's',
-    clock: { now: () => new Date(nowMs) },
+    clock,
     note,
     ...options,
   });

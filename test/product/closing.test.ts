@@ -9,6 +9,7 @@ import { createEngine } from '../../src/engine/engine.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';
 import { captureLog, createMovableClock, demoSecret, gatewayToken, secretKeys } from '../gateway/harness.js';
@@ -97,7 +98,7 @@ it('an engine closes every database and its cache, also if one connection cannot
   const before = timers();
   const { log } = captureLog();
   const cache = { secret: Buffer.alloc(32), clock: createMovableClock(), ttlSeconds: 60, maxBytes: 1000, shared: null };
-  const engine = createEngine({ log, assertReachable: async () => {}, cache });
+  const engine = createEngine({ clock: systemClock, log, assertReachable: async () => {}, cache });
   const datasource = { id: 'd', name: 'd', datasourceType: 'DUCKDB', path } as const;
   expect(await engine.introspect(datasource as never)).toHaveLength(1);
   const closed = vi.spyOn(DuckDBInstance.prototype, 'closeSync');

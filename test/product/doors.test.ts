@@ -3,12 +3,11 @@
  * without a management port.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askOnce } from '../fault/clients.js';
-import { longTest } from '../long.js';
 import { type Product, runToEnd, startProduct } from './product.js';
 
 const inner = ['/metrics', '/docs', '/docs/how-to/embedding', '/docs/search.json', '/docs/style.css', '/openapi.json'];
@@ -21,6 +20,7 @@ const production = {
   GUESTLIST_API_KEY: randomUUID(),
   GUESTLIST_SERVICE_TOKEN: serviceToken,
   GUESTLIST_GATEWAY_TOKEN: gatewayToken,
+  GUESTLIST_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
 };
 
 const ask = async (url: string, token?: string, method = 'GET') => {
@@ -98,7 +98,7 @@ describe('the demo, on one port', () => {
 describe('production without a management port', () => {
   let product: Product;
   beforeAll(async () => {
-    product = await startProduct({ env: { ...production, GUESTLIST_METRICS_TOKEN: metricsToken } });
+    product = await startProduct({ isEmbedded: true, env: { ...production, GUESTLIST_METRICS_TOKEN: metricsToken } });
   });
   afterAll(async () => {
     await product.stop();
@@ -189,25 +189,4 @@ describe('production with a management port', () => {
     });
     expect([code, output]).toEqual([2, expect.stringContaining('management.port')]);
   });
-});
-
-longTest('a loss that was accepted is in an audit that verifies', async () => {
-  const first = await startProduct();
-  const { dataDir } = first;
-  expect(await first.stop()).toBe(0);
-  const mark = join(dataDir, 'metadata.mark');
-  const text = await readFile(mark, 'utf8');
-  await writeFile(mark, text.replace(/"seq":\d+/, '"seq":99999'));
-  const { code, output } = await runToEnd(['serve'], { GUESTLIST_DATA_DIR: dataDir });
-  expect([code, output]).toEqual([1, expect.stringMatching(/metadata\.mark was changed.*--accept-loss/s)]);
-  const again = await startProduct({ dataDir, args: ['--accept-loss'] });
-  const env = { GUESTLIST_DATA_DIR: dataDir };
-  const [verified, exported] = await Promise.all([
-    runToEnd(['audit', 'verify', '--url', again.url], env),
-    runToEnd(['audit', 'export', '--url', again.url], env),
-  ]);
-  expect(verified.code).toBe(0);
-  expect(exported.output).toContain('LOSS_ACCEPTED');
-  await again.stop();
-  await again.remove();
 });

@@ -157,7 +157,7 @@ test('200 simultaneous first logins of one tenant make each dashboard once and m
       `${own.url}/api/v2/data-app/embeds`,
       own.credentials.demoApiKey,
     );
-    expect(embeds.body.data.map(({ embedId }) => embedId)).toEqual(['delays--SEA', 'routes--SEA']);
+    expect(embeds.body.data.map(({ embedId }) => embedId).toSorted()).toEqual(['delays--SEA', 'routes--SEA']);
     await own.stop();
     const made = own
       .output()

@@ -1,14 +1,14 @@
 /** The built product with a mail server, in this process: its demo allows reports to `customer.example`. */
 import { createSecretKey } from 'node:crypto';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import jwt from 'jsonwebtoken';
-import { ensureFlightsData } from '../../src/demo/flights-data.js';
 import { loadConfig } from '../../src/platform/config.js';
 import { openMailbox } from '../deliver/mailbox.js';
+import { placeFlights } from '../suites/flights.js';
 import { type EmbedToken, post } from './guest.js';
 
 type Main = Pick<typeof import('../../src/main.js'), 'start'>;
@@ -26,11 +26,7 @@ export const replaceIn = async (file: string, from: string, to: string): Promise
 /** Copies the configuration and the data of the demo into the folder, and returns the file of settings. */
 export const copyDemo = async (folder: string): Promise<string> => {
   await cp(configuration, join(folder, 'config'), { recursive: true });
-  const flights = process.env.GUESTLIST_TEST_FLIGHTS;
-  if (flights === undefined) throw new Error('test/flights-cache.ts was not set up');
-  await ensureFlightsData(flights);
-  await mkdir(join(folder, 'data/demo'), { recursive: true });
-  await copyFile(flights, join(folder, 'data/demo/flights.duckdb'));
+  await placeFlights(join(folder, 'data/demo/flights.duckdb'));
   return join(folder, 'config/guestlist.yaml');
 };
 

@@ -1,7 +1,7 @@
 /** The demo page of the real product in a real browser. Its numbers must equal those of the parquet file. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../web/chromium.js';
+import { hasChromium, launchChromium } from '../suites/chromium.js';
 import { type Failure, openTruth, post, session, type Truth } from './guest.js';
 import { type Product, startProduct } from './product.js';
 

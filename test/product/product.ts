@@ -1,12 +1,14 @@
 /** Runs the built product as an operator would: as its own process, with its own folder and port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureFlightsData } from '../../src/demo/flights-data.js';
+import { placeFlights } from '../suites/flights.js';
+import { copyDatabase, createMigratedDatabase } from '../suites/metadata.js';
+import { isPostgresThere } from '../suites/postgres.js';
+import { madeOnce } from '../suites/run-folder.js';
 
 const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url));
 
@@ -75,52 +77,60 @@ export type StartOptions = {
   readonly loadsFlights?: boolean;
   /** The folder of another build of the product. */
   readonly root?: string;
+  /** Whether the metadata is in the folder, though there is a server. */
+  readonly isEmbedded?: boolean;
 };
 
-let shared: Promise<string> | undefined;
-
-const prepareFlights = async (): Promise<string> => {
-  const path = process.env.GUESTLIST_TEST_FLIGHTS;
-  if (path === undefined) throw new Error('test/flights-cache.ts was not set up');
-  await ensureFlightsData(path);
-  return path;
-};
-
-/** Copies the flights, which the demo's own loader creates once for all tests. */
-const copyFlights = async (folder: string): Promise<void> => {
-  shared ??= prepareFlights();
-  await mkdir(join(folder, 'demo'), { recursive: true });
-  await copyFile(await shared, join(folder, 'demo', 'flights.duckdb'), constants.COPYFILE_FICLONE);
-};
-
-let prepared: Promise<string> | undefined;
-
-/** A product's folder as its first start leaves it. Two workers may both make one: the first that is done is used. */
-const prepareFolder = async (): Promise<string> => {
-  shared ??= prepareFlights();
-  const base = dirname(await shared);
-  const ready = join(base, 'prepared');
-  if (existsSync(ready)) return ready;
-  const own = await mkdtemp(join(base, 'preparing-'));
-  await copyFlights(own);
-  const product = await startProduct({ dataDir: own });
+/** A product's folder as its first start leaves it, without the metadata. */
+const prepareFolder = async (folder: string): Promise<void> => {
+  await placeFlights(join(folder, 'demo/flights.duckdb'));
+  const url = (await isPostgresThere()) ? (await createMigratedDatabase(preparedName)).url : null;
+  const product = await startIn(folder, url === null ? {} : { env: { DATABASE_URL: url } });
   await product.stop();
-  await rename(own, ready).catch(() => rm(own, { recursive: true, force: true }));
-  return ready;
 };
+
+const preparedName = 'prepared';
 
 /** Copies what a first start leaves, since a first start uses the processor three times as long as a later one. */
 const copyPrepared = async (folder: string): Promise<void> => {
-  prepared ??= prepareFolder();
-  await cp(await prepared, folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  const flights = join('demo', 'flights.duckdb');
+  const filter = (source: string): boolean => !source.endsWith(flights);
+  await cp(await madeOnce('prepared', prepareFolder), folder, { recursive: true, filter });
+  await placeFlights(join(folder, flights));
+};
+
+/** The databases of products on the server, by their folders. */
+const databases = new Map<string, string>();
+
+/**
+ * Returns the environment with the metadata of the folder: on the server where there is one, since the embedded database
+ * makes a start three times as long; embedded where the test asks for it.
+ */
+const withMetadata = async (
+  folder: string,
+  { env = {}, dataDir, isEmbedded = false, loadsFlights = false, root }: StartOptions,
+  isPrepared: boolean,
+) => {
+  if (isEmbedded || loadsFlights || root !== undefined || env.DATABASE_URL !== undefined) return env;
+  const known = databases.get(folder);
+  if (known === undefined && (dataDir !== undefined || !(await isPostgresThere()))) return env;
+  const make = () => (isPrepared ? copyDatabase(preparedName) : createMigratedDatabase());
+  const url = known ?? (await make()).url;
+  databases.set(folder, url);
+  return { ...env, DATABASE_URL: url };
 };
 
 /** Starts `guestlist serve` and waits until it prints its URL. Without options, in a folder that has been started before. */
 export const startProduct = async (options: StartOptions = {}): Promise<Product> => {
-  const { env = {}, dataDir, args = [], loadsFlights = false, root } = options;
+  const { dataDir, loadsFlights = false } = options;
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'guestlist-')));
-  if (Object.keys(options).length === 0) await copyPrepared(folder);
-  else if (dataDir === undefined && !loadsFlights) await copyFlights(folder);
+  const isPrepared = Object.keys(options).length === 0;
+  if (isPrepared) await copyPrepared(folder);
+  else if (dataDir === undefined && !loadsFlights) await placeFlights(join(folder, 'demo/flights.duckdb'));
+  return startIn(folder, { ...options, env: await withMetadata(folder, options, isPrepared) });
+};
+
+const startIn = async (folder: string, { env = {}, args = [], root }: StartOptions): Promise<Product> => {
   const command = root === undefined ? entry : join(root, 'bin/guestlist.mjs');
   const child = spawn(process.execPath, [command, 'serve', ...args], {
     env: environment({ GUESTLIST_DATA_DIR: folder, ...env }),

@@ -12,7 +12,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { unlessGone } from '../../src/render/priority.js';
 import { createRenderer, type RendererOptions } from '../../src/render/renderer.js';
-import { chromiumPath, hasChromium } from '../web/chromium.js';
+import { chromiumPath, hasChromium, rendererPath } from '../suites/chromium.js';
 
 const caller = { kind: 'guest', grant: { dataAppId: 'app', clientId: 'a', timezone: null } } as unknown as GuestCaller;
 const never = new AbortController().signal;
@@ -110,7 +110,9 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
   });
 
   test('the browser gives way, and whatever it starts later too', async () => {
-    const renderer = createRenderer(optionsWith('', { niceness: 10, timeoutMs: 100_000 }));
+    const renderer = createRenderer(
+      optionsWith('', { executablePath: rendererPath ?? null, niceness: 10, timeoutMs: 100_000 }),
+    );
     try {
       await renderer.render(requestOf(), never);
       const browser = (await childrenOf(process.pid)).find(({ command }) =>

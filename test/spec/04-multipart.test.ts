@@ -177,9 +177,7 @@ describe('invalid forms: 400 INVALID_REQUEST_BODY, at once', () => {
     ['a name of a million characters', `--B\r\n${part('n'.repeat(1_000_000), 'x')}--B--\r\n`, bounded],
     ['deep JSON', `--B\r\n${part('metadata', `${'['.repeat(100_000)}${']'.repeat(100_000)}`)}--B--\r\n`, bounded],
   ])('%s', async (_, body, contentType) => {
-    const started = performance.now();
     expect((await refusal(body, contentType)).slice(0, 2)).toEqual([400, 'INVALID_REQUEST_BODY']);
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   test('a form that is cut anywhere gets no 500 and does not hang', async () => {

@@ -4,19 +4,19 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { z } from 'zod';
 import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
 import type { Code } from '../../src/domain/refusal.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { loadConfig } from '../../src/platform/config.js';
-import { openDatabase } from '../../src/platform/database.js';
-import { migrate } from '../../src/store/migrations.js';
+import { type Database, openDatabase } from '../../src/platform/database.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type Answer, request } from '../product/guest.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { migrateAll, openTestDatabase } from '../suites/metadata.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { insertOrganization, type Keys } from './organization.js';
 
@@ -28,9 +28,13 @@ type Main = Pick<typeof import('../../src/main.js'), 'start'>;
 /** The time at which every test starts, unless it sets another one. */
 export const noon = new Date('2024-04-20T12:00:00.000Z');
 
-/** Sets the product's current time. It replaces only dates; timers run normally. */
+let currentTime = noon;
+/** The clock of every house. It stands still between calls of `setNow`. */
+const clock = { now: () => new Date(currentTime) };
+
+/** Sets the product's current time. */
 export const setNow = (now: Date): void => {
-  vi.useFakeTimers({ toFake: ['Date'], now });
+  currentTime = now;
 };
 
 export type House = Keys & {
@@ -43,23 +47,23 @@ export type House = Keys & {
   readonly close: () => Promise<void>;
 };
 
-const withStore = async <T>(folder: string, url: string | null, work: (store: Store) => Promise<T>): Promise<T> => {
-  const database = await openDatabase({ databaseUrl: url, folder: join(folder, 'metadata') });
-  try {
-    const db = database.connect<Tables>();
-    await migrate(db);
-    return await work(createStore(db, testSealer));
-  } finally {
-    await database.close();
-  }
-};
-
 /**
- * Opens the metadata on PostgreSQL if a server is available, since that is much faster, otherwise in PGlite.
- * test/product tests the complete product on PGlite, and the suite of the store runs on both.
+ * The metadata of a house, which its product opens by itself: on PostgreSQL if a server is available, since that is much
+ * faster, otherwise in the product's folder. test/product tests the complete product on PGlite, and the suite of the
+ * store runs on both.
  */
-const openMetadata = async (): Promise<Pick<OwnDatabase, 'drop'> & { readonly url: string | null }> =>
-  (await isPostgresThere()) ? createOwnDatabase() : { url: null, drop: async () => undefined };
+const openMetadata = async (folder: string) => {
+  if (await isPostgresThere()) {
+    const database = await openTestDatabase('postgres');
+    return { open: async () => ({ ...database, close: async () => {} }), url: database.url, close: database.close };
+  }
+  const open = async (): Promise<Database> => {
+    const database = await openDatabase({ databaseUrl: null, folder: join(folder, 'metadata'), isFlushed: false });
+    await migrateAll(database);
+    return database;
+  };
+  return { open, url: null, close: async () => {} };
+};
 
 /**
  * Starts the product without gateway and demo. `settings` is the text of its configuration file. `close` stops it and
@@ -72,8 +76,12 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
   const serviceToken = randomUUID();
   const sources = join(folder, 'sources');
   await mkdir(sources);
-  const metadata = await openMetadata();
-  await withStore(folder, metadata.url, (store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
+  const metadata = await openMetadata(folder);
+  const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+    const database = await metadata.open();
+    return work(createStore(database.connect<Tables>(), testSealer)).finally(database.close);
+  };
+  await withStore((store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
   const file = join(folder, 'guestlist.yaml');
   if (settings !== null) await writeFile(file, settings);
   const env = {
@@ -91,7 +99,7 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
   };
   const config = loadConfig(env, shipped, { runsGateway: false, runsService: true });
   const { start }: Main = await import(built);
-  const begin = () => start(config, { gateway: false, service: true });
+  const begin = () => start(config, { gateway: false, service: true }, clock);
   let running = await begin();
   return {
     ...keys,
@@ -100,15 +108,14 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
     url: () => running.url,
     stored: async (work) => {
       await running.close();
-      const result = await withStore(folder, metadata.url, work);
+      const result = await withStore(work);
       running = await begin();
       return result;
     },
     close: async () => {
       await running.close();
-      await metadata.drop();
+      await metadata.close();
       await rm(folder, { recursive: true, force: true });
-      vi.useRealTimers();
     },
   };
 };

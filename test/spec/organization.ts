@@ -1,6 +1,5 @@
 /** An organization with everything that the specification mentions, small enough to count by hand. */
 import { randomUUID } from 'node:crypto';
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
 import {
   hostMade,
@@ -12,6 +11,7 @@ import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
+import { buildFile } from '../suites/duckdb-file.js';
 
 const statements = [
   'CREATE TABLE clients (id VARCHAR, name VARCHAR)',
@@ -52,14 +52,6 @@ const statements = [
     [2, 9],
   ]),
 ];
-
-const buildWarehouse = async (path: string): Promise<void> => {
-  const instance = await DuckDBInstance.create(path);
-  const connection = await instance.connect();
-  for (const statement of statements) await connection.run(statement);
-  connection.closeSync();
-  instance.closeSync();
-};
 
 const tenancy = (tableName: string, clientColumnType: 'NUMBER' | 'STRING'): Tenancy => ({
   tenancyLevel: 'TABLE',
@@ -356,7 +348,7 @@ const insertBoards = async (store: Store, dataAppId: string, marts: Awaited<Retu
 
 /** Creates everything: the warehouse as a DuckDB file, and the metadata in the store. */
 export const insertOrganization = async (store: Store, warehouse: string, keys: Keys): Promise<void> => {
-  await buildWarehouse(warehouse);
+  await buildFile(warehouse, statements);
   await store.transaction(async (inner) => {
     const { dataAppId } = await insertDataApps(inner, keys);
     await insertBoards(inner, dataAppId, await insertSources(inner, warehouse));

@@ -10,7 +10,6 @@ import type { Store } from '../../src/domain/store/store.js';
 import type { StudioSession } from '../../src/domain/studio/person.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { testSealer } from './sealer.js';
@@ -41,7 +40,6 @@ export const credentialSuite = (name: string, open: OpenTwo): void => {
     };
     beforeAll(async () => {
       Object.assign(opened, await open());
-      await migrate(database().connect<Tables>());
       for (const each of opened.databases ?? []) stores.push(createStore(each.connect<Tables>(), testSealer));
     }, 60_000);
     afterAll(async () => opened.close?.());

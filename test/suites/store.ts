@@ -6,7 +6,6 @@ import type { Workspace } from '../../src/domain/organization.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dump } from './dump.js';
@@ -46,7 +45,6 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     };
     beforeAll(async () => {
       context.database = await open();
-      await migrate(context.database.connect<Tables>());
       context.store = createStore(context.database.connect<Tables>(), testSealer, context.database.writes);
     }, 60_000);
     afterAll(async () => context.database?.close());

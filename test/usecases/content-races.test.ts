@@ -6,23 +6,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
 import { stays } from '../engine/world.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, type World } from './world.js';
 
 const rounds = 12;
 
 describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
-  let own: OwnDatabase;
   let world: World;
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    world = await createWorld(own.url);
+    world = await createWorld('postgres');
     await world.template('board');
   });
-  afterAll(async () => {
-    await world.close();
-    await own.drop();
-  });
+  afterAll(() => world.close());
 
   const target = { dashboardId: 'copy', workspaceName: 'space' };
   const owner = { dataAppId: 'id-app', clientId: 'a' };

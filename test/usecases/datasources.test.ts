@@ -10,9 +10,8 @@ import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Store } from '../../src/domain/store/store.js';
-import { type Database, openDatabase } from '../../src/platform/database.js';
+import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import {
@@ -23,6 +22,7 @@ import {
   updateDatasource,
 } from '../../src/usecases/datamarts/datasources.js';
 import { refusalOf } from '../engine/world.js';
+import { openTestDatabase } from '../suites/metadata.js';
 import { testSealer } from '../suites/sealer.js';
 
 const caller: ServiceCaller = { kind: 'serviceToken', tokenId: 't' };
@@ -68,8 +68,7 @@ const engine: Engine = {
 const deps = () => ({ store, engine, clock: { now: () => now }, ids: { uuid: randomUUID } });
 
 beforeAll(async () => {
-  database = await openDatabase({ databaseUrl: null, folder: null });
-  await migrate(database.connect<Tables>());
+  database = await openTestDatabase();
   store = createStore(database.connect<Tables>(), testSealer);
 });
 afterAll(() => database.close());

@@ -14,7 +14,7 @@ import {
 import { createEmbed } from '../../src/usecases/embeds/embeds.js';
 import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { stays } from '../engine/world.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';
 
 const rounds = 8;
@@ -26,17 +26,12 @@ const codeOf = (outcome: Promise<unknown>): Promise<string> =>
   );
 
 describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
-  let own: OwnDatabase;
   let world: World;
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    world = await createWorld(own.url);
+    world = await createWorld('postgres');
     await world.template('board');
   });
-  afterAll(async () => {
-    await world.close();
-    await own.drop();
-  });
+  afterAll(() => world.close());
 
   const settingsOf = async (embedId: string) => (await world.store.embeds.findById('id-app', embedId))?.accessSettings;
 

@@ -8,21 +8,16 @@ import { calendar } from '../../src/deliver/calendar.js';
 import { hostOwner } from '../../src/domain/deliver/host-schedule.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createTemplateSchedule, updateTemplateSchedule } from '../../src/usecases/template-schedules.js';
-import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { isPostgresThere } from '../suites/postgres.js';
 import { createWorld, type World } from './world.js';
 
 describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
-  let own: OwnDatabase;
   let world: World;
   beforeAll(async () => {
-    own = await createOwnDatabase();
-    world = await createWorld(own.url);
+    world = await createWorld('postgres');
     await world.template('delays');
   });
-  afterAll(async () => {
-    await world.close();
-    await own.drop();
-  });
+  afterAll(() => world.close());
 
   /** The store, which calls `wasRead` when a transaction has read a schedule of the host. */
   const watched = (wasRead: () => void): Store => ({

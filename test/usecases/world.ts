@@ -10,10 +10,8 @@ import type { ApiKeyCaller, GuestCaller } from '../../src/domain/guest/caller.js
 import type { Engine } from '../../src/domain/query/engine.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
-import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createTag } from '../../src/platform/tags.js';
-import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type CreateGuestToken, createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
@@ -33,6 +31,7 @@ import {
   table,
   tableRef,
 } from '../engine/world.js';
+import { type Backing, openTestDatabase } from '../suites/metadata.js';
 import { testSealer } from '../suites/sealer.js';
 
 /** Two clients, `a` with five sales and `b` with one, in shops of three states. */
@@ -124,13 +123,11 @@ export const noAssistant: Assistant = {
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The use cases with a real store and a real engine. */
-export const createWorld = async (databaseUrl: string | null = null) => {
+export const createWorld = async (backing?: Backing) => {
   const folder = await createFolder();
   const path = await folder.build('sales', statements);
-  const database = await openDatabase({ databaseUrl, folder: null });
-  const db = database.connect<Tables>();
-  await migrate(db);
-  const store = createStore(db, testSealer);
+  const database = await openTestDatabase(backing);
+  const store = createStore(database.connect<Tables>(), testSealer);
   await seed(store, path);
   const { engine }: { readonly engine: Engine } = createLoggedEngine();
   let made = 0;

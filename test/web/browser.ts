@@ -1,7 +1,7 @@
 /** One browser and one service for a test file, a new page for each test. A test must end without errors in the page. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '../suites/chromium.js';
 import { startFakeService } from './fake-service.js';
 import { openFlights } from './flights.js';
 

@@ -10,6 +10,7 @@ import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { DatasourceConnection } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createEngine } from '../../engine/engine.js';
+import { systemClock } from '../../platform/clock.js';
 import { parseOptions } from '../kit/options.js';
 import { withProgress } from '../kit/terminal.js';
 import { applyDefinitions, dashboardDefinition, datamartDefinition, type ReadServiceToken } from './apply.js';
@@ -113,7 +114,12 @@ const withSource = async <R>(connection: DatasourceConnection, work: (source: So
   const hear = (details: object): void => {
     if ('err' in details && details.err instanceof Error) told.push(details.err.message);
   };
-  const engine = createEngine({ log: { warn: hear, error: hear }, assertReachable: async () => {}, maxConnections: 4 });
+  const engine = createEngine({
+    clock: systemClock,
+    log: { warn: hear, error: hear },
+    assertReachable: async () => {},
+    maxConnections: 4,
+  });
   const datasource = { id: 'init', name: nameOf(connection), syncedAt: null, ...connection };
   try {
     const tables = await engine.introspect(datasource);

@@ -1,4 +1,5 @@
 import type { Datasource } from '../../domain/organization.js';
+import type { Clock } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
 import type { LiveConnections, LiveSource } from '../../domain/query/live.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -67,8 +68,7 @@ export type DatabasesOptions = {
   readonly maxConnectionsPerClient?: number;
   /** How long a question waits for a connection. */
   readonly waitMs?: number;
-  /** Left out: the clock of this process. */
-  readonly now?: () => Date;
+  readonly clock: Clock;
 };
 
 type Entry = {
@@ -120,7 +120,7 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 
 /** How an entry is opened. */
 const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count'> => {
-  const { log, connectTimeoutMs = 10_000, now = () => new Date() } = options;
+  const { log, clock, connectTimeoutMs = 10_000 } = options;
   const { timeoutMs, streamMs, waitMs, maxConnections, maxConnectionsPerDatasource, maxConnectionsPerClient } = {
     ...usualLimits,
     ...options,
@@ -145,7 +145,7 @@ const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count
       key: keyOf(placed),
       datasourceId: datasource.id,
       datasource,
-      openSince: now(),
+      openSince: clock.now(),
       opening,
       opened: () => opened,
       places: createCatalogCache(opening, datasource),
@@ -230,10 +230,10 @@ const createLend =
   };
 
 export const createDatabases = (options: DatabasesOptions): Databases => {
-  const { log, assertReachable, now = () => new Date() } = options;
+  const { log, clock, assertReachable } = options;
   const entries = createEntries(options);
   const { retireAll } = entries;
-  const failures = createFailures(now);
+  const failures = createFailures(clock);
   let isClosed = false;
   const lendOpen = createLend(entries, assertReachable, () => assertOpen(isClosed));
   const lend: Lend = (datasource, client, work) =>
@@ -282,11 +282,11 @@ const faultOf = (error: unknown): string | undefined => {
 };
 
 /** Remembers the latest failure of each datasource, and whether something succeeded since. */
-const createFailures = (now: () => Date) => {
+const createFailures = (clock: Clock) => {
   const failures = new Map<string, Failure>();
   const note = ({ id, name, datasourceType }: Datasource, reason: string): void => {
     failures.delete(id);
-    failures.set(id, { datasource: { id, name, datasourceType }, at: now(), reason, isOver: false });
+    failures.set(id, { datasource: { id, name, datasourceType }, at: clock.now(), reason, isOver: false });
     const [first] = failures.keys();
     if (failures.size > mostFailures && first !== undefined) failures.delete(first);
   };
