@@ -28,7 +28,7 @@ export type PolicyCommandOptions = {
   readonly now: () => Date;
 };
 
-export const policyUsage = `guestlist policy: try, explain and compare policies
+const policyUsage = `guestlist policy: try, explain and compare policies
 
   guestlist policy test [FILE|FOLDER ...]    run tests, such as flights.test.yaml beside flights.yaml;
                                              left out: those beside the configured policy

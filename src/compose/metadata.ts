@@ -43,7 +43,7 @@ export type Metadata = {
 };
 
 /** The database has lost writes. `message` says what is missing and what to do. */
-export class LossFound extends Error {
+class LossFound extends Error {
   override readonly name = 'LossFound';
 }
 

@@ -127,7 +127,7 @@ export const relationship = z.strictObject({
  * One day, in seconds. Revoked and erased rows are unreachable at once; they leave the cache after this time at the
  * latest.
  */
-export const maxCacheTtlSeconds = 86_400;
+const maxCacheTtlSeconds = 86_400;
 
 export const cacheTtlSeconds = z
   .number()

@@ -70,7 +70,7 @@ export const definitionSchemas = (() => {
   };
 })();
 
-export const chatErrors = {
+const chatErrors = {
   ...readErrors,
   METRIC_QUERY_ERROR: 400,
   CLIENT_ID_ERROR: 400,

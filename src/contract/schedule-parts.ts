@@ -7,7 +7,7 @@ import { type Delivery, deliveryReasons, deliveryStates } from '../domain/delive
 import { guestFilterValues, identifier, list } from './fields.js';
 
 const timezone = identifier.describe('IANA name.');
-export const at = z.string().max(5).describe('Time of day, as HH:MM.');
+const at = z.string().max(5).describe('Time of day, as HH:MM.');
 export const recurrence = z
   .union([
     z.strictObject({ timezone, cron: z.string().max(200).describe('Five fields; the minute is one number.') }),
@@ -75,7 +75,7 @@ export const alert = z
   .meta({ id: 'Alert' });
 export const newAlert = alert.extend({ quietHours: quietHours.default(null) }).meta({ id: 'NewAlert' });
 
-export const delivery = z.object({
+const delivery = z.object({
   id: z.string(),
   recipient: z
     .string()

@@ -93,7 +93,7 @@ export const htmlOf = ({ locale, direction }: Speech, title: string, paragraphs:
   ].join('\n');
 
 /** Without a line break, so that no name becomes a header; the body's lines are for readers. */
-export const subjectOf = ({ scheduleName, dashboardName, alert, language }: ReportText): string => {
+const subjectOf = ({ scheduleName, dashboardName, alert, language }: ReportText): string => {
   const { text } = speechOf(language);
   const value = text('{label}: {value}', { label: scheduleName, value: dashboardName });
   return cut(

@@ -23,10 +23,7 @@ export const demoKey = (secret: string): KeyObject => createSecretKey(Buffer.fro
 /**
  * Returns the session of a demo user as a host's login would create it: a JWT signed with HS256, valid for eight hours.
  */
-export const signDemoSession = (
-  { secret, clock }: Pick<DemoHostOptions, 'secret' | 'clock'>,
-  user: DemoUser,
-): string => {
+const signDemoSession = ({ secret, clock }: Pick<DemoHostOptions, 'secret' | 'clock'>, user: DemoUser): string => {
   const issuedAt = Math.floor(clock.now().getTime() / 1000);
   const { id: sub, org_id, roles, region, zoneinfo } = user;
   const claims = {

@@ -115,4 +115,4 @@ export type EngineMetrics = {
 
 const nothing = (): void => {};
 
-export const noMetrics: EngineMetrics = { answered: nothing, evicted: nothing, refused: nothing, watch: nothing };
+const noMetrics: EngineMetrics = { answered: nothing, evicted: nothing, refused: nothing, watch: nothing };

@@ -14,7 +14,7 @@ import {
 } from './outgoing.js';
 import { weaknessOfBytes } from './secret-strength.js';
 
-export const channelKinds = ['webhook', 'slack'] as const;
+const channelKinds = ['webhook', 'slack'] as const;
 
 /** A name as policies write it. */
 export const channelName = z

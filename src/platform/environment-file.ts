@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Environment, given } from './environment.js';
 
-export const localSettingsFile = 'guestlist.yaml';
-export const localEnvironmentFile = 'guestlist.env';
+const localSettingsFile = 'guestlist.yaml';
+const localEnvironmentFile = 'guestlist.env';
 
 /** Whether the configuration is a file that was only found in `folder`, and that nobody named. */
 export const isFoundInFolder = (env: Environment, folder: string): boolean =>

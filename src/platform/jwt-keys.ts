@@ -45,7 +45,7 @@ export const minimumSecretLength = 32;
 const curves: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: 'secp384r1', ES512: 'secp521r1' };
 
 /** Whether the key has the right type for the algorithm. A public key never fits HS256. */
-export const isKeyFor = (key: KeyObject, algorithm: JwtAlgorithm): boolean => {
+const isKeyFor = (key: KeyObject, algorithm: JwtAlgorithm): boolean => {
   if (algorithm === 'HS256') return key.type === 'secret';
   if (key.type !== 'public') return false;
   const curve = curves[algorithm];

@@ -56,7 +56,7 @@ export class JwtFault extends Error {
 }
 
 /** Maximum length of a token in characters: header, payload and signature together. Longer tokens are refused unread. */
-export const maxJwtLength = 8192;
+const maxJwtLength = 8192;
 const maxKidLength = 255;
 
 const decodeJson = (part: string | undefined): Record<string, unknown> => {

@@ -75,7 +75,7 @@ const evaluate = (compile: Compile<PolicyVariables>, expression: string, variabl
 };
 
 /** Returns the result of each term that `when` joins by && and ||. Empty if the condition has only one term. */
-export const evaluateTerms = (policy: Policy, when: string, variables: PolicyVariables): readonly Term[] => {
+const evaluateTerms = (policy: Policy, when: string, variables: PolicyVariables): readonly Term[] => {
   const leaves = leavesOf(parser.parse(when).ast);
   if (leaves.length < 2) return [];
   const compile = compilerOf(policy);

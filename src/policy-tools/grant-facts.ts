@@ -56,11 +56,11 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
 const sorted = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
 
 /** Returns one item for each column, such as `dashboardFilterColumns main.flights.origin`. */
-export const columnItems = (field: string, tables: readonly FilterColumns[] | undefined): readonly string[] =>
+const columnItems = (field: string, tables: readonly FilterColumns[] | undefined): readonly string[] =>
   (tables ?? []).flatMap(({ tableName, columns }) => columns.map((column) => `${field} ${tableName}.${column}`));
 
 /** Returns the switches that are on and the columns, as items of one set. */
-export const accessItems = (access: AccessPermissions | null): readonly string[] => {
+const accessItems = (access: AccessPermissions | null): readonly string[] => {
   const { dashboardFilterColumns, metricFilterColumns, ...switches } = access ?? {};
   return [
     ...Object.entries(switches)

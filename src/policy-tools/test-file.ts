@@ -15,7 +15,7 @@ import { domainName } from '../platform/settings.js';
 import { readInput } from './files.js';
 
 /** The default clock of tests: a fixed time, so that results do not change over time. */
-export const defaultNow = '2026-01-01T12:00:00Z';
+const defaultNow = '2026-01-01T12:00:00Z';
 
 /** All codes of denials by a policy. */
 const denials = [

@@ -5,7 +5,7 @@ import { hasRole, type Person, type StudioRole } from '../domain/studio/person.j
 import { changeTokenOf } from './sessions.js';
 
 /** The header with the change token of a page of this Studio. */
-export const changeHeader = 'x-guestlist-change';
+const changeHeader = 'x-guestlist-change';
 
 /**
  * Throws UNAUTHORIZED unless a page of this Studio sent the request: another page can send the cookie, at most, but not

@@ -23,7 +23,7 @@ type Options = {
 export const scheduleReaders = ['support', 'auditor'] as const;
 
 /** What an operator may know of a schedule. A person who sees no data sees no address of a user, nor what alerts found. */
-export const shownSchedule = (watched: WatchedSchedule, { seesData }: Person) => {
+const shownSchedule = (watched: WatchedSchedule, { seesData }: Person) => {
   const { owner, ...schedule } = watched;
   const { last } = seesData ? watched : toldSchedule(watched);
   return {

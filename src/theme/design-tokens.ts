@@ -71,7 +71,7 @@ const colourKind = (name: string): Kind => ({
 const size = (property: string): Kind => ({ property, read: dimension, expected: 'a size such as "12px"' });
 
 /** The tokens that have an effect, by their paths. */
-export const knownTokens: ReadonlyMap<string, Kind> = new Map([
+const knownTokens: ReadonlyMap<string, Kind> = new Map([
   ...colours.map((name) => [`color.${name}`, colourKind(name)] as const),
   ['font.family', { property: '--gl-font', read: fontFamily, expected: 'names of fonts' }],
   ['radius', size('--gl-radius')],

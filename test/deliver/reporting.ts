@@ -25,7 +25,7 @@ import { openMailbox } from './mailbox.js';
 
 /** Signs hooks. */
 export const hookSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-export const origin = 'https://analytics.example';
+const origin = 'https://analytics.example';
 const allows = { isAllowEmailReports: true, isAllowUnderlyingData: true };
 export const all = {
   name: 'all',
@@ -49,7 +49,7 @@ export const restricted = (states: readonly string[]) =>
   });
 
 /** That of the service's tags, as in the product. */
-export const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
 
 /** `on`: where the metadata are. */

@@ -67,7 +67,7 @@ export const mart: Datamart = datamart({
 });
 
 /** The same datamart with all relationships of one join kind. */
-export const joinedBy = (join: NonNullable<Datamart['relationships'][number]['join']>): Datamart => ({
+const joinedBy = (join: NonNullable<Datamart['relationships'][number]['join']>): Datamart => ({
   ...mart,
   relationships: mart.relationships.map((one) => ({ ...one, join })),
 });

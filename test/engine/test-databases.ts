@@ -243,7 +243,7 @@ export const postgresAt = (address: string): Datasource => {
   };
 };
 
-export const mysqlAt = (database: string): Datasource => ({
+const mysqlAt = (database: string): Datasource => ({
   id: 'd1',
   name: 'warehouse',
   syncedAt: null,
@@ -272,7 +272,7 @@ const createMysqlBuilder = (types: Types): Builder =>
     ({ schemaName }, texts) => fillMysql(schemaName, ['START TRANSACTION', ...texts, 'COMMIT']),
   );
 
-export const clickHouseAt = (database: string): Datasource => ({
+const clickHouseAt = (database: string): Datasource => ({
   id: 'd1',
   name: 'warehouse',
   syncedAt: null,

@@ -206,7 +206,7 @@ export const createLoggedEngine = (
 };
 
 /** Returns a value of test data as SQL. */
-export const literal = (value: string | number | null): string => {
+const literal = (value: string | number | null): string => {
   if (value === null) return 'NULL';
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
 };

@@ -24,7 +24,7 @@ export type Plan = {
 /** Whether a field holds a secret. Its values are unique, and no answer or log may show them. */
 export const isSecretField = (field: string): boolean => /^(password|secret)$/i.test(field);
 
-export const placeholder = (field: string, pick: number): string => `§${field}:${pick}`;
+const placeholder = (field: string, pick: number): string => `§${field}:${pick}`;
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 const nodesOf = (value: unknown): readonly Node[] => (Array.isArray(value) ? value.filter(isNode) : []);

@@ -2,7 +2,7 @@ import { createClient, type WireRequest } from '../../src/contract/client.js';
 import type { Credential, Operation } from '../../src/contract/operation.js';
 import { apiKey, guestToken, serviceToken } from './sample.js';
 
-export const bearers: Readonly<Record<Credential, string>> = { apiKey, serviceToken, guestToken };
+const bearers: Readonly<Record<Credential, string>> = { apiKey, serviceToken, guestToken };
 
 export const bearerOf = ({ credentials }: Operation): string => bearers[credentials[0] ?? 'apiKey'];
 

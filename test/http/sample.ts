@@ -180,7 +180,7 @@ const board: OwnBoard = {
   layout: guestDashboard.layout,
 };
 
-export const reply: MetricReply = {
+const reply: MetricReply = {
   metricId: 'm1',
   timeTakenInMs: 7,
   answer: {

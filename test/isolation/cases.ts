@@ -27,7 +27,7 @@ export type AColumn = { readonly table: number; readonly column: ColumnName };
 export type ATest = AColumn & { readonly choice: number; readonly predicate: PredicateKind };
 export type ATree = ATest | { readonly all: readonly ATree[] } | { readonly any: readonly ATree[] };
 export type PredicateKind = (typeof predicateKinds)[number];
-export const predicateKinds = [
+const predicateKinds = [
   '=',
   '<>',
   '<',
@@ -111,7 +111,7 @@ export type ACase = {
 };
 
 const joins: readonly (JoinKind | null)[] = ['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', null];
-export const columnNames: readonly ColumnName[] = [
+const columnNames: readonly ColumnName[] = [
   'id',
   'ref',
   'code',

@@ -82,7 +82,7 @@ export const times = [
  * A small generator of fixed random numbers (a multiplicative congruential one), so that a failing case can be repeated
  * and read.
  */
-export const createRandom = (seed: number): ((below: number) => number) => {
+const createRandom = (seed: number): ((below: number) => number) => {
   let state = (Math.abs(seed) % 2147483646) + 1;
   return (below) => {
     state = (state * 48271) % 2147483647;

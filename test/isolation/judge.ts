@@ -9,7 +9,7 @@ import { type Refusable, Unanswerable } from './evaluator-joins.js';
 import { compareExact, exactOfFloat, parseExact, toNumber } from './exact.js';
 import { isExact, type Value } from './values.js';
 
-export const relativeTolerance = 1e-9;
+const relativeTolerance = 1e-9;
 
 const isNear = (a: number, b: number): boolean =>
   Math.abs(a - b) <= relativeTolerance * Math.max(Math.abs(a), Math.abs(b), Number.MIN_VALUE);

@@ -17,7 +17,7 @@ import type { Stage } from './stage.js';
  * Statements. They group by numbers only: of texts that a collation treats as equal, a database may return any. `main`
  * is the schema of the tables.
  */
-export const statements = [
+const statements = [
   'SELECT ref AS k, count(*) AS n FROM orders GROUP BY ref',
   'SELECT o.ref AS k, sum(o.amount) AS n FROM main.orders o GROUP BY o.ref',
   'WITH orders AS (SELECT * FROM orders) SELECT o.ref AS k, count(*) AS n FROM main.orders o GROUP BY o.ref',
@@ -42,7 +42,7 @@ export type AStatement = {
   readonly derived: 'orders' | 'visits' | null;
 };
 
-export const statementKinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
+const statementKinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
 
 /**
  * Returns a random statement. On MariaDB it has no WITH: MariaDB cannot find a leaf from within a WITH of the

@@ -39,7 +39,7 @@ const send = (to: URL, request: IncomingMessage, body: string): Promise<{ status
  * Starts a proxy to the service. `hold` returns a promise for requests to hold: before they are forwarded, or before
  * they are answered.
  */
-export const startProxy = async (service: string) => {
+const startProxy = async (service: string) => {
   const calls: Call[] = [];
   const state = {
     before: (_: Call): Promise<void> | void => {},

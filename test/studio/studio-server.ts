@@ -36,7 +36,7 @@ import { createViews } from '../../src/studio/views.js';
 import { createWork } from '../../src/studio/work.js';
 
 /** Sessions in memory, as the store keeps them. */
-export const memorySessions = (): StudioSessionStore => {
+const memorySessions = (): StudioSessionStore => {
   const kept = new Map<string, StudioSession>();
   const all = (): readonly StudioSession[] => [...kept.values()];
   return {

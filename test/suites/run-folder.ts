@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** The folder of files that the tests of a run share. It is removed when the run ends. */
-export const runFolder = (): string => {
+const runFolder = (): string => {
   const folder = process.env.GUESTLIST_TEST_FOLDER;
   if (folder === undefined) throw new Error('test/suites/run.ts was not set up');
   return folder;

@@ -46,13 +46,13 @@ export const dueSample = (fields: Partial<NewDelivery> = {}): NewDelivery => ({
   ...fields,
 });
 
-export const alertSample: Alert = {
+const alertSample: Alert = {
   metricId: 'm',
   measure: 'Sales',
   condition: { is: 'newKey' },
   quietHours: { from: '22:00', to: '07:00' },
 };
-export const stateSample: AlertState = {
+const stateSample: AlertState = {
   ...{ right: 'right', rule: 'rule', isBreached: false, since: moment.toISOString(), value: 4711 },
   ...{ keys: ['unmistakable-key'], isAnew: false },
 };

@@ -111,7 +111,7 @@ const seed = async (store: Store, path: string): Promise<void> => {
 };
 
 /** No model is configured. */
-export const noAssistant: Assistant = {
+const noAssistant: Assistant = {
   models: [],
   schemas: definitionSchemas,
   limits: { rounds: 1, tokens: 1_000, timeoutMs: 1_000 },

@@ -70,7 +70,7 @@ const fieldsAt = (kind: Kind, path: Path): readonly string[] => {
   return [...new Set(forms.flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : [])))];
 };
 
-export const writePath = (path: Path): string =>
+const writePath = (path: Path): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? part : `${text}.${part}`;

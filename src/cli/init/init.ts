@@ -44,7 +44,7 @@ import { nameOf, placeOf, readDatabaseUrl, urlExamples } from './source.js';
 import { UsageError } from './usage-error.js';
 import { askWays } from './ways.js';
 
-export const initUsage = `guestlist init: from a database of yours to a first dashboard
+const initUsage = `guestlist init: from a database of yours to a first dashboard
 
   guestlist init [--yes] [--database URL] [--tenant-table TABLE] [--client-column COLUMN] [--shared TABLES]
                  [--origin ORIGIN] [--claim NAME] [--port PORT]

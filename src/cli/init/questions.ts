@@ -20,7 +20,7 @@ export type Flags = {
 };
 
 /** The end of the questions by Ctrl-C. Nothing was written by then. */
-export class Cancelled extends Error {
+class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 

@@ -41,7 +41,7 @@ export const withoutQuoted = (text: string, quoted: readonly string[]): string =
   quoted.toSorted((one, other) => other.length - one.length).reduce((left, each) => left.replaceAll(each, ' '), text);
 
 /** Every number in a text, with all that its writing can mean. */
-export const numbersIn = (text: string): readonly (readonly number[])[] =>
+const numbersIn = (text: string): readonly (readonly number[])[] =>
   [...text.matchAll(written)].map(([number]) => meanings(number)).filter((all) => all.some(Number.isFinite));
 
 /**

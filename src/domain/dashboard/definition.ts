@@ -47,7 +47,7 @@ const inTree = (path: string, tree: ConditionTree | undefined): readonly PlacedC
  * Returns every column that the definition names. Columns in SQL and expressions are not included, since only a parser
  * of the database's SQL can find them.
  */
-export const placedColumns = (definition: MetricDefinition): readonly PlacedColumn[] => {
+const placedColumns = (definition: MetricDefinition): readonly PlacedColumn[] => {
   const filtered = [...placed('filters', definition.filters), ...placed('rlsVariables', definition.rlsVariables)];
   if (definition.kind === 'sql') return filtered;
   const { dimensions, drillPath, measures, where, comparison, underlying } = definition;

@@ -7,7 +7,7 @@ import { isRecord } from '../is-record.js';
 
 export type Translate = (written: string) => string;
 
-export const asWritten: Translate = (written) => written;
+const asWritten: Translate = (written) => written;
 
 /** Returns the label of a stored text; undefined if it has none. */
 export type LabelOf = (stored: string) => string | undefined;

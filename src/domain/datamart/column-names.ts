@@ -10,7 +10,7 @@ export const wordsOf = (name: string): readonly string[] =>
     .filter((word) => word !== '');
 
 /** Returns the singular of an English plural; other words are returned unchanged. */
-export const singularOf = (word: string): string => {
+const singularOf = (word: string): string => {
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(ch|sh|x|ss|us)es$/.test(word)) return word.slice(0, -2);
   return word.endsWith('s') && !/(ss|us|is)$/.test(word) ? word.slice(0, -1) : word;

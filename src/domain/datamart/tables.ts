@@ -69,7 +69,7 @@ export const viewSource = (datasource: Datasource, tables: readonly SourceTable[
 };
 
 /** Returns the table that a draft names, in the default schema if it names no schema. */
-export const refOf = ({ name, schemaName }: TableDraft, { defaultSchema }: SourceView): TableRef => ({
+const refOf = ({ name, schemaName }: TableDraft, { defaultSchema }: SourceView): TableRef => ({
   schemaName: schemaName ?? defaultSchema,
   tableName: name,
 });

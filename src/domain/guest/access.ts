@@ -35,7 +35,7 @@ export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboar
 };
 
 /** Returns the ids of the dashboard's metrics that this token hides. */
-export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): ReadonlySet<string> =>
+const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): ReadonlySet<string> =>
   new Set(
     grant.hideDashboardMetrics
       .filter((entry) => isOrCopies(dashboard, entry.dashboardId))

@@ -31,7 +31,7 @@ export type Choices = {
 };
 
 /** Returns every value given under one of the names. Two spellings of one name give two conditions. */
-export const valuesFor = (values: FilterValues, names: readonly string[]): readonly FilterValue[] =>
+const valuesFor = (values: FilterValues, names: readonly string[]): readonly FilterValue[] =>
   Object.entries(values)
     .filter(([key]) => names.some((name) => sameName(key, name)))
     .map(([, value]) => value);
@@ -40,7 +40,7 @@ export const valuesFor = (values: FilterValues, names: readonly string[]): reado
  * Returns the chosen values or else the default, and the function that reads them. Defaults come from the host; chosen
  * values come from the guest, unless `isHost` is set.
  */
-export const chosenValues = (
+const chosenValues = (
   { dashboardFilter, metricFilter, isHost }: Choices,
   where: 'dashboardFilter' | 'metricFilter',
   names: readonly string[],

@@ -37,7 +37,7 @@ export type Keys = {
 const formatVersion = 1;
 
 /** The prefix of all keys. */
-export const keyStart = 'guestlist:rows:';
+const keyStart = 'guestlist:rows:';
 
 const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? tenant.clientId : untenantedClientId);
 

@@ -21,7 +21,7 @@ export type MemoryOptions = { readonly clock: Clock; readonly maxBytes: number; 
 type Entry = Kept & { readonly expiresAtMs: number };
 
 /** The approximate size in V8. Column names are shared by all rows and not counted. */
-export const bytesOf = ({ rows }: RunResult): number => {
+const bytesOf = ({ rows }: RunResult): number => {
   let bytes = 512;
   for (const row of rows) {
     bytes += 32;

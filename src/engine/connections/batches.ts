@@ -90,7 +90,7 @@ export const meter = (socket: Duplex): Meter => {
 export const batchBytes = 262_144;
 
 /** A reader that takes no batch for this long is disconnected, because it holds a connection. */
-export const stallMs = 30_000;
+const stallMs = 30_000;
 
 /** Hands a batch to the reader and waits until it is taken. */
 export const hand = async (sink: Sink, batch: ResultTable): Promise<void> => {

@@ -127,7 +127,7 @@ export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Lea
  * Adds tests so that custom columns are computed on visible rows only. An expression that fails on a hidden row's
  * value would reveal that the row exists.
  */
-export const computeVisible = (
+const computeVisible = (
   leaves: readonly Leaf[],
   { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
 ): { readonly leaves: readonly Leaf[]; readonly beyond: readonly Leaf[] } => {

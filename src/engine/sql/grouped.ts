@@ -142,14 +142,14 @@ const groupAggregateSql = (dialect: Dialect, name: string, expression: Aggregate
 
 type Ranked = Extract<Expression, { kind: 'aggregate' }>;
 
-export const isRanked = (expression: Expression): expression is Ranked =>
+const isRanked = (expression: Expression): expression is Ranked =>
   expression.kind === 'aggregate' && (expression.aggregate === 'MEDIAN' || expression.aggregate === 'PERCENTILE');
 
 const rankName = (index: number): Sql => sql.id(`gl_r${index}`);
 const countName = (index: number): Sql => sql.id(`gl_n${index}`);
 
 /** Per row: its rank in the group, NULL last, and the number of values in the group. */
-export const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): readonly Sql[] => {
+const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): readonly Sql[] => {
   const partition = groups.length === 0 ? sql`` : sql`PARTITION BY ${sql.join(groups)}`;
   return [
     sql`row_number() OVER (${partition} ORDER BY ${value} IS NULL, ${value}) AS ${rankName(index)}`,
@@ -158,13 +158,7 @@ export const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): rea
 };
 
 /** Interpolates linearly between the two values, as the other databases do. */
-export const rankedAggregateSql = (
-  dialect: Dialect,
-  name: string,
-  expression: Ranked,
-  value: Sql,
-  index: number,
-): Sql => {
+const rankedAggregateSql = (dialect: Dialect, name: string, expression: Ranked, value: Sql, index: number): Sql => {
   if (!isNumeric(argumentType(expression))) {
     assertHas(dialect, 'datePercentile', { where: `Measure ${name}`, what: `${expression.aggregate} of dates` });
   }

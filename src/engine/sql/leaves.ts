@@ -108,11 +108,11 @@ const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered 
   isNumbered === true || (capabilities.isRightJoinSlow && joins.some(({ kind }) => kind === 'RIGHT JOIN'));
 
 /** The alias of a leaf's table, where a subquery has to qualify its columns; otherwise null. */
-export const ownAlias = (tenant: TenantPredicate | null): string | null =>
+const ownAlias = (tenant: TenantPredicate | null): string | null =>
   tenant === null || tenant.kind === 'column' ? null : 'gl_own';
 
 /** True for the tenant's rows of the table named `alias`; null: the only table in scope. */
-export const tenantSql = (
+const tenantSql = (
   dialect: Dialect,
   database: string,
   tenant: TenantPredicate,

@@ -11,10 +11,10 @@ export type StampedEvent = { readonly at: Date; readonly event: AuditEvent };
 type Db = Transaction<LedgerTables>;
 
 /** The tenant reference of events without a tenant. */
-export const noTenantRef = '';
+const noTenantRef = '';
 
 /** Locks the chain's head until the end of the transaction, so that appends and erasures run one after the other. */
-export const lockHead = async (db: Db): Promise<ChainHead> => {
+const lockHead = async (db: Db): Promise<ChainHead> => {
   const { seq, hash } = await db
     .selectFrom('audit_head')
     .select(['seq', 'hash'])
@@ -63,7 +63,7 @@ const keysOf = async (db: Db, clients: Clients): Promise<ReadonlyMap<string, Pse
 };
 
 /** Replaces names that were erased. */
-export const erased = 'erased';
+const erased = 'erased';
 
 /**
  * Returns the names to seal. Undefined for an event without a tenant: no erasure would ever destroy the key of such

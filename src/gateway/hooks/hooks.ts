@@ -27,7 +27,7 @@ const clientId = z
   .max(255, 'must be text of 1 to 255 characters without control characters');
 
 /** The body of a hook. Other fields are ignored, since senders add their own, such as `type` and `data`. */
-export const hookBody = z.object({
+const hookBody = z.object({
   clientId,
   occurredAt: z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-21T20:15:00.000Z' }),
 });
@@ -45,7 +45,7 @@ const refuse = (message: string, reason: Reason): never => {
  * Decodes the body of a hook. Throws INVALID_REQUEST_BODY. Also refuses a time more than `toleranceSeconds` in the
  * future, since no later event could override it, and a time before 1970, since databases encode it differently.
  */
-export const decodeHook = (
+const decodeHook = (
   kind: TenantEventKind,
   text: string,
   { clock, toleranceSeconds }: { readonly clock: Clock; readonly toleranceSeconds: number },

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 export type Every = (ms: number, task: () => void) => () => void;
 
 /** The timer does not keep the process alive. */
-export const every: Every = (ms, task) => {
+const every: Every = (ms, task) => {
   const timer = setInterval(task, ms);
   timer.unref();
   return () => clearInterval(timer);

@@ -70,7 +70,7 @@ export const askLedger = async <T>(statement: Promise<T>): Promise<T> => {
 };
 
 /** Returns all rows of a tenant. `state` is null for an unknown tenant. */
-export const readTenant = async (db: Ledger['db'], tenantRef: string): Promise<TenantDashboards> => {
+const readTenant = async (db: Ledger['db'], tenantRef: string): Promise<TenantDashboards> => {
   const rows = await askLedger(
     db
       .selectFrom('tenants as t')

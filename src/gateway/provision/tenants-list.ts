@@ -31,7 +31,7 @@ export type TenantOutcome = (typeof outcomes)[number];
 
 export const tenantPage = { after: cursor.optional(), limit: z.number().int().min(1).max(500).default(100) };
 
-export const tenantsListInput = z.strictObject({
+const tenantsListInput = z.strictObject({
   ...tenantPage,
   clientId: z.string().min(1).max(255).optional(),
   contains: z
@@ -181,7 +181,7 @@ export const listActiveClients = async (
 };
 
 /** The command `tenants-list`. A deleted tenant has no clientId any more, so the list has its reference. */
-export const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
+const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
   const { tenants, next } = await readPage(ledger, input);
   const refs = tenants.map(({ tenant_ref }) => tenant_ref);
   const [found, usage] = await Promise.all([

@@ -48,7 +48,7 @@ export type DriftContext = {
   readonly choices?: RolloutOptions['choices'];
 };
 
-export const statusOf = ({ conflicts, isChanged, isEdited }: DashboardMerge) => {
+const statusOf = ({ conflicts, isChanged, isEdited }: DashboardMerge) => {
   if (conflicts.length > 0) return 'conflict';
   if (!isChanged) return 'up-to-date';
   return isEdited ? 'edited' : 'behind';

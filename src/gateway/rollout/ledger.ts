@@ -285,7 +285,7 @@ const listNotable = async (db: Db, id: string, { after, limit }: ItemPage) => {
   }));
 };
 
-export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
+const createItemRows = (db: Db, clock: Clock): ItemRows => ({
   count: async (id) => {
     const rows = await db
       .selectFrom('rollout_items')

@@ -85,7 +85,7 @@ export const tokenKeysOf = (clientId: string): string => `guestlist:token:${enco
  * everything else as one full hash. guest-request.ts builds canonical requests. A request in another order would miss,
  * but never find the token of another request.
  */
-export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
+const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
   `${tokenKeysOf(request.clientId)}${hash('sha256', JSON.stringify([baseUrl, keyId, marks, request]), 'hex')}`;
 
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>

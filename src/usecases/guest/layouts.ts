@@ -19,11 +19,7 @@ import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
 /** Returns the user's own layout, else the client's, which tokens without a user save. */
-export const findLayout = async (
-  store: Store,
-  grant: GuestGrant,
-  dashboard: Dashboard,
-): Promise<GuestLayout | undefined> => {
+const findLayout = async (store: Store, grant: GuestGrant, dashboard: Dashboard): Promise<GuestLayout | undefined> => {
   const own = await store.guestLayouts.find(dashboard.id, grant);
   if (own !== undefined || grant.userIdentifier === null) return own;
   return store.guestLayouts.find(dashboard.id, { ...grant, userIdentifier: null });

@@ -124,7 +124,7 @@ export const openMetric = async (
 };
 
 /** Returns the embed's datamart with this client's scope. Throws METRIC_QUERY_ERROR if the embed has no datamart. */
-export const openSource = async (store: ContentStore, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
+const openSource = async (store: ContentStore, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
   const source = await findSource(store, opened, grant);
   if (source === undefined) {
     throw new Refusal(

@@ -71,7 +71,7 @@ const settle = (board: Board, first: string | null = null): Board => {
   return board.map((box) => byId.get(box.id) ?? box);
 };
 
-export const bottomOf = (board: readonly Place[]): number => Math.max(0, ...board.map(({ y, h }) => y + h));
+const bottomOf = (board: readonly Place[]): number => Math.max(0, ...board.map(({ y, h }) => y + h));
 
 export const findBox = (board: Board, id: string): Box | undefined => board.find((box) => box.id === id);
 

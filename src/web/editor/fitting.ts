@@ -25,7 +25,7 @@ export type Reason =
   | 'name-taken'
   | 'name-empty';
 
-export const periods: readonly Period[] = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
+const periods: readonly Period[] = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
 export const isPeriod = (grain: TimeGrain | undefined): grain is Period => periods.some((one) => one === grain);
 
 export const isNumeric = ({ type }: Field): boolean => type === 'integer' || type === 'number';
@@ -101,7 +101,7 @@ const takes = ({ type }: Pick<Field, 'type'>, value: Scalar): boolean => {
 };
 
 /** The kinds of condition that an editor offers for a field, the usual one first. */
-export const predicateKinds = ({ type }: Pick<Field, 'type'>): readonly Predicate['kind'][] => {
+const predicateKinds = ({ type }: Pick<Field, 'type'>): readonly Predicate['kind'][] => {
   const always = ['isNull', 'isNotNull'] as const;
   if (type === 'json' || type === 'other') return always;
   if (type === 'integer' || type === 'number' || type === 'date')

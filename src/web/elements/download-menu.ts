@@ -4,7 +4,7 @@ import { downloadIcon } from '../base/icons.js';
 import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
 
-export const downloads = ['csv', 'xlsx', 'png', 'svg'] as const;
+const downloads = ['csv', 'xlsx', 'png', 'svg'] as const;
 export type DownloadKind = (typeof downloads)[number];
 
 const names: Readonly<Record<DownloadKind, (text: Text) => string>> = {

@@ -27,7 +27,7 @@ const pageDeps: OutageDeps = {
 export const outages = new Outages(pageDeps);
 
 /** A keeper for one page or element that knows how to ask. */
-export const keeperWith = (mint: KeeperDeps<EmbedToken>['mint']): TokenKeeper<EmbedToken> =>
+const keeperWith = (mint: KeeperDeps<EmbedToken>['mint']): TokenKeeper<EmbedToken> =>
   new TokenKeeper({ ...pageDeps, mint });
 
 const keepers = new Map<string, TokenKeeper<EmbedToken>>();

@@ -21,7 +21,7 @@ export type FirstDashboard = {
 };
 
 /** Words of a name as a label: `ship_country` is `Ship country`. */
-export const labelOf = (name: string): string => {
+const labelOf = (name: string): string => {
   const text = wordsOf(name).join(' ');
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 };
@@ -49,7 +49,7 @@ const columnOf = (facts: TableFacts, columnName: string): ColumnRef => ({ ...ref
 const dayMs = 86_400_000;
 
 /** The grain that gives a line of a readable number of points. */
-export const grainOf = ({ from, to }: { readonly from: string; readonly to: string }): Period => {
+const grainOf = ({ from, to }: { readonly from: string; readonly to: string }): Period => {
   const days = (Date.parse(to) - Date.parse(from)) / dayMs;
   if (!Number.isFinite(days)) return 'month';
   if (days <= 45) return 'day';

@@ -27,7 +27,7 @@ const kindOf = ({ base, template, tenant }: Versions<unknown>): Conflict['kind']
 };
 
 /** Returns the changed value if only one side changed, or both changed alike. Returns undefined if they differ. */
-export const settled = <T>({ base, template, tenant }: Versions<T>): { readonly value: T } | undefined => {
+const settled = <T>({ base, template, tenant }: Versions<T>): { readonly value: T } | undefined => {
   if (isSameJson(base, tenant)) return { value: template };
   if (isSameJson(base, template) || isSameJson(template, tenant)) return { value: tenant };
   return undefined;

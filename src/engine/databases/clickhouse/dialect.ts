@@ -263,7 +263,7 @@ export const clickHouseDialect: Dialect = {
   },
 };
 
-export const as = (value: Sql, name: string): Sql => sql`CAST(${value} AS ${sql.raw(name)})`;
+const as = (value: Sql, name: string): Sql => sql`CAST(${value} AS ${sql.raw(name)})`;
 
 /**
  * Zones that crossed the date line since 1900 and skipped a day. timeZoneOffset still returns their offset from
@@ -280,7 +280,7 @@ const skippedDay: ReadonlySet<string> = new Set(
  * Local time, stored as if it were UTC: an instant with a zone would be compared by the instant. DateTime begins
  * in 1970, so DateTime64 is used.
  */
-export const localTime = (column: Sql, type: SqlType, zone: string): Sql => {
+const localTime = (column: Sql, type: SqlType, zone: string): Sql => {
   const name = instantName(type.digits ?? 0);
   const instant = as(column, name);
   if (!skippedDay.has(zone)) return sql`addSeconds(${instant}, ${secondsAhead(column, type, zone)})`;

@@ -139,7 +139,7 @@ const bindable = (parameter: unknown): string => {
  * Sent with every query, so neither a server profile nor an earlier query changes its meaning. The server refuses
  * unknown settings.
  */
-export const settings: ClickHouseSettings = {
+const settings: ClickHouseSettings = {
   // Semantics of SQL.
   allow_experimental_analyzer: 1,
   join_use_nulls: 1,

@@ -186,7 +186,7 @@ const once = (socket: Socket, event: 'connect' | 'secureConnect' | 'data' | 'clo
  * Cancels the connection's statement by the protocol's own request: unlike `pg_cancel_backend` it needs no login, and
  * works through poolers. Resolves when the server took it.
  */
-export const cancelBackend = async (
+const cancelBackend = async (
   { host, port, isSsl }: ServerConnection,
   { processID, secretKey }: BackendKey,
   timeoutMs: number,

@@ -140,7 +140,7 @@ const operatorsOf = (name: string, node: TreeNode): readonly string[] => {
 };
 
 /** All operators that the tree uses, also implicitly, and all types that it casts to. */
-export const operatorsIn = (tree: unknown): readonly string[] => {
+const operatorsIn = (tree: unknown): readonly string[] => {
   const found = new Set<string>();
   for (const { node, name } of nodesOf(tree)) for (const operator of operatorsOf(name, node)) found.add(operator);
   return [...found];

@@ -107,7 +107,7 @@ const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope =>
 };
 
 /** Rewrites a block. Returns the relations of its FROM; null where it is not a plain SELECT over tables. */
-export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context): Block => {
+const rewriteSelect = (select: TreeNode, outer: Scope, context: Context): Block => {
   const scope = rewriteCtes(select, outer, context);
   for (const side of [select.larg, select.rarg]) if (isNode(side)) rewriteSelect(side, scope, context);
   const from: From = { shown: [], derived: [] };

@@ -26,7 +26,7 @@ export type Reader = {
 };
 
 /** In characters. Longer texts are refused. */
-export const greatestLength = 65_536;
+const greatestLength = 65_536;
 /** Keeps recursion far below the limits of our stack and of the servers' parsers. */
 const greatestDepth = 64;
 

@@ -28,12 +28,7 @@ export type Ctes = {
 };
 
 /** The number of the CTE that the name refers to; undefined where it refers to a table. */
-export const findCte = (
-  { of, location }: Source,
-  ctes: Ctes | null,
-  grammar: Grammar,
-  refuse: Refuse,
-): number | undefined => {
+const findCte = ({ of, location }: Source, ctes: Ctes | null, grammar: Grammar, refuse: Refuse): number | undefined => {
   if (of.kind !== 'name' || of.path.length > 1) return undefined;
   for (let scope = ctes; scope !== null; scope = scope.outer) {
     const found = scope.entries.find(({ name }) => grammar.isSameName(name, of.path[0] ?? ''));

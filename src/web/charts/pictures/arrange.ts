@@ -12,7 +12,7 @@ type Frame = { readonly x: number; readonly width: number; readonly measure: Mea
 const padding = 20;
 
 /** Divides the text into lines that fit. A word that is too long is divided too. */
-export const wrap = (text: string, width: number, fits: (line: string) => number): readonly string[] => {
+const wrap = (text: string, width: number, fits: (line: string) => number): readonly string[] => {
   const lines: string[] = [];
   let line = '';
   for (const piece of text.split(/(?<=\s)|(?=\S{24})/u).flatMap((word) => divided(word, width, fits))) {

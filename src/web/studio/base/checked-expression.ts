@@ -39,7 +39,7 @@ export const placedFaults = (faults: CheckedExpression['faults']): readonly Code
 /** Calls `job` when nothing was typed for a moment. Returns how to take that back. */
 export type Later = (job: () => void) => () => void;
 
-export const typingPauseMs = 300;
+const typingPauseMs = 300;
 const usualLater: Later = (job) => {
   const timer = setTimeout(job, typingPauseMs);
   return () => clearTimeout(timer);

@@ -29,11 +29,7 @@ const textIn = <Row>({ text, of }: Column<Row>, row: Row): string => {
 };
 
 /** The rows that contain every word of the search. */
-export const filtered = <Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  search: string,
-): readonly Row[] => {
+const filtered = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], search: string): readonly Row[] => {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return rows;
   return rows.filter((row) => {

@@ -29,7 +29,7 @@ type Listed = {
 };
 
 /** The kind of a datatype, whatever database names it. An array or an unknown type is text. */
-export const filterTypeOf = (datatype: string): FilterType => {
+const filterTypeOf = (datatype: string): FilterType => {
   const name = datatype.toUpperCase();
   if (name.endsWith(']') || /INTERVAL|POINT/.test(name)) return 'string';
   if (/^(NULLABLE\()?(BOOL|TINYINT\(1\))/.test(name)) return 'boolean';

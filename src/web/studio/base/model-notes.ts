@@ -31,7 +31,7 @@ export type Notes = {
 /** A model as it is being changed. */
 export type Described = { readonly model: StoredModel; readonly notes: Notes };
 
-export const mostSynonyms = 10;
+const mostSynonyms = 10;
 
 const noColumn: ColumnNotes = { description: null, synonyms: [], columnType: null, isIdentifier: false };
 const noTable: TableNotes = { description: null, synonyms: [] };

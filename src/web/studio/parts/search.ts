@@ -34,7 +34,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** Where a result leads. Undefined for a kind of a newer server. */
-export const addressOfHit = (kind: string, { id, name, within = '', workspace = '' }: Hit): string | undefined => {
+const addressOfHit = (kind: string, { id, name, within = '', workspace = '' }: Hit): string | undefined => {
   switch (kind) {
     case 'page':
       return addressOf(id);
