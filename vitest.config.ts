@@ -40,6 +40,7 @@ export default defineConfig({
     // Files share a process and what it has imported. What one changes, it puts back.
     isolate: false,
     maxWorkers: 3,
+    setupFiles: process.env.NODE_V8_COVERAGE === undefined ? [] : ['test/suites/coverage.ts'],
     reporters: ['default', 'test/suites/slowest.ts'],
     globalSetup: ['test/suites/run.ts', 'test/suites/clickhouse-server.ts'],
     projects: [
