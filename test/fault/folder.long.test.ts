@@ -65,7 +65,7 @@ describe('the folder of the embedded database', () => {
     if (disk === undefined) return skip();
     onTestFinished(disk.remove);
     const limits = { GUESTLIST_USER_PER_MINUTE: '1000000', GUESTLIST_TENANT_PER_MINUTE: '1000000' };
-    const product = await startProduct({ dataDir: disk.folder, env: limits });
+    const product = await startProduct({ isEmbedded: true, dataDir: disk.folder, env: limits });
     onTestFinished(async () => void (await product.stop('SIGKILL')));
     await login(product, manager('LAX'));
     expect(await readiness(product)).toEqual([200, { status: 'ready' }]);
@@ -76,7 +76,7 @@ describe('the folder of the embedded database', () => {
   });
 
   it('is removed while the process runs: the process is not ready', async () => {
-    const product = await startProduct();
+    const product = await startProduct({ isEmbedded: true });
     onTestFinished(() => product.remove());
     onTestFinished(async () => void (await product.stop('SIGKILL')));
     expect((await askOnce(`${product.url}/readyz`)).status).toBe(200);

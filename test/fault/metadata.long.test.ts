@@ -12,6 +12,7 @@ describe.skipIf(!isPostgresServerThere())('metadata on PostgreSQL', () => {
   beforeAll(async () => {
     postgres = await startOwnPostgres();
     product = await startProduct({
+      isEmbedded: true,
       env: { DATABASE_URL: postgres.url, GUESTLIST_USER_PER_MINUTE: '1000000', GUESTLIST_TENANT_PER_MINUTE: '1000000' },
     });
     guestToken = (await login(product, manager('LAX'))).token;

@@ -6,7 +6,7 @@ import { makeReadOnly } from '../suites/read-only-folder.js';
 import { askOnce } from './clients.js';
 
 const started = async (options: StartOptions = {}): Promise<Product> => {
-  const product = await startProduct(options);
+  const product = await startProduct({ isEmbedded: true, ...options });
   onTestFinished(product.remove);
   onTestFinished(async () => void (await product.stop('SIGKILL')));
   return product;

@@ -11,7 +11,7 @@ import { startBalancer } from './balancer.js';
 import { askOnce, faultsOf, startLoad } from './clients.js';
 
 const started = async (options: StartOptions = {}): Promise<Product> => {
-  const product = await startProduct(options);
+  const product = await startProduct({ isEmbedded: true, ...options });
   onTestFinished(async () => {
     await product.stop('SIGKILL');
     await product.remove();

@@ -15,6 +15,7 @@ it.runIf(isPostgresServerThere()).each(['killed', 'frozen'] as const)(
     const standby = await startStandby(primary);
     onTestFinished(standby.remove);
     const product = await startProduct({
+      isEmbedded: true,
       env: {
         DATABASE_URL: `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`,
         GUESTLIST_TENANT_PER_MINUTE: '1000000',

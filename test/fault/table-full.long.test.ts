@@ -43,7 +43,7 @@ it('disk full, of the embedded database: answers or 503 with Retry-After, and no
   const disk = await mountSmallDisk(160);
   if (disk === undefined) return skip();
   onTestFinished(disk.remove);
-  const product = await startProduct({ dataDir: disk.folder, env: limits });
+  const product = await startProduct({ isEmbedded: true, dataDir: disk.folder, env: limits });
   onTestFinished(async () => void (await product.stop('SIGKILL')));
   await login(product, manager('LAX'));
   const { line, faults } = await measure(product, {

@@ -69,7 +69,11 @@ describe.each(backings)('killed, $name', ({ name, hasPostgres, hasRedis }) => {
   /** Starts the product in the same folder. Returns the milliseconds until its first token. */
   const start = async (): Promise<number> => {
     const startedMs = performance.now();
-    product = await startProduct({ env: env(), ...(product === undefined ? {} : { dataDir: product.dataDir }) });
+    product = await startProduct({
+      isEmbedded: true,
+      env: env(),
+      ...(product === undefined ? {} : { dataDir: product.dataDir }),
+    });
     host.use(product);
     const served = async () => expect((await host.askToken(steadyTenant, 'first')).status).toBe(200);
     await vi.waitFor(served, { timeout: 60_000, interval: 10 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runToEnd, startProduct } from './product.js';
 
 test('a loss that was accepted is in an audit that verifies', async () => {
-  const first = await startProduct();
+  const first = await startProduct({ isEmbedded: true });
   const { dataDir } = first;
   expect(await first.stop()).toBe(0);
   const mark = join(dataDir, 'metadata.mark');

@@ -26,6 +26,7 @@ beforeAll(async () => {
   const file = join(folder, 'guestlist.yaml');
   await writeFile(file, 'datasources: { allowedHosts: ["127.0.0.1", "nowhere.invalid"] }\n');
   product = await startProduct({
+    isEmbedded: true,
     args: ['--only', 'service'],
     env: { GUESTLIST_CONFIG: file, GUESTLIST_LOG_LEVEL: 'debug' },
   });

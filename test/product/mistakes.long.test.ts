@@ -23,6 +23,7 @@ let product: Product;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guestlist-mistakes-'));
   product = await startProduct({
+    isEmbedded: true,
     env: { GUESTLIST_HOST_JWT_SECRET: hostSecret, GUESTLIST_ALLOWED_ORIGINS: 'http://localhost:8080' },
   });
   await login(product, analyst('LAX'));
