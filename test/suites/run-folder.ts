@@ -10,24 +10,36 @@ const runFolder = (): string => {
   return folder;
 };
 
+/** Whether this process took the lock; false if another one has it. */
+const take = async (lock: string): Promise<boolean> => {
+  try {
+    await mkdir(lock);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+};
+
 /** Makes the file or folder `name` in the run's folder once for all processes, by `make`, and returns its path. */
 export const madeOnce = async (name: string, make: (path: string) => Promise<void>): Promise<string> => {
   const path = join(runFolder(), name);
   const lock = `${path}.making`;
   while (!existsSync(path)) {
-    const isOurs = await mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-    if (isOurs) {
-      const unfinished = `${path}.unfinished`;
-      try {
-        await make(unfinished);
-        await rename(unfinished, path);
-      } finally {
-        await rm(lock, { recursive: true });
-      }
-    } else await wait(50);
+    if (!(await take(lock))) {
+      await wait(50);
+      continue;
+    }
+    const unfinished = `${path}.unfinished`;
+    try {
+      // Another process may have made it before the lock was taken, or may have failed half-way.
+      if (existsSync(path)) return path;
+      await rm(unfinished, { recursive: true, force: true });
+      await make(unfinished);
+      await rename(unfinished, path);
+    } finally {
+      await rm(lock, { recursive: true });
+    }
   }
   return path;
 };
