@@ -114,9 +114,11 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
       optionsWith('', { executablePath: rendererPath ?? null, niceness: 10, timeoutMs: 100_000 }),
     );
     try {
+      // Files of one process may have browsers of their own.
+      const others = (await childrenOf(process.pid)).map(({ pid }) => pid);
       await renderer.render(requestOf(), never);
-      const browser = (await childrenOf(process.pid)).find(({ command }) =>
-        command.includes('--remote-debugging-pipe'),
+      const browser = (await childrenOf(process.pid)).find(
+        ({ pid, command }) => !others.includes(pid) && command.includes('--remote-debugging-pipe'),
       );
       const zygotes = (await childrenOf(browser?.pid ?? 0)).filter(({ command }) => command.includes('--type=zygote'));
       expect(zygotes.length).toBeGreaterThan(0);
