@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { FindTheme } from '../domain/guest/view.js';
+import { handled } from '../domain/handled.js';
 import { keyHintOf } from '../domain/organization.js';
 import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
@@ -131,7 +132,7 @@ const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { reado
   let running: Promise<unknown> = Promise.resolve();
   /** Jobs run one after the other, so that `close` waits for the running one. */
   const enqueue = (job: () => Promise<unknown>): Promise<unknown> => {
-    running = running.then(job);
+    running = handled(running.then(job));
     return running;
   };
   const purge = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /** Builds Studio over a gateway and a service of the same process. */
 import type { RequestHandler, Router } from 'express';
 import type { Reports } from '../domain/deliver/reports.js';
+import { handled } from '../domain/handled.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
@@ -143,7 +144,7 @@ const startRemoving = (remove: () => Promise<void>, log: Log): (() => Promise<vo
     );
   let running = removeNow();
   const timer = setInterval(() => {
-    running = running.then(removeNow);
+    running = handled(running.then(removeNow));
   }, hourMs);
   timer.unref();
   return () => {

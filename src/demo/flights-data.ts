@@ -2,6 +2,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { handled } from '../domain/handled.js';
 import type { Engine, Reads } from '../domain/query/engine.js';
 
 /** The folder of the demo's flight data. Throws if the development dependency is not installed. */
@@ -51,10 +52,12 @@ export const prepareFlightsData = (
 ): { readonly engine: Engine; readonly prepare: () => Promise<void> } => {
   let preparing: Promise<void> | undefined;
   const prepare = (): Promise<void> => {
-    preparing ??= ensureFlightsData(path).catch((error: unknown) => {
-      preparing = undefined;
-      throw error;
-    });
+    preparing ??= handled(
+      ensureFlightsData(path).catch((error: unknown) => {
+        preparing = undefined;
+        throw error;
+      }),
+    );
     return preparing;
   };
   const afterwards =

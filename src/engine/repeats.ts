@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { ColumnRef } from '../domain/datamart/datamart.js';
 import type { TenantScope } from '../domain/datamart/tenant.js';
+import { handled } from '../domain/handled.js';
 import type { ColumnRepeats, Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
 import { type Database, type Log, logGone, type Running, refuseAborted } from './connections/database.js';
@@ -59,7 +60,7 @@ export const createCountRepeats = (databases: Databases, log: Log): Engine['coun
       signal.throwIfAborted();
       return databases.use(datasource, null, work, { requestId });
     };
-    const asked = last.then(inTurn, inTurn);
+    const asked = handled(last.then(inTurn, inTurn));
     last = asked;
     const gone = (): void => logGone(log, { datasource, tenant: nobody }, requestId);
     return refuseAborted(signal, gone, () => asked);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { RequestHandler } from 'express';
+import { handled } from '../domain/handled.js';
 import { acceptsGzip } from './assets.js';
 
 type Listed = Readonly<Record<string, { readonly file: string; readonly contentType: string }>>;
@@ -22,7 +23,7 @@ const contentSecurityPolicy = [
 export const serveDocuments = (folder: string): RequestHandler => {
   let listing: Promise<Listed> | undefined;
   const list = (): Promise<Listed> => {
-    listing ??= readFile(join(folder, 'manifest.json'), 'utf8').then((text) => JSON.parse(text) as Listed);
+    listing ??= handled(readFile(join(folder, 'manifest.json'), 'utf8').then((text) => JSON.parse(text) as Listed));
     return listing;
   };
   return async (request, response, next) => {

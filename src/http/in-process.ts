@@ -2,6 +2,7 @@ import { parse, stringify } from 'node:querystring';
 import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
 import type { Caller } from '../domain/guest/caller.js';
+import { handled } from '../domain/handled.js';
 import { type Dispatch, isPieces } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
 
@@ -25,10 +26,12 @@ const wholeOf = async (pieces: AsyncIterable<string | Uint8Array>): Promise<stri
 const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
+  const aborted = handled(
+    new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+    }),
+  );
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
 };
 

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -152,7 +153,7 @@ const endServer = async ({ server, traffic, pauses, isWatched, noticeMs, cutAfte
   closeIdle();
   // A response that began before the stop may have kept its connection open.
   const sweeping = setInterval(closeIdle, 100);
-  const isLate = pauses.pause(cutAfterMs - (performance.now() - startedMs)).then(() => true);
+  const isLate = handled(pauses.pause(cutAfterMs - (performance.now() - startedMs)).then(() => true));
   // The server reports its close shortly before the last socket closes.
   if (await Promise.race([closed.then(() => false), isLate])) cutAll(server, traffic, log);
   clearInterval(sweeping);
@@ -176,7 +177,7 @@ export const createDrain = (server: Server, options: DrainOptions): Drain => {
       else handle(request, response);
     },
     stop: () => {
-      ended ??= endServer({ ...options, server, traffic, pauses, isWatched: probes.areRegular() });
+      ended ??= handled(endServer({ ...options, server, traffic, pauses, isWatched: probes.areRegular() }));
       return ended;
     },
     hurry: pauses.end,

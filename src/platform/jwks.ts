@@ -5,6 +5,7 @@
  * with the next fetch.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { handled } from '../domain/handled.js';
 import type { Clock } from '../domain/ports.js';
 import { JwtFault } from './jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from './jwt-keys.js';
@@ -130,9 +131,11 @@ const createLoader = (options: JwksOptions, state: State) => {
   return {
     isLoading: (): boolean => flight !== null,
     load: (): Promise<void> => {
-      flight ??= load().finally(() => {
-        flight = null;
-      });
+      flight ??= handled(
+        load().finally(() => {
+          flight = null;
+        }),
+      );
       return flight;
     },
   };

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { handled } from '../domain/handled.js';
 import type { Clock } from '../domain/ports.js';
 import type { Log } from './log.js';
 import type { NoteOutage, OutageLog, RedisClient } from './redis.js';
@@ -87,7 +88,7 @@ const createRedisLimiter = (
   let opened: ReturnType<typeof openRedis> | null = null;
   return {
     take: async (key, points) => {
-      opened ??= openRedis(redis, budget);
+      opened ??= handled(openRedis(redis, budget));
       const limiter = await opened;
       try {
         const { consumedPoints, msBeforeNext } = await consume(limiter, hashed(key), points);

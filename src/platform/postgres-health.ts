@@ -5,6 +5,7 @@
  */
 
 import type { Client } from 'pg';
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf } from './database-faults.js';
@@ -44,13 +45,15 @@ const probe = async ({ createClient, isPrimaryWanted }: HealthOptions): Promise<
   let timer: NodeJS.Timeout | undefined;
   // Counts rounds of the event loop, not time: what a busy process reads late is no silence of the server, and a silent
   // server is found out however busy the process is.
-  const late = new Promise<never>((_, reject) => {
-    let left = probeTimeoutMs / tickMs;
-    timer = setInterval(() => {
-      left -= 1;
-      if (left === 0) reject(silent());
-    }, tickMs);
-  });
+  const late = handled(
+    new Promise<never>((_, reject) => {
+      let left = probeTimeoutMs / tickMs;
+      timer = setInterval(() => {
+        left -= 1;
+        if (left === 0) reject(silent());
+      }, tickMs);
+    }),
+  );
   const ask = async (): Promise<void> => {
     await client.connect();
     if (isPrimaryWanted) await assertPrimary(client);
@@ -77,9 +80,11 @@ export const createServerHealth = (options: HealthOptions): ServerHealth => {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const isAnswering = (): Promise<boolean> => {
-    asking ??= ask().finally(() => {
-      asking = null;
-    });
+    asking ??= handled(
+      ask().finally(() => {
+        asking = null;
+      }),
+    );
     return asking;
   };
   const ask = async (): Promise<boolean> => {

@@ -7,6 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { ClientBase, ClientConfig, PoolClient } from 'pg';
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 import type { Reason } from '../domain/reasons.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
@@ -45,20 +46,22 @@ const createGuard =
     const server = servers.current();
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    const givenUp = new Promise<never>((_, reject) => {
-      const giveUp = (reason: Reason): void =>
-        reject(new DependencyUnavailable(reason, 'The metadata database did not answer in time.'));
-      const look = async (): Promise<void> => {
-        if (!(await isAnswering())) giveUp('database-silent');
-        else if (server !== servers.current()) giveUp('database-left');
-        else if (performance.now() - startedMs > limitMs) giveUp('database-late');
-        else later();
-      };
-      const later = (): void => {
-        if (!isOver) timer = setTimeout(() => void look(), suspectAfterMs);
-      };
-      later();
-    });
+    const givenUp = handled(
+      new Promise<never>((_, reject) => {
+        const giveUp = (reason: Reason): void =>
+          reject(new DependencyUnavailable(reason, 'The metadata database did not answer in time.'));
+        const look = async (): Promise<void> => {
+          if (!(await isAnswering())) giveUp('database-silent');
+          else if (server !== servers.current()) giveUp('database-left');
+          else if (performance.now() - startedMs > limitMs) giveUp('database-late');
+          else later();
+        };
+        const later = (): void => {
+          if (!isOver) timer = setTimeout(() => void look(), suspectAfterMs);
+        };
+        later();
+      }),
+    );
     try {
       return await Promise.race([work, givenUp]);
     } finally {

@@ -4,6 +4,7 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
+import { handled } from '../domain/handled.js';
 import { readHost } from '../domain/host.js';
 import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../domain/organization.js';
 import type { Reason } from '../domain/reasons.js';
@@ -40,7 +41,7 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
     assertReachable: async (datasource) => {
       if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
       assertServer(datasource, hosts);
-      reading ??= readMetadataServers(options.databaseUrl);
+      reading ??= handled(readMetadataServers(options.databaseUrl));
       for (const server of await reading) assertOther(datasource, server);
     },
   };

@@ -1,3 +1,4 @@
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 
 /** A check that `/readyz` runs on one part of the process. Each check has a time limit. */
@@ -27,12 +28,14 @@ type ReadinessLog = Pick<Log, 'warn'>;
 
 const inTime = async ({ name, run }: Check): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the check ${name} took longer than ${readinessTimeoutMs} ms`)),
-      readinessTimeoutMs,
-    );
-  });
+  const late = handled(
+    new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`the check ${name} took longer than ${readinessTimeoutMs} ms`)),
+        readinessTimeoutMs,
+      );
+    }),
+  );
   try {
     await Promise.race([run(), late]);
   } finally {
@@ -55,9 +58,11 @@ export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Re
   };
   return {
     failed: () => {
-      running ??= runAll().finally(() => {
-        running = null;
-      });
+      running ??= handled(
+        runAll().finally(() => {
+          running = null;
+        }),
+      );
       return running;
     },
     fixOf: (name) => checks.find((check) => check.name === name)?.fix,

@@ -3,6 +3,7 @@
  * never blocks it and never makes results wrong.
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 import { readRedisUrl } from './redis-url.js';
 import { systemTiming, type Timing } from './timing.js';
@@ -107,9 +108,11 @@ export type Attempt = <T>(timeoutMs: number, command: () => Promise<T>) => Promi
 
 const late = (timeoutMs: number): { readonly ended: Promise<never>; readonly cancel: () => void } => {
   let timer: NodeJS.Timeout | undefined;
-  const ended = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis took longer than ${timeoutMs} ms`)), timeoutMs);
-  });
+  const ended = handled(
+    new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`Redis took longer than ${timeoutMs} ms`)), timeoutMs);
+    }),
+  );
   return { ended, cancel: () => clearTimeout(timer) };
 };
 

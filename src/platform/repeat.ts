@@ -1,3 +1,4 @@
+import { handled } from '../domain/handled.js';
 import type { Timing } from './timing.js';
 
 /**
@@ -11,7 +12,7 @@ export const repeat = (timing: Timing, everyMs: number, run: () => Promise<void>
   const next = (): void => {
     if (isEnded) return;
     cancel = timing.after(everyMs, () => {
-      running = run().finally(next);
+      running = handled(run().finally(next));
     });
   };
   next();

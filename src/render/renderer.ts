@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { Renderer, RenderFormat, RenderRequest } from '../domain/guest/render.js';
+import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
@@ -87,7 +88,7 @@ const createBrowsers = ({
   return {
     close,
     take: async (): Promise<Browser> => {
-      const taken = current ?? { browser: launch(), pages: 0 };
+      const taken = current ?? { browser: handled(launch()), pages: 0 };
       current = taken;
       taken.pages += 1;
       try {
@@ -153,9 +154,11 @@ const fileOf = async (context: BrowserContext, format: RenderFormat, height: num
 const drawIn = async (browser: Browser, request: RenderRequest, options: RendererOptions, signal: AbortSignal) => {
   const context = await browser.newContext(contextOptions(request));
   let fail: (error: unknown) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
+  const failed = handled(
+    new Promise<never>((_, reject) => {
+      fail = reject;
+    }),
+  );
   const stop = (): void => fail(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -4,6 +4,7 @@
  */
 import type { Configuration } from 'openid-client';
 import { z } from 'zod';
+import { handled } from '../domain/handled.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Person, StudioRole } from '../domain/studio/person.js';
@@ -57,7 +58,7 @@ const createDiscovery = ({ settings, clientSecret }: OpenIdOptions) => {
     return client.discovery(issuer, settings.clientId, undefined, authentication, execute);
   };
   return async (): Promise<Configuration> => {
-    found ??= discover();
+    found ??= handled(discover());
     try {
       return await found;
     } catch (cause) {

@@ -1,4 +1,6 @@
 /** Runs work once at a time per key for several callers. The work is aborted when the last caller left. */
+import { handled } from '../../domain/handled.js';
+
 export type SingleFlight<T> = {
   /**
    * Rejects as the work does, or with the signal's reason; the work continues for the other callers. `isJoined`: the
@@ -39,7 +41,7 @@ export const createSingleFlight = <T>(): SingleFlight<T> => {
       const flight = known ?? begin(key, work);
       flight.waiting += 1;
       const result =
-        signal === undefined ? flight.result : unlessAborted(flight.result, signal, () => leave(key, flight));
+        signal === undefined ? flight.result : handled(unlessAborted(flight.result, signal, () => leave(key, flight)));
       return { result, isJoined: known !== undefined };
     },
   };

@@ -1,5 +1,6 @@
 /** Limits how much of a result is read: drivers count bytes while rows arrive, and stop at the limit. */
 import type { Duplex } from 'node:stream';
+import { handled } from '../../domain/handled.js';
 import type { Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import { ReaderFailed, type ResultTable, type Sink } from './database.js';
@@ -95,9 +96,11 @@ const stallMs = 30_000;
 /** Hands a batch to the reader and waits until it is taken. */
 export const hand = async (sink: Sink, batch: ResultTable): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
-  const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Refusal('METRIC_QUERY_ERROR', stall, { reason: 'reader-stalled' })), stallMs);
-  });
+  const stalled = handled(
+    new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Refusal('METRIC_QUERY_ERROR', stall, { reason: 'reader-stalled' })), stallMs);
+    }),
+  );
   try {
     await Promise.race([sink(batch), stalled]);
   } catch (cause) {

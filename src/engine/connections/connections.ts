@@ -1,3 +1,4 @@
+import { handled } from '../../domain/handled.js';
 import { DependencyUnavailable } from '../../domain/unavailable.js';
 import { closeAll } from '../../platform/close-all.js';
 import { ReadLimitReached } from './batches.js';
@@ -155,7 +156,7 @@ const createKilling = <Connection>(driver: Driver<Connection>) => {
   const cancelled = new Set<Promise<void>>();
   return {
     kill: (connection: Connection, requestId?: string): void => {
-      const cancelling = driver.cancel(connection, requestId).finally(() => cancelled.delete(cancelling));
+      const cancelling = handled(driver.cancel(connection, requestId).finally(() => cancelled.delete(cancelling)));
       cancelled.add(cancelling);
       driver.destroy(connection);
     },
@@ -182,9 +183,11 @@ const lend = async <Connection, R>(
   let stopped: 'late' | 'gone' | undefined;
   let giveUp: (cause: unknown) => void = () => undefined;
   // After the connection was closed, a driver may never settle its statement.
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
+  const givenUp = handled(
+    new Promise<never>((_, reject) => {
+      giveUp = reject;
+    }),
+  );
   const stop = (why: 'late' | 'gone'): void => {
     if (stopped !== undefined) return;
     stopped = why;

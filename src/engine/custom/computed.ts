@@ -12,6 +12,7 @@ import {
   tableKey,
 } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
+import { handled } from '../../domain/handled.js';
 import { type Catalog, columnName } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
@@ -47,7 +48,7 @@ export const readComputed = async (context: SqlContext, refs: readonly NamedColu
     const known = columns.get(key) ?? [];
     const isCustom = findColumn(context.datamart, ref)?.isCustomColumn === true;
     if (!isCustom || known.some((one) => one.columnName === ref.columnName)) continue;
-    const computing = computeColumn(context, ref);
+    const computing = handled(computeColumn(context, ref));
     const { computed, type } = await computing.catch((cause: unknown) => rethrowUnnamed(ref.isHidden, cause));
     columns.set(key, [...known, computed]);
     tables.set(key, new Map([...(tables.get(key) ?? []), [ref.columnName, type]]));

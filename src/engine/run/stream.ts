@@ -1,3 +1,4 @@
+import { handled } from '../../domain/handled.js';
 import type { AnswerColumn, Cell, MetricStream } from '../../domain/query/engine.js';
 import { refuseAborted } from '../connections/database.js';
 
@@ -61,12 +62,14 @@ export const streamed = async (
   const handover = createHandover();
   const abort = (): void => handover.end({ error: signal?.reason });
   signal?.addEventListener('abort', abort, { once: true });
-  const written = write(handover.give)
-    .then(
-      () => handover.end({}),
-      (error: unknown) => handover.end({ error }),
-    )
-    .finally(() => signal?.removeEventListener('abort', abort));
+  const written = handled(
+    write(handover.give)
+      .then(
+        () => handover.end({}),
+        (error: unknown) => handover.end({ error }),
+      )
+      .finally(() => signal?.removeEventListener('abort', abort)),
+  );
   const take = (): Promise<StreamBatch | null> =>
     refuseAborted(signal, noted, async () => {
       try {

@@ -1,4 +1,5 @@
 /** Writes the audit. Events that arrive while a batch is written go into the next transaction. */
+import { handled } from '../../domain/handled.js';
 import type { Clock } from '../../domain/ports.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
@@ -108,11 +109,11 @@ export const createAudit = (options: AuditOptions): AuditLog => {
       if (waiting.length >= maxWaiting || (event.kind === 'denial' && !mayDeny())) return refuse(event);
       return new Promise((resolve, reject) => {
         waiting.push({ at: clock.now(), event, resolve, reject });
-        writing ??= drain();
+        writing ??= handled(drain());
       });
     },
     close: async () => {
-      if (dropped.some()) writing ??= drain();
+      if (dropped.some()) writing ??= handled(drain());
       while (writing !== null) await writing;
     },
   };

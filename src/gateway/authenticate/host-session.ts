@@ -2,6 +2,7 @@
  * Identifies the user with a function of the host application, which runs in the same process and has its own sessions.
  */
 import type { IncomingMessage } from 'node:http';
+import { handled } from '../../domain/handled.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { JwtClaims } from '../../platform/jwt.js';
@@ -82,9 +83,11 @@ const isLater = (value: unknown): value is PromiseLike<unknown> =>
 
 const inTime = async (answer: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`identify took longer than ${timeoutMs} ms`)), timeoutMs);
-  });
+  const late = handled(
+    new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`identify took longer than ${timeoutMs} ms`)), timeoutMs);
+    }),
+  );
   try {
     return await Promise.race([answer, late]);
   } finally {

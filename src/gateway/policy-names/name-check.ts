@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
+import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
@@ -71,10 +72,12 @@ export const startNameCheck = (options: NameCheckOptions): NameCheck => {
   let running: Promise<void> = Promise.resolve();
   /** One check at a time, so that the same finding is not logged twice. */
   const look = (): Promise<void> => {
-    running = running.then(async () => {
-      const isSettled = last?.policy === policies.current() && last.said === clean;
-      if (!isClosed && !isSettled) await run();
-    });
+    running = handled(
+      running.then(async () => {
+        const isSettled = last?.policy === policies.current() && last.said === clean;
+        if (!isClosed && !isSettled) await run();
+      }),
+    );
     return running;
   };
   // Not awaited: a reload must not wait for the service.

@@ -1,5 +1,6 @@
 /** Reads the file of a tenant table, together with the policy and again after each change. */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import { PolicyFaults } from './source.js';
 import { createTableReader, type TenantTable } from './tenant-csv.js';
@@ -101,7 +102,7 @@ export const loadTenantTable = (file: string): TenantTableFile => {
   };
   // One reload at a time, so that the latest change takes effect.
   const reload = (): Promise<void> => {
-    running = running.then(readAgain, readAgain);
+    running = handled(running.then(readAgain, readAgain));
     return running;
   };
   return {

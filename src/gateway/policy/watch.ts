@@ -3,6 +3,7 @@
  * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
 import { createHash } from 'node:crypto';
+import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
@@ -111,7 +112,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
       return compare(state, found, followed);
     };
     // One reload at a time, so that the latest read takes effect. A rejection goes to the caller of that reload.
-    const next = turn.then(read, read);
+    const next = handled(turn.then(read, read));
     turn = next;
     return next;
   };

@@ -7,6 +7,7 @@
  * This file is the process's copy of the epochs. The copy may be used for one second after it was read. After that, the ledger
  * is read first; while it cannot be read, requests are refused. An embedded ledger has no other writer: its copy never ages.
  */
+import { handled } from '../../domain/handled.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
@@ -91,9 +92,11 @@ const createCopy = (): Copy => {
 
 const inTime = async <T>(work: Promise<T>, timing: Timing): Promise<T> => {
   let cancel = (): void => {};
-  const late = new Promise<never>((_, reject) => {
-    cancel = timing.after(askTimeoutMs, () => reject(new Error(`the ledger took longer than ${askTimeoutMs} ms`)));
-  });
+  const late = handled(
+    new Promise<never>((_, reject) => {
+      cancel = timing.after(askTimeoutMs, () => reject(new Error(`the ledger took longer than ${askTimeoutMs} ms`)));
+    }),
+  );
   try {
     return await Promise.race([work, late]);
   } finally {
@@ -107,15 +110,17 @@ const createLook = (look: () => Promise<void>) => {
   let next: Promise<void> | null = null;
   const start = (): Promise<void> => {
     next = null;
-    const mine: Promise<void> = look().finally(() => {
-      if (running === mine) running = null;
-    });
+    const mine: Promise<void> = handled(
+      look().finally(() => {
+        if (running === mine) running = null;
+      }),
+    );
     running = mine;
     return mine;
   };
   return (): Promise<void> => {
     if (running === null) return start();
-    next ??= running.then(start, start);
+    next ??= handled(running.then(start, start));
     return next;
   };
 };

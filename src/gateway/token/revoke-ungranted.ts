@@ -3,6 +3,7 @@
  * new policy, for its session and request body. Tokens that are still granted stay valid. This process does not know
  * the tokens that a former process issued under an earlier policy; if there may be such tokens, all tokens are revoked.
  */
+import { handled } from '../../domain/handled.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
@@ -141,7 +142,7 @@ const createPending = (options: RevokeUngrantedOptions) => {
   let running: Promise<void> = Promise.resolve();
   /** One run at a time, since concurrent runs would revoke the same targets twice. */
   const run = (): Promise<void> => {
-    running = running.then(tryAll);
+    running = handled(running.then(tryAll));
     return running;
   };
   return {

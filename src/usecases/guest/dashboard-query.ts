@@ -1,6 +1,7 @@
 /** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { DashboardPart, DashboardQuery } from '../../domain/guest/view.js';
+import { handled } from '../../domain/handled.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
@@ -62,7 +63,7 @@ export async function* asReady<Result>(
   const start = (): void => {
     const job = signal.aborted ? undefined : waiting.shift();
     if (job === undefined) return;
-    const run = job().then((result) => ({ result, done: () => running.delete(run) }));
+    const run = handled(job().then((result) => ({ result, done: () => running.delete(run) })));
     running.add(run);
   };
   for (let count = 0; count < atOnce; count += 1) start();

@@ -2,6 +2,7 @@
  * Parses with DuckDB's own serializer, in a database that can reach nothing. The printed SQL must parse to the same
  * tree again.
  */
+import { handled } from '../../../domain/handled.js';
 import { createMarkers, type Markers, withoutAnd } from '../../parsing/markers.js';
 import { placeAt } from '../../parsing/place.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
@@ -18,7 +19,7 @@ let opening: Promise<DuckDbTrees> | undefined;
 
 /** Shared by all callers, because it keeps nothing of the texts. */
 const trees = (): Promise<DuckDbTrees> => {
-  opening ??= openTrees();
+  opening ??= handled(openTrees());
   opening.catch(() => {
     opening = undefined;
   });

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Client, FieldDef, Query, QueryArrayConfig, QueryArrayResult } from 'pg';
+import { handled } from '../../../domain/handled.js';
 import {
   batchBytes,
   collect,
@@ -77,8 +78,8 @@ export const runStatement = async (
   statement: Statement,
   running: Running = {},
 ): Promise<ResultTable> => {
-  const rows = askRows(server, statement, running);
-  const assumed = assertAssumed(server, statement);
+  const rows = handled(askRows(server, statement, running));
+  const assumed = handled(assertAssumed(server, statement));
   server.ended = server.client.query('ROLLBACK');
   // The first error is the cause of the later ones.
   for (const later of [rows, assumed, server.ended]) later.catch(() => undefined);
