@@ -4,6 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Call, Transport } from '../contract/client.js';
+import { handled } from '../domain/handled.js';
 import type { Clock } from '../domain/ports.js';
 import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
@@ -29,7 +30,7 @@ import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease
 import { createTenantLock } from '../gateway/lease/tenant-lock.js';
 import { assertLedgerWritable, type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
 import { createPolicyTokens } from '../gateway/ledger/policy-tokens.js';
-import { createTakeover } from '../gateway/ledger/takeover.js';
+import { createTakeover, type FinishWork } from '../gateway/ledger/takeover.js';
 import { allAccessChecks, createSessionAccess, createTenantAccess } from '../gateway/lifecycle/access.js';
 import { createTenantCommands } from '../gateway/lifecycle/commands.js';
 import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
@@ -42,6 +43,7 @@ import { watchPolicies } from '../gateway/policy/watch.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
+import { createResumeProvisioning } from '../gateway/provision/resume.js';
 import { tenantsListCommand } from '../gateway/provision/tenants-list.js';
 import { createRecipients, type Recipients, type RecipientsOptions } from '../gateway/recipients.js';
 import { revocationCommands } from '../gateway/revocation/commands.js';
@@ -61,6 +63,7 @@ import { createFindEmbeds } from '../gateway/token/granted-embeds.js';
 import { createMetricLists, currentLists } from '../gateway/token/metric-lists.js';
 import { createRevokeUngranted, type Revoke, type RevokeUngranted } from '../gateway/token/revoke-ungranted.js';
 import { createConfirmedToken, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
+import { createCountUnfinished } from '../gateway/unfinished-work.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
 import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
@@ -113,6 +116,8 @@ type CommonOptions = Origins & {
   readonly serviceUrl: string | null;
   readonly cache: Cache;
   readonly clock: Clock;
+  /** The time of the ledger's database, for leases and due moments. Default: `clock`. */
+  readonly commonClock?: Clock | undefined;
   readonly log: Log;
   /** Reads the secrets that the policy names. */
   readonly readVariable?: SecretSource['readVariable'];
@@ -204,7 +209,7 @@ const startForgettingExplanations = (
   };
   let running = forget();
   const timer = setInterval(() => {
-    running = running.then(forget);
+    running = handled(running.then(forget));
   }, hourMs);
   timer.unref();
   return () => {
@@ -243,8 +248,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
   const caches = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens];
   const stores = { memories: caches.map(({ forget }) => forget), recipients };
   const life = createTenantLife(options, foundation, provisioning, stores);
-  const { retry } = revocation.revocations;
-  closers.add(createTakeover({ ...options, finish: [retry, life.finishOwed, provisioning.rollout.takeOver] }).close);
+  closers.add(startFinishing(options, [revocation.revocations.retry, life.finishOwed, ...provisioning.finish]));
   closers.add(startCheckingNames(options, foundation));
   return {
     steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache, recipients }),
@@ -269,6 +273,15 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
     close: closers.close,
   };
 };
+
+/** Starts finishing interrupted work, of this process and of dead ones. Returns a function that stops it. */
+const startFinishing = (options: GatewayOptions, works: readonly FinishWork[]): (() => Promise<void>) => {
+  const { ledger, metrics } = options;
+  const finish = metrics === undefined ? works : [...works, createCountUnfinished(ledger, metrics)];
+  return createTakeover({ ...options, finish }).close;
+};
+
+const commonClockOf = ({ commonClock, clock }: GatewayOptions): Clock => commonClock ?? clock;
 
 const checksOf = (ledger: Ledger, { assertReady, direct }: Foundation): readonly Check[] => [
   { name: 'ledger', run: assertReady },
@@ -335,7 +348,7 @@ const createRevocation = (
   closers.add(epochs.close);
   options.metrics?.watch('epochsAgeMs', epochs.ageMs);
   const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
-  const revocations = createRevocations({ ...options, epochs, scopes, tokens });
+  const revocations = createRevocations({ ...options, clock: commonClockOf(options), epochs, scopes, tokens });
   const retry = () =>
     revocations.retry().then(
       () => {},
@@ -346,8 +359,10 @@ const createRevocation = (
 };
 
 /** Builds provisioning of dashboards from templates, and roll-outs of changed templates. */
-const createProvisioning = (options: GatewayOptions, { upstream, capabilities }: Foundation, keyId: string) => {
-  const { ledger, clock } = options;
+const createProvisioning = (given: GatewayOptions, { upstream, capabilities }: Foundation, keyId: string) => {
+  const clock = commonClockOf(given);
+  const options = { ...given, clock };
+  const { ledger } = options;
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const provision = createProvision({
     ...options,
@@ -360,7 +375,8 @@ const createProvisioning = (options: GatewayOptions, { upstream, capabilities }:
   });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
-  return { provision, rollout, commands: [...listing, ...rollout.commands] };
+  const finish = [rollout.takeOver, createResumeProvisioning({ ...options, provision })];
+  return { provision, rollout, finish, commands: [...listing, ...rollout.commands] };
 };
 
 type Provisioning = ReturnType<typeof createProvisioning>;

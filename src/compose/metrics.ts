@@ -79,6 +79,8 @@ const createStates = (registry: Registry) => {
     circuit: gauge('circuit_open', '1 while the service is not called because it failed too often in a row.'),
     loaded: gauge('policy_loaded_timestamp_seconds', 'Time at which the current policy was loaded.'),
     refused: gauge('policy_refused', '1 while the policy files have faults and an earlier policy applies.'),
+    unfinished: gauge('unfinished_work', 'Long work that waits to be continued, by kind.', ['kind']),
+    waiting: gauge('unfinished_work_age_seconds', 'How long the oldest of it has waited.', ['kind']),
     redis: gauge('redis_down', '1 while Redis is unavailable and the gateway works without it.', ['of']),
   };
 };
@@ -86,7 +88,7 @@ const createStates = (registry: Registry) => {
 /** Call it once for each registry. */
 export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
-  const { circuit, loaded, refused, redis } = createStates(registry);
+  const { circuit, loaded, refused, redis, unfinished, waiting } = createStates(registry);
   const mints = new Histogram({
     name: 'guestlist_gateway_mint_duration_seconds',
     help: 'Time the service took to mint a token.',
@@ -105,6 +107,10 @@ export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
       if (outcome === 'changed') loaded.setToCurrentTime();
     },
     audited: (count, outcome) => entries(count, outcome),
+    unfinished: (kind, count, seconds) => {
+      unfinished.set({ kind }, count);
+      waiting.set({ kind }, seconds);
+    },
     watch: (what, read) => {
       const { name, help, per } = gatewayGauges[what];
       const collect = (): void => shown.set(read() / per);

@@ -271,13 +271,18 @@ const tenants = {
   },
   'rollout.interrupted': {
     level: 'error',
-    meaning: 'A roll-out of a template stopped. Run `guestlist tenants apply` again to continue it.',
+    meaning: 'A roll-out of a template was interrupted. This process or another one continues it within seconds.',
     fields: { err, rollout: 'id of the roll-out' },
   },
   'rollout.resumed': {
     level: 'info',
-    meaning: 'This process continues a roll-out whose process died.',
+    meaning: 'This process continues an interrupted roll-out.',
     fields: { rollout: 'id of the roll-out' },
+  },
+  'rollout.not_resumed': {
+    level: 'warn',
+    meaning: 'An interrupted roll-out cannot be continued yet; this is retried.',
+    fields: { err, rollout: 'id of the roll-out' },
   },
   'tenant_lookup.failed': {
     level: 'error',
@@ -396,6 +401,18 @@ const operations = {
     meaning:
       'This process was silent for too long, so other processes took over its work. Look for a stopped or starved process.',
   },
+  'provision.not_resumed': {
+    level: 'warn',
+    meaning: "Making a tenant's dashboards was interrupted, and cannot be continued yet; this is retried.",
+    fields: { err, tenant: 'clientId of the tenant' },
+  },
+  'clock.skewed': {
+    level: 'warn',
+    meaning:
+      "The clock of this process is more than two seconds away from the metadata database's. Set the machine's clock. Leases and schedules go by the database's time; expiry of tokens goes by the process's.",
+    fields: { skewMs: 'milliseconds by which the process is ahead; negative: behind' },
+  },
+  'clock.agrees': { level: 'info', meaning: "The clock of this process agrees with the metadata database's again." },
   'process.heartbeat_failed': {
     level: 'warn',
     meaning: 'The other gateway processes could not be told that this one is alive.',

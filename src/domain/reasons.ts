@@ -206,6 +206,7 @@ export const ownReasons = [
   'rls-value-missing',
   'rls-values-apart',
   'rls-variable-unknown',
+  'rollout-at-work',
   'rollout-state',
   'rollout-unreadable',
   'row-too-large',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
 import { createTenantLeases } from '../../src/gateway/lease/tenant-lease.js';
 import { createLeases } from '../../src/gateway/ledger/leases.js';
-import { deadAfterMs, joinProcesses } from '../../src/gateway/ledger/processes.js';
+import { joinProcesses, leastSilenceMs } from '../../src/gateway/ledger/processes.js';
 import { createTenantRecords } from '../../src/gateway/tenant/records.js';
 import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenant/state.js';
@@ -409,7 +409,7 @@ const joinSilent = async () => {
   const fallSilent = async (): Promise<void> => {
     await db
       .updateTable('processes')
-      .set({ beat_at: sql<Date>`now() - make_interval(secs => ${deadAfterMs / 1000 + 1}::double precision)` })
+      .set({ beat_at: sql<Date>`now() - make_interval(secs => ${leastSilenceMs / 1000 + 1}::double precision)` })
       .where('process_id', '=', self.id())
       .execute();
   };

@@ -45,6 +45,7 @@ describe('the ledger', () => {
       '0002-paused-rollouts',
       '0003-editions',
       '0004-recipients',
+      '0005-silence',
     ]);
   });
 

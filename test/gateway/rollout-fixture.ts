@@ -14,6 +14,7 @@ import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.j
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
+import type { Rollouts, StartedRollout } from '../../src/gateway/rollout/rollout.js';
 import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
@@ -248,4 +249,16 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
       await replaceDashboardContent(deps)(caller, command, stays);
     },
   };
+};
+
+/** Continues interrupted roll-outs, waits for their end, and returns their ids and what kept others from going on. */
+export const takeOverAll = async ({ takeOver }: Pick<Rollouts, 'takeOver'>, policy: Policy) => {
+  const begun: StartedRollout[] = [];
+  const faults: unknown[] = [];
+  const failures = await takeOver(policy, {
+    begun: (rollout) => void begun.push(rollout),
+    failed: (_, error) => void faults.push(error),
+  });
+  const outcomes = await Promise.allSettled(begun.map(({ done }) => done));
+  return { ids: begun.map(({ id }) => id), failures, faults, outcomes };
 };

@@ -13,6 +13,7 @@ import {
   openRolloutHouse,
   type RolloutHouse,
   secondEdition,
+  takeOverAll,
   withMetric,
 } from './rollout-fixture.js';
 
@@ -146,7 +147,7 @@ describe('--pause', () => {
     await board.publish(secondEdition);
     const { id } = await apply(board, { canary: [house.ledger.refOf('b')], isPausing: true });
     const restarted = rolloutsOf();
-    expect(await restarted.takeOver(board.policy)).toEqual([]);
+    expect((await takeOverAll(restarted, board.policy)).ids).toEqual([]);
     expect((await statusOf(id)).state).toBe('paused');
     await (await restarted.resume(board.policy, id)).done;
     expect([(await statusOf(id)).state, await newOnes(board)]).toEqual(['finished', tenants]);

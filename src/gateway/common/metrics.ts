@@ -3,6 +3,9 @@
 /** The outcome of a call. `refused`: the service refused the request. `failed`: the service gave no valid response. */
 export type CallOutcome = 'ok' | 'refused' | 'failed';
 
+/** Long work that any process continues if the one that began it cannot. */
+export type WorkKind = 'rollout' | 'provisioning' | 'erasure' | 'revocation';
+
 export type GatewayMetrics = {
   /** Counts each request for a token by outcome: `cached`, `minted`, or the error code. */
   readonly answered: (outcome: string) => void;
@@ -15,6 +18,8 @@ export type GatewayMetrics = {
   /** Counts each read of the policy's files. */
   readonly policyRead: (outcome: 'unchanged' | 'changed' | 'refused') => void;
   readonly audited: (entries: number, outcome: 'kept' | 'failed') => void;
+  /** Sets how much work of a kind waits to be continued, and for how many seconds the oldest has waited. */
+  readonly unfinished: (kind: WorkKind, count: number, seconds: number) => void;
   /** Registers a gauge. `read` is called whenever the metrics are read. */
   readonly watch: (what: 'auditWaiting' | 'epochsAgeMs', read: () => number) => void;
 };
@@ -28,5 +33,6 @@ export const noGatewayMetrics: GatewayMetrics = {
   circuitChanged: () => {},
   policyRead: () => {},
   audited: () => {},
+  unfinished: () => {},
   watch: () => {},
 };

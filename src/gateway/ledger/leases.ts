@@ -3,21 +3,34 @@
  * releases it, or when the holder's process is declared dead (processes.ts). Then any process may take it.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Ledger } from './ledger.js';
 import { isAlive } from './processes.js';
+import type { LedgerTables } from './tables.js';
 
 export type Lease = {
   /** Whether this holder still has the lease. If this process was paused, another one may have taken it. */
   readonly isHeld: () => Promise<boolean>;
+  /**
+   * Writes to the ledger while this holder has the lease, which no other process can take until the writes are stored.
+   * Rejects with LeaseLost, and writes nothing, if another one has taken it.
+   */
+  readonly write: <T>(work: (db: Kysely<LedgerTables>) => Promise<T>) => Promise<T>;
   readonly release: () => Promise<void>;
 };
+
+/** Another process has the lease: this one was silent for so long that it counted as dead. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
 
 export type Leases = {
   /** Takes the lease of this name. Resolves to undefined if a live process holds it. */
   readonly take: (name: string) => Promise<Lease | undefined>;
   readonly isHeld: (name: string) => Promise<boolean>;
 };
+
+type Db = Kysely<LedgerTables>;
 
 export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases => {
   const holderAlive = isAlive(sql.ref('leases.process_id'));
@@ -35,6 +48,15 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
     db.selectFrom('leases').select('name').where('name', '=', name).where(holderAlive).limit(1);
   const isMine = async (name: string, holder: string): Promise<boolean> =>
     (await held(name).where('holder', '=', holder).executeTakeFirst()) !== undefined;
+  /** Each taking of a lease has a holder of its own, so the row with this holder is this taking. It is locked. */
+  const writeAs = <T>(name: string, holder: string, work: (inner: Db) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (inner) => {
+      const { rows } = await sql`
+        select from guestlist_gateway.leases where name = ${name} and holder = ${holder} and ${holderAlive}
+        for share`.execute(inner);
+      if (rows.length === 0) throw new LeaseLost(`Another process has taken the lease ${name}.`);
+      return work(inner);
+    });
   /**
    * Inserts the lease. The insert also fails if this process was declared dead and does not know it: then the heartbeat
    * gives it a new id, and the insert is retried.
@@ -52,7 +74,7 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
         await release();
         throw error;
       }
-      return { isHeld: () => isMine(name, holder), release };
+      return { isHeld: () => isMine(name, holder), write: (work) => writeAs(name, holder, work), release };
     },
     isHeld: async (name) => (await held(name).executeTakeFirst()) !== undefined,
   };

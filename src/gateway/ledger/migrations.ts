@@ -250,10 +250,14 @@ const recipients = [
   'create index recipients_seen on guestlist_gateway.recipients (seen_at)',
 ];
 
+/** A slow process says how long it may be silent. The default is for processes of an earlier version. */
+const silence = ['alter table guestlist_gateway.processes add column silence_ms integer not null default 5000'];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
   '0002-paused-rollouts': statementsOf(pausedRollouts),
   '0003-editions': statementsOf(editions),
   '0004-recipients': statementsOf(recipients),
+  '0005-silence': statementsOf(silence),
 };

@@ -1,17 +1,24 @@
 /**
  * Tracks which gateway processes are alive. Each process has a row in the ledger and writes a heartbeat to it twice a
- * second, with the database's clock. A process without a heartbeat for `deadAfterMs` is declared dead: another process
- * deletes its row, and its leases and claims become free. If the process was only paused, it finds its row missing,
- * gets a new id, and no longer holds the leases of the old one. The embedded database has one process at a time and no
- * heartbeats, so every earlier process is dead.
+ * second, with the database's clock. With it the process says how long it may be silent: longer where its own heartbeats
+ * have been late, because slowness is not death. A process that is silent for longer is declared dead: another process
+ * deletes its row, and its leases and claims become free. If the process was only paused, it finds its row missing, gets
+ * a new id, and no longer holds the leases of the old one, so that its writes are refused (leases.ts). The embedded
+ * database has one process at a time and no heartbeats, so every earlier process is dead.
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { LedgerTables } from './tables.js';
 
 export const beatEveryMs = 500;
-/** Time without a heartbeat, in milliseconds, after which a process may be declared dead. */
-export const deadAfterMs = 2_500;
+/** Milliseconds that any process may be silent. */
+export const leastSilenceMs = 5_000;
+const longestSilenceMs = 60_000;
+const timesLatest = 5;
+
+/** Milliseconds that a process may be silent whose latest heartbeat of the last minute was `lateMs` late. */
+export const silenceAfter = (lateMs: number): number =>
+  Math.min(Math.max(leastSilenceMs, Math.ceil(lateMs * timesLatest)), longestSilenceMs);
 
 export type Beat = {
   /** Number of processes that this heartbeat declared dead. */
@@ -29,8 +36,11 @@ export type OwnProcess = {
    * attempts.
    */
   readonly claims: Set<string>;
-  /** Writes a heartbeat. If `mayJudge`, also declares silent processes dead. */
-  readonly beat: (mayJudge: boolean) => Promise<Beat>;
+  /**
+   * Writes a heartbeat, with the milliseconds that this process may be silent. If `mayJudge`, also declares processes
+   * dead that were silent for longer than they said, and longer than this one may be: what slows both is nobody's death.
+   */
+  readonly beat: (mayJudge: boolean, silenceMs?: number) => Promise<Beat>;
   /** Releases the leases of `holder`. Never rejects: a failed release is repeated at the next call or heartbeat. */
   readonly release: (holder?: string) => Promise<void>;
   /** Deletes this process and its leases, which are free at once. */
@@ -51,13 +61,14 @@ export const tenantLeasePrefix = 'work/';
 
 type Counts = { readonly me: number; readonly dead: number };
 
-const beatStatement = (id: string, mayJudge: boolean) => sql<Counts>`
+const beatStatement = (id: string, mayJudge: boolean, silenceMs: number) => sql<Counts>`
   with me as (
-    update guestlist_gateway.processes set beat_at = now() where process_id = ${id} returning process_id
+    update guestlist_gateway.processes set beat_at = now(), silence_ms = ${silenceMs}::integer
+    where process_id = ${id} returning process_id
   ), silent as (
     select process_id from guestlist_gateway.processes
     where ${mayJudge}::boolean and process_id <> ${id}
-      and beat_at < now() - make_interval(secs => ${deadAfterMs / 1000}::double precision)
+      and beat_at < now() - make_interval(secs => greatest(silence_ms, ${silenceMs}::integer) / 1000.0)
     for update skip locked
   ), dead as (
     delete from guestlist_gateway.processes where process_id in (select process_id from silent) returning process_id
@@ -104,9 +115,9 @@ export const joinProcesses = async (db: Db, isShared: boolean): Promise<OwnProce
     id: () => id,
     claims: new Set(),
     release,
-    beat: async (mayJudge) => {
+    beat: async (mayJudge, silenceMs = leastSilenceMs) => {
       await release();
-      const { rows } = await beatStatement(id, mayJudge).execute(db);
+      const { rows } = await beatStatement(id, mayJudge, silenceMs).execute(db);
       const { me, dead } = rows[0] ?? { me: 0, dead: 0 };
       if (me === 0) id = await join(db);
       return { dead, wasDead: me === 0 };

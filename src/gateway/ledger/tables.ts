@@ -58,8 +58,8 @@ export type LedgerTables = RolloutTables & {
     claimed_by: string | null;
     created_at: Date;
   };
-  /** One row for each process that is alive. */
-  readonly processes: { process_id: string; beat_at: Date };
+  /** One row for each process that is alive. It may be silent for `silence_ms` after its last heartbeat. */
+  readonly processes: { process_id: string; beat_at: Date; silence_ms: Generated<number> };
   /** Leases over all processes: see leases.ts. */
   readonly leases: { name: string; holder: string; process_id: string };
   /** The last session of each user, sealed. */

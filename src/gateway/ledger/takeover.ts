@@ -1,12 +1,13 @@
 /**
- * Writes this process's heartbeats, declares silent processes dead, and finishes their interrupted work. It looks for
- * such work at the start, after each death, and once a minute.
+ * Writes this process's heartbeats, declares silent processes dead, and finishes interrupted work, of this process too.
+ * It looks for such work at the start, after each death, and every ten seconds.
  */
+import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import type { Ledger } from './ledger.js';
-import { beatEveryMs, deadAfterMs } from './processes.js';
+import { beatEveryMs, leastSilenceMs, silenceAfter } from './processes.js';
 
 /** Finishes interrupted work of one kind. Resolves to the number of items that failed. They are retried soon. */
 export type FinishWork = () => Promise<number>;
@@ -21,7 +22,7 @@ export type TakeoverOptions = {
 
 export type Takeover = { readonly close: () => Promise<void> };
 
-const sweepEveryMs = 60_000;
+const sweepEveryMs = 10_000;
 const longestPauseMs = 30_000;
 
 /**
@@ -53,26 +54,38 @@ const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
       if (running !== null || timing.nowMs() < dueAtMs) return;
       // A call of `now()` during the run can make the next run due.
       dueAtMs = Number.POSITIVE_INFINITY;
-      running = runAll().finally(() => {
-        running = null;
-      });
+      running = handled(
+        runAll().finally(() => {
+          running = null;
+        }),
+      );
     },
     ended: async (): Promise<void> => void (await running),
   };
 };
 
+/** Of the largest delay, this much is left at the next heartbeat: a third after a minute. */
+const remembered = 0.99;
+
 const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
   const { self, isShared } = ledger;
   let judgesFromMs = Number.NEGATIVE_INFINITY;
   let lastMs = Number.POSITIVE_INFINITY;
+  let dueAtMs = timing.nowMs();
+  let latestMs = 0;
   let isOut = false;
   /** Resolves to the number of processes that were declared dead. */
   const beat = async (): Promise<number> => {
     const nowMs = timing.nowMs();
+    latestMs = Math.max(latestMs * remembered, nowMs - dueAtMs);
     // If this process or the database was paused, the other processes could not write heartbeats either. They first get
     // time to do so.
-    if (isOut || nowMs - lastMs > deadAfterMs) judgesFromMs = nowMs + deadAfterMs;
-    const { dead, wasDead } = await self.beat(nowMs >= judgesFromMs);
+    if (isOut || nowMs - lastMs > leastSilenceMs) judgesFromMs = nowMs + silenceAfter(latestMs);
+    const { dead, wasDead } = await self.beat(nowMs >= judgesFromMs, silenceAfter(latestMs));
+    const endMs = timing.nowMs();
+    // The delay of the database and of the event loop, as this heartbeat met it.
+    latestMs = Math.max(latestMs, endMs - dueAtMs);
+    dueAtMs = endMs + beatEveryMs;
     lastMs = nowMs;
     isOut = false;
     if (wasDead)
@@ -95,6 +108,7 @@ const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
           'failed to tell the other processes that this one is alive',
         );
       isOut = true;
+      dueAtMs = timing.nowMs() + beatEveryMs;
     }
     return 0;
   };
@@ -108,7 +122,7 @@ export const createTakeover = (options: TakeoverOptions): Takeover => {
     if ((await beat()) > 0) finishing.now();
     finishing.runDue();
   };
-  const first = tick();
+  const first = handled(tick());
   const stop = repeat(timing, beatEveryMs, tick);
   return {
     close: async () => {

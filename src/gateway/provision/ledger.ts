@@ -144,6 +144,17 @@ const beginStatement = (target: CopyTarget, now: Date) => {
 
 type Db = Ledger['db'];
 
+/** Copies of active tenants that a process began, and did not end in any way before it died. */
+export const interruptedCopies = (db: Db) =>
+  db
+    .selectFrom('dashboards')
+    .innerJoin('tenants', 'tenants.tenant_ref', 'dashboards.tenant_ref')
+    .where('tenants.state', '=', 'active')
+    .where('tenants.client_id', 'is not', null)
+    .where('dashboards.verified_at', 'is', null)
+    .where('dashboards.failed_at', 'is', null)
+    .where(ofDeadProcess('dashboards.attempt'));
+
 const beginTarget = async (db: Db, target: CopyTarget, now: Date): Promise<PriorState | 'deleted' | 'verified'> => {
   const { rows } = await askLedger(beginStatement(target, now).execute(db));
   const [mine] = rows;

@@ -78,7 +78,7 @@ export type RolloutCommands = {
   readonly commands: readonly AdminCommand[];
   /** Erases the stored before-images, which contain what a tenant wrote. */
   readonly eraser: Eraser;
-  /** Continues roll-outs whose process died. */
+  /** Continues interrupted roll-outs. */
   readonly takeOver: FinishWork;
 };
 
@@ -111,10 +111,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   const rollouts = createRollouts({ ...options, ledger });
   const underWay = ({ id, done }: StartedRollout): { readonly id: string } => {
     done.catch((err: unknown) =>
-      log.error(
-        { event: 'rollout.interrupted', err, rollout: id },
-        'a roll-out was interrupted; apply it again to continue',
-      ),
+      log.error({ event: 'rollout.interrupted', err, rollout: id }, 'a roll-out was interrupted; it will be continued'),
     );
     return { id };
   };
@@ -144,12 +141,17 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     ...templateCommands({ upstream, versions, ledger, capabilities: options.capabilities }, policies),
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
-  const takeOver: FinishWork = async () => {
-    for (const begun of await rollouts.takeOver(policies.current())) {
-      log.info({ event: 'rollout.resumed', rollout: begun.id }, 'continuing a roll-out whose process died');
-      underWay(begun);
-    }
-    return 0;
-  };
+  const takeOver: FinishWork = () =>
+    rollouts.takeOver(policies.current(), {
+      begun: (rollout) => {
+        log.info({ event: 'rollout.resumed', rollout: rollout.id }, 'continuing an interrupted roll-out');
+        underWay(rollout);
+      },
+      failed: (id, err) =>
+        log.warn(
+          { event: 'rollout.not_resumed', err, rollout: id },
+          'an interrupted roll-out cannot go on yet; retrying',
+        ),
+    });
   return { commands, eraser: { where: 'roll-outs', erase }, takeOver };
 };

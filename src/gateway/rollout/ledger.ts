@@ -23,6 +23,9 @@ import {
 
 type Db = Kysely<LedgerTables>;
 
+const inTransaction = <T>(db: Db, work: (inner: Db) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
+
 const decodeRollout = ({ options, ...row }: Selectable<LedgerTables['rollouts']>): Rollout => ({
   id: row.id,
   template: row.template,
@@ -64,7 +67,7 @@ const insert = async (
 ): Promise<void> => {
   const times = { created_at: now, updated_at: now };
   const row = { ...rollout, ...times, started_by: startedBy, options: JSON.stringify(options) };
-  await db.transaction().execute(async (inner) => {
+  await inTransaction(db, async (inner) => {
     await inner.insertInto('rollouts').values(row).execute();
     for (let start = 0; start < items.length; start += togetherAtMost) {
       const rows = items.slice(start, start + togetherAtMost).map(({ dashboardId, tenantRef, cohort, version }) => ({
@@ -118,15 +121,16 @@ const findPublished = async (db: Db, template: string): Promise<string | undefin
 
 const leaseName = (id: string): string => `rollout/${id}`;
 
-/**
- * An SQL condition on `rollouts`: a lease exists, and the process that holds it is alive (or dead, if `whileAlive` is
- * false).
- */
-const leased = (whileAlive: boolean) => {
-  const holderAlive = isAlive(sql.ref('leases.process_id'));
-  return sql<SqlBool>`exists (select from guestlist_gateway.leases
-    where leases.name = ${leaseName('')} || rollouts.id and ${whileAlive ? holderAlive : sql`not ${holderAlive}`})`;
-};
+/** An SQL condition on `rollouts`: a live process holds the lease. */
+const leased = sql<SqlBool>`exists (select from guestlist_gateway.leases
+  where leases.name = ${leaseName('')} || rollouts.id and ${isAlive(sql.ref('leases.process_id'))})`;
+
+/** Roll-outs that are not at their end and that no live process works on. */
+export const interruptedRollouts = (db: Db) =>
+  db
+    .selectFrom('rollouts')
+    .where('state', 'in', ['running', 'rolling-back'])
+    .where(({ not }) => not(leased));
 
 const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows => ({
   listDashboards: (template, { after, limit }) =>
@@ -164,22 +168,32 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
   lease: (id) => leases.take(leaseName(id)),
   isLeased: (id) => leases.isHeld(leaseName(id)),
   findLeased: async (template) => {
-    const held = db.selectFrom('rollouts').select('id').where('template', '=', template).where(leased(true));
+    const held = db.selectFrom('rollouts').select('id').where('template', '=', template).where(leased);
     return (await held.limit(1).executeTakeFirst())?.id;
   },
-  listCutOff: async () => {
-    const unended = db.selectFrom('rollouts').selectAll().where('state', 'in', ['running', 'rolling-back']);
-    return (await unended.where(leased(false)).execute()).map(decodeRollout);
-  },
+  listInterrupted: async () =>
+    (await interruptedRollouts(db).selectAll().orderBy('created_at').execute()).map(decodeRollout),
   setState: async (id, state) => {
     await db.updateTable('rollouts').set({ state, updated_at: clock.now() }).where('id', '=', id).execute();
   },
 });
 
-export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: Clock): RolloutLedger => ({
-  ...createRolloutRows(ledger.db, createLeases(ledger), clock),
-  ...createItemRows(ledger.db, clock),
-});
+export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: Clock): RolloutLedger => {
+  const leases = createLeases(ledger);
+  const on = (db: Db): RolloutLedger => ({
+    ...createRolloutRows(db, leases, clock),
+    ...createItemRows(db, clock),
+    under: ({ write }) => ({
+      ...on(db),
+      insert: (...given) => write((inner) => on(inner).insert(...given)),
+      addNew: (...given) => write((inner) => on(inner).addNew(...given)),
+      setState: (...given) => write((inner) => on(inner).setState(...given)),
+      prepare: (...given) => write((inner) => on(inner).prepare(...given)),
+      settle: (...given) => write((inner) => on(inner).settle(...given)),
+    }),
+  });
+  return on(ledger.db);
+};
 
 /** The items of roll-outs: one row for each dashboard. */
 
@@ -233,7 +247,7 @@ const updateItem = (db: Db, { rolloutId, dashboardId }: ItemKey, set: Updateable
 const unwritten = { before_content: null, before_digest: null, after_content: null, after_digest: null };
 
 const settle = (db: Db, now: Date, target: ItemTarget, settlement: ItemOutcome): Promise<void> =>
-  db.transaction().execute(async (inner) => {
+  inTransaction(db, async (inner) => {
     const { state, afterDigest, conflicts, fault = null, version, isUnwritten = false } = settlement;
     await updateItem(inner, target, {
       state,

@@ -115,8 +115,8 @@ export type RolloutRows = {
   readonly isLeased: (id: string) => Promise<boolean>;
   /** Returns the id of the roll-out of this template whose lease a live process holds. */
   readonly findLeased: (template: string) => Promise<string | undefined>;
-  /** Returns the roll-outs whose process died while it held the lease. */
-  readonly listCutOff: () => Promise<readonly Rollout[]>;
+  /** Returns the roll-outs that are not at their end and that no live process works on, the oldest first. */
+  readonly listInterrupted: () => Promise<readonly Rollout[]>;
   readonly setState: (id: string, state: RolloutState) => Promise<void>;
 };
 
@@ -140,7 +140,11 @@ export type ItemRows = {
   readonly forgetTenant: (tenantRef: string) => Promise<number>;
 };
 
-export type RolloutLedger = RolloutRows & ItemRows;
+export type RolloutLedger = RolloutRows &
+  ItemRows & {
+    /** The same ledger, whose writes reject with LeaseLost, and store nothing, if another process has this lease. */
+    readonly under: (lease: Pick<Lease, 'write'>) => RolloutLedger;
+  };
 
 /** Assigns tenants to cohorts: first the canary, then one cohort for each percentage. Pure. */
 

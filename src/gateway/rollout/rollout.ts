@@ -1,9 +1,10 @@
 /**
  * Applies a changed template to the tenants' copies, one cohort after the other, and can roll it back. A roll-out runs
- * in one process at a time, under a lease. If that process dies, another one continues it.
+ * in one process at a time, under a lease. If that process dies or cannot go on, any one continues it.
  */
 import { randomUUID } from 'node:crypto';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
+import { handled } from '../../domain/handled.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
@@ -44,6 +45,12 @@ export type StartRollout = RolloutOptions & {
 /** A roll-out that runs in the background. `done` rejects if it is interrupted. */
 export type StartedRollout = { readonly id: string; readonly done: Promise<void> };
 
+/** Told of each interrupted roll-out: that work on it has begun, or why not. */
+export type TakenOver = {
+  readonly begun: (rollout: StartedRollout) => void;
+  readonly failed: (id: string, error: unknown) => void;
+};
+
 export type Rollouts = {
   /** Throws if the template has changed since it was planned. */
   readonly start: (policy: Policy, wanted: StartRollout) => Promise<StartedRollout>;
@@ -54,8 +61,11 @@ export type Rollouts = {
   readonly resume: (policy: Policy, id: string) => Promise<StartedRollout>;
   /** Restores the copies that the roll-out wrote. A repeated call retries the copies that could not be restored. */
   readonly rollback: (id: string) => Promise<StartedRollout>;
-  /** Continues the roll-outs whose process died. One that could not be resumed is stopped. */
-  readonly takeOver: (policy: Policy) => Promise<readonly StartedRollout[]>;
+  /**
+   * Continues the interrupted roll-outs. One that may not go on is stopped. Resolves to the number that could not be
+   * continued now: a later call tries them again.
+   */
+  readonly takeOver: (policy: Policy, told: TakenOver) => Promise<number>;
 };
 
 const pageSize = 200;
@@ -191,60 +201,63 @@ const restoreAll = async (run: Run): Promise<RolloutState> => {
   return left > 0 ? 'rollback-stopped' : 'rolled-back';
 };
 
-const atWork = (id: string): Refusal => conflict(`Another process is running roll-out ${id}: see its status.`);
+const atWork = (id: string): Refusal =>
+  new Refusal('NOT_SUPPORTED', `Another process is running roll-out ${id}: see its status.`, {
+    reason: 'rollout-at-work',
+  });
 
-/** Checks the lease before each write: if this process was paused, another one may have continued the roll-out. */
-const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger => {
-  const assertHeld = async (): Promise<void> => {
-    if (!(await lease.isHeld())) throw atWork(id);
-  };
-  return {
-    ...ledger,
-    prepare: async (...args) => {
-      await assertHeld();
-      await ledger.prepare(...args);
-    },
-    settle: async (...args) => {
-      await assertHeld();
-      await ledger.settle(...args);
-    },
-    setState: async (...args) => {
-      await assertHeld();
-      await ledger.setState(...args);
-    },
-  };
+/** Takes the roll-out's lease. */
+const takeLease = async ({ ledger }: RolloutDeps, id: string): Promise<Lease> => {
+  const lease = await ledger.lease(id);
+  if (lease === undefined) throw atWork(id);
+  return lease;
 };
 
-const createStart =
-  (deps: RolloutDeps) =>
-  async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<StartedRollout> => {
-    const { id } = rollout;
-    const lease = await deps.ledger.lease(id);
-    if (lease === undefined) throw atWork(id);
-    const ledger = fenced(deps.ledger, id, lease);
-    const run: Run = { ...deps, ledger, rollout };
-    const work = async (): Promise<void> => {
-      try {
-        await ledger.setState(id, state);
-        await record(run, 'OK', { step: state });
-        const end = await all(run);
-        await ledger.setState(id, end);
-        await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
-        // New copies get this edition from now on. Those that began before this moment are brought to it.
-        if (end === 'finished') await applyToNew(run, await openWork(run));
-      } finally {
-        await lease.release();
-      }
-    };
-    return { id, done: work() };
-  };
+type Work = (run: Run) => Promise<RolloutState>;
+
+/** Runs a roll-out to its end, and releases the lease. An interrupted one keeps its state, and any process continues it. */
+const runToEnd = async (
+  deps: RolloutDeps,
+  rollout: Rollout,
+  lease: Lease,
+  [state, all]: readonly [RolloutState, Work],
+) => {
+  const { id } = rollout;
+  const ledger = deps.ledger.under(lease);
+  const run: Run = { ...deps, ledger, rollout };
+  try {
+    await ledger.setState(id, state);
+    await record(run, 'OK', { step: state });
+    const end = await all(run);
+    await ledger.setState(id, end);
+    await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
+    // New copies get this edition from now on. Those that began before this moment are brought to it.
+    if (end === 'finished') await applyToNew(run, await openWork(run));
+  } finally {
+    await lease.release();
+  }
+};
+
+const startUnder = (
+  deps: RolloutDeps,
+  rollout: Rollout,
+  lease: Lease,
+  work: readonly [RolloutState, Work],
+): StartedRollout => ({ id: rollout.id, done: handled(runToEnd(deps, rollout, lease, work)) });
+
+/** Starts work on a roll-out that is stored. Throws if another process runs it. */
+const startStored = async (
+  deps: RolloutDeps,
+  rollout: Rollout,
+  work: readonly [RolloutState, Work],
+): Promise<StartedRollout> => startUnder(deps, rollout, await takeLease(deps, rollout.id), work);
 
 const assertNamed = ({ templates }: Policy, template: string): void => {
   if (templates.has(template)) return;
   throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
 };
 
-const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<Rollout> => {
+const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<StartedRollout> => {
   const { template, version, label, by = null, ...options } = wanted;
   assertNamed(policy, template);
   await deps.capabilities.requireCapability('replace-content');
@@ -267,8 +280,15 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
     const cohort = cohortOf(dashboard.tenantRef, options);
     return cohort === undefined ? [] : [{ ...dashboard, cohort }];
   });
-  await deps.ledger.insert(rollout, items);
-  return rollout;
+  // The lease comes first: a stored roll-out without one counts as interrupted.
+  const lease = await takeLease(deps, rollout.id);
+  try {
+    await deps.ledger.under(lease).insert(rollout, items);
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+  return startUnder(deps, rollout, lease, ['running', applyAll]);
 };
 
 /**
@@ -285,12 +305,12 @@ const finalCodes: readonly string[] = ['NOT_SUPPORTED', 'NOT_FOUND'];
 
 const stopsAtOnce = async (): Promise<RolloutState> => 'stopped';
 
-/** What a roll-out whose process died goes on with. Throws if that cannot be said now. */
+/** What an interrupted roll-out goes on with. Throws if that cannot be said now. */
 const workLeft = async (
   deps: RolloutDeps,
   policy: Policy,
   rollout: Rollout,
-): Promise<readonly [RolloutState, (run: Run) => Promise<RolloutState>]> => {
+): Promise<readonly [RolloutState, Work]> => {
   if (rollout.state === 'rolling-back') return ['rolling-back', restoreAll];
   try {
     await assertMayGoOn(deps, policy, rollout);
@@ -302,33 +322,34 @@ const workLeft = async (
   }
 };
 
-export const createRollouts = (deps: RolloutDeps): Rollouts => {
-  const work = createStart(deps);
-  return {
-    start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
-    resume: async (policy, id) => {
-      const rollout = await loadRollout(deps.ledger, id);
-      if (!['running', 'paused', 'stopped'].includes(rollout.state))
-        throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
-      await assertMayGoOn(deps, policy, rollout);
-      return work(rollout, 'running', applyAll);
-    },
-    rollback: async (id) => {
-      const rollout = await loadRollout(deps.ledger, id);
-      if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
-      return work(rollout, 'rolling-back', restoreAll);
-    },
-    takeOver: async (policy) => {
-      const begun: StartedRollout[] = [];
-      for (const rollout of await deps.ledger.listCutOff()) {
-        try {
-          begun.push(await work(rollout, ...(await workLeft(deps, policy, rollout))));
-        } catch (error) {
-          // Another process has acquired the lease first, or the service is away: the next take-over tries again.
-          if (!(error instanceof Refusal)) throw error;
-        }
+const isAtWork = (error: unknown): boolean => error instanceof Refusal && error.reason === 'rollout-at-work';
+
+export const createRollouts = (deps: RolloutDeps): Rollouts => ({
+  start: (policy, wanted) => begin(deps, policy, wanted),
+  resume: async (policy, id) => {
+    const rollout = await loadRollout(deps.ledger, id);
+    if (!['running', 'paused', 'stopped'].includes(rollout.state))
+      throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was paused, stopped or interrupted goes on.`);
+    await assertMayGoOn(deps, policy, rollout);
+    return startStored(deps, rollout, ['running', applyAll]);
+  },
+  rollback: async (id) => {
+    const rollout = await loadRollout(deps.ledger, id);
+    if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
+    return startStored(deps, rollout, ['rolling-back', restoreAll]);
+  },
+  takeOver: async (policy, { begun, failed }) => {
+    let failures = 0;
+    for (const rollout of await deps.ledger.listInterrupted()) {
+      try {
+        begun(await startStored(deps, rollout, await workLeft(deps, policy, rollout)));
+      } catch (error) {
+        // Another process has been first: it goes on with this one.
+        if (isAtWork(error)) continue;
+        failures += 1;
+        failed(rollout.id, error);
       }
-      return begun;
-    },
-  };
-};
+    }
+    return failures;
+  },
+});

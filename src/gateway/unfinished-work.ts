@@ -1,0 +1,33 @@
+/** Counts the long work of the gateway that waits to be continued, for its metrics. */
+import { sql } from 'kysely';
+import type { GatewayMetrics, WorkKind } from './common/metrics.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { FinishWork } from './ledger/takeover.js';
+import { interruptedCopies } from './provision/ledger.js';
+import { interruptedRollouts } from './rollout/ledger.js';
+
+type Row = { readonly count: string; readonly seconds: number };
+
+const numbersOf = (since: string) => [
+  sql<string>`count(*)`.as('count'),
+  sql<number>`coalesce(extract(epoch from now() - min(${sql.ref(since)})), 0)::float8`.as('seconds'),
+];
+
+const reads: Readonly<Record<WorkKind, (db: Ledger['db']) => Promise<Row | undefined>>> = {
+  rollout: (db) => interruptedRollouts(db).select(numbersOf('rollouts.updated_at')).executeTakeFirst(),
+  provisioning: (db) => interruptedCopies(db).select(numbersOf('dashboards.started_at')).executeTakeFirst(),
+  erasure: (db) =>
+    db.selectFrom('tenants').where('is_erasure_owed', '=', true).select(numbersOf('deleted_at')).executeTakeFirst(),
+  revocation: (db) => db.selectFrom('pending_revocations').select(numbersOf('created_at')).executeTakeFirst(),
+};
+
+/** Reads the numbers after each round of unfinished work. */
+export const createCountUnfinished =
+  ({ db }: Pick<Ledger, 'db'>, { unfinished }: Pick<GatewayMetrics, 'unfinished'>): FinishWork =>
+  async () => {
+    for (const [kind, read] of Object.entries(reads) as readonly [WorkKind, (typeof reads)[WorkKind]][]) {
+      const row = await read(db);
+      unfinished(kind, Number(row?.count ?? 0), row?.seconds ?? 0);
+    }
+    return 0;
+  };

@@ -1,0 +1,154 @@
+/** A roll-out that was interrupted goes on by itself, whatever interrupted it, and never ends the process. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Call } from '../../src/contract/client.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { LeaseLost } from '../../src/gateway/ledger/leases.js';
+import { joinProcesses } from '../../src/gateway/ledger/processes.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
+import type { Rollout } from '../../src/gateway/rollout/model.js';
+import { createRollouts } from '../../src/gateway/rollout/rollout.js';
+import {
+  type Board,
+  openBoard,
+  openRolloutHouse,
+  type RolloutHouse,
+  secondEdition,
+  takeOverAll,
+} from './rollout-fixture.js';
+
+let house: RolloutHouse;
+beforeAll(async () => {
+  house = await openRolloutHouse();
+});
+afterAll(() => house.close());
+
+const unseen: unknown[] = [];
+const note = (reason: unknown): void => void unseen.push(reason);
+beforeAll(() => void process.on('unhandledRejection', note));
+afterAll(() => void process.off('unhandledRejection', note));
+
+let made = 0;
+let boards: readonly Board[];
+beforeEach(async () => {
+  unseen.length = 0;
+  made += 1;
+  boards = await Promise.all([1, 2].map((number) => openBoard(house, `cut-${made}-${number}`)));
+  for (const board of boards) {
+    await board.provision(['a', 'b']);
+    await board.publish(secondEdition);
+  }
+});
+
+const usual = { canary: [], steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
+const rolloutsOf = (parts: Partial<Parameters<typeof createRollouts>[0]> = {}) =>
+  createRollouts({ ...house, ledger: house.rolloutLedger, width: 1, ...parts });
+/** One policy for the templates of both boards. */
+const policy = () => {
+  const [first] = boards;
+  if (first === undefined) throw new Error('there are two boards');
+  return { ...first.policy, templates: new Map(boards.flatMap((board) => [...board.policy.templates])) };
+};
+const stateOf = async (id: string) => (await house.rolloutLedger.find(id))?.state;
+
+class Outage extends Error {}
+/** The ledger, which cannot be reached from the given call of `settle` on. */
+const failingFrom = (call: number) => {
+  let calls = 0;
+  const failing = (ledger: typeof house.rolloutLedger): typeof house.rolloutLedger => ({
+    ...ledger,
+    under: (lease) => failing(ledger.under(lease)),
+    settle: async (...given) => {
+      calls += 1;
+      if (calls >= call) throw new Outage();
+      return ledger.settle(...given);
+    },
+  });
+  return failing(house.rolloutLedger);
+};
+
+const interruptAll = async (): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for (const board of boards) {
+    const wanted = { ...usual, template: board.template };
+    const { id, done } = await rolloutsOf({ ledger: failingFrom(2) }).start(policy(), wanted);
+    await expect(done).rejects.toThrow(Outage);
+    ids.push(id);
+  }
+  return ids;
+};
+
+it('a roll-out that its own process could not finish is continued by any process, to its end', async () => {
+  const ids = await interruptAll();
+  expect(await Promise.all(ids.map(stateOf))).toEqual(['running', 'running']);
+  expect(await takeOverAll(rolloutsOf(), policy())).toMatchObject({ ids, failures: 0 });
+  expect(await Promise.all(ids.map(stateOf))).toEqual(['finished', 'finished']);
+  expect((await takeOverAll(rolloutsOf(), policy())).ids).toEqual([]);
+});
+
+it('while the outage lasts, no rejection goes unseen, each roll-out counts as failed or begun, and none is lost', async () => {
+  const ids = await interruptAll();
+  const { outcomes } = await takeOverAll(rolloutsOf({ ledger: failingFrom(1) }), policy());
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  // Of the service, only the first roll-out's content is read: the second cannot be continued yet.
+  const refused = new Refusal('UPSTREAM_UNAVAILABLE', 'away', { reason: 'upstream-unreachable' });
+  const away: Call = async () => {
+    throw refused;
+  };
+  const later = await takeOverAll(rolloutsOf({ upstream: away }), policy());
+  expect([later.ids, later.failures, later.faults]).toEqual([[], 2, [refused, refused]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unseen).toEqual([]);
+  expect((await takeOverAll(rolloutsOf(), policy())).ids).toEqual(ids);
+  expect(await Promise.all(ids.map(stateOf))).toEqual(['finished', 'finished']);
+});
+
+it('a roll-out that is beginning is no interrupted one: no other process takes it', async () => {
+  const [board] = boards;
+  const seen: (readonly Rollout[])[] = [];
+  const watching = (ledger: typeof house.rolloutLedger): typeof house.rolloutLedger => ({
+    ...ledger,
+    under: (lease) => watching(ledger.under(lease)),
+    insert: async (...given) => {
+      await ledger.insert(...given);
+      seen.push(await house.rolloutLedger.listInterrupted());
+    },
+  });
+  const ledger = watching(house.rolloutLedger);
+  await (await rolloutsOf({ ledger }).start(policy(), { ...usual, template: board?.template ?? '' })).done;
+  expect(seen).toEqual([[]]);
+});
+
+it('a process that was taken for dead writes nothing more of the work that another one has taken', async () => {
+  const [id = ''] = await interruptAll();
+  const self = await joinProcesses(house.ledger.db, true);
+  const ledger = createRolloutLedger({ db: house.ledger.db, self }, house.clock);
+  const stale = await ledger.lease(id);
+  if (stale === undefined) throw new Error('an interrupted roll-out can be taken');
+  expect(await house.rolloutLedger.lease(id)).toBeUndefined();
+  await house.ledger.db
+    .updateTable('processes')
+    .set({ beat_at: new Date(0) })
+    .where('process_id', '=', self.id())
+    .execute();
+  await house.ledger.self.beat(true);
+  const taken = await house.rolloutLedger.lease(id);
+  const before = await house.rolloutLedger.count(id);
+  const late = ledger.under(stale);
+  const [dashboardId = ''] = await ledger.listIds(id, ['waiting', 'prepared', 'applied', 'current', 'failed']);
+  const key = { rolloutId: id, dashboardId };
+  const item = await ledger.findItem(key);
+  if (item?.before == null) throw new Error('the first item has its content stored');
+  const prepared = { before: item.before, after: item.before.content, conflicts: [] };
+  const rollout = await ledger.find(id);
+  if (rollout === undefined) throw new Error('the roll-out is stored');
+  for (const write of [
+    () => late.setState(id, 'finished'),
+    () => late.prepare(key, prepared),
+    () => late.settle({ ...key, tenantRef: item.tenantRef, template: item.template }, { state: 'failed' }),
+    () => late.addNew(rollout),
+    () => late.insert(rollout, []),
+  ])
+    await expect(write()).rejects.toThrow(LeaseLost);
+  expect([await stateOf(id), await house.rolloutLedger.count(id)]).toEqual(['running', before]);
+  await taken?.release();
+});
