@@ -3,12 +3,15 @@
  * the start is refused until an operator accepts the loss.
  */
 import { join, resolve } from 'node:path';
+import { handled } from '../domain/handled.js';
 import type { Clock } from '../domain/ports.js';
 import type { AuditEvent } from '../gateway/audit/audit.js';
 import type { LedgerTables } from '../gateway/ledger/tables.js';
+import { systemClock } from '../platform/clock.js';
 import { closeAll } from '../platform/close-all.js';
 import type { Config } from '../platform/config.js';
 import { type Database, type DatabaseOptions, openDatabase } from '../platform/database.js';
+import { openDatabaseClock, readDatabaseTime, tolerableSkewMs } from '../platform/database-clock.js';
 import {
   type HighWaterMark,
   type MarkKey,
@@ -105,7 +108,7 @@ const follow = ({ writes }: Database, marks: Marks, log: Log) => {
     }
   };
   const next = (): Promise<void> => {
-    running = running.then(mark);
+    running = handled(running.then(mark));
     return running;
   };
   const timer = setInterval(next, markEveryMs);
@@ -184,6 +187,27 @@ export const openMetadata = async (options: MetadataOptions): Promise<Metadata> 
 export const lossEvents = (loss: Loss | null): readonly AuditEvent[] =>
   loss === null ? [] : [{ kind: 'admin', code: 'LOSS_ACCEPTED', detail: loss }];
 
+/** The time that leases and due moments go by, and what `/readyz` says of it. */
+type CommonClock = {
+  /** The metadata server's time, if there is a server: replicas share it. A clock that a test gave is the time of all. */
+  readonly commonClock: Clock;
+  readonly warnings: () => { readonly clockSkewMs?: number };
+};
+
+const openCommonClock = async (
+  database: Database,
+  { clock, log }: Pick<MetadataOptions, 'clock' | 'log'>,
+): Promise<CommonClock & { readonly close: () => Promise<void> }> => {
+  if (database.kind === 'pglite' || clock !== systemClock)
+    return { commonClock: clock, warnings: () => ({}), close: async () => {} };
+  const read = () => readDatabaseTime(database.connect());
+  const { clock: commonClock, skewMs, close } = await openDatabaseClock({ read, clock, log });
+  const warnings = () => (Math.abs(skewMs()) > tolerableSkewMs ? { clockSkewMs: skewMs() } : {});
+  return { commonClock, warnings, close };
+};
+
+export type ConfiguredMetadata = Metadata & CommonClock & { readonly close: () => Promise<void> };
+
 /**
  * Opens the database by the configuration. `sealingKey` is the key that encrypts the credentials of datasources, as
  * base64.
@@ -193,7 +217,7 @@ export const openConfiguredMetadata = async (
   halves: { readonly service: boolean; readonly acceptsLoss?: boolean },
   sealingKey: string,
   surroundings: Pick<MetadataOptions, 'clock' | 'log'>,
-): Promise<Metadata & { readonly close: () => Promise<void> }> => {
+): Promise<ConfiguredMetadata> => {
   const metadata = await openMetadata({
     databaseUrl: settings.databaseUrl,
     folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
@@ -202,5 +226,12 @@ export const openConfiguredMetadata = async (
     acceptsLoss: halves.acceptsLoss ?? false,
     ...surroundings,
   });
-  return { ...metadata, close: metadata.database.close };
+  const { database } = metadata;
+  try {
+    const { close, ...common } = await openCommonClock(database, surroundings);
+    return { ...metadata, ...common, close: () => closeAll([close, database.close]) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 };

@@ -13,6 +13,7 @@ import { createOpenApi } from '../contract/openapi.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
+import { handled } from '../domain/handled.js';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { ReadLive } from '../domain/query/live.js';
@@ -52,7 +53,7 @@ import { assistantOpener } from './assistant.js';
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { type MailSetup, mailSetupOf } from './mail-setup.js';
-import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
+import { type ConfiguredMetadata, lossEvents, openConfiguredMetadata } from './metadata.js';
 import { operations } from './operations.js';
 import { createOwnService, loadDataAppCaller } from './own-service.js';
 import { rendererOpener } from './renderer.js';
@@ -126,7 +127,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
     resources.add(openConfiguredMetadata(config, halves, encryptionKey, { clock, log })),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
   ]);
-  const { database } = metadata;
+  const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
   const served = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant, ...drawing };
@@ -145,7 +146,7 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const mcpFront =
     api === null ? null : openMcp(config, context, { ...api, log, metrics }, gateway?.router.exchange ?? null);
   const { failed: ready, fixOf } = readiness;
-  const operated = { service: api, log, metrics, ready, fixOf, documents: join(context.webFolder, 'docs') };
+  const operated = { service: api, log, metrics, ready, fixOf, warnings, documents: join(context.webFolder, 'docs') };
   const doors = createDoors(config, credentials, service?.authenticate ?? null);
   const app = createApp({ ...operated, assets, doors, routers: [demoHost, ...routers].filter((one) => one !== null) });
   await resources.add(Promise.resolve(startBackground({ store: service?.store ?? null, engine, prepare, log })));
@@ -167,7 +168,7 @@ const servesStudio = (
 const browserParts = (config: Config, halves: Halves, { webFolder, log }: ProcessContext) => {
   const findTheme = loadThemes(config, log);
   const hasStudio = servesStudio(config, halves, { webFolder });
-  const loading = assetFiles(webFolder, { isDemo: config.isDemo, hasStudio }).then(loadAssets);
+  const loading = handled(assetFiles(webFolder, { isDemo: config.isDemo, hasStudio }).then(loadAssets));
   const setup = halves.gateway && halves.service ? mailSetupOf(config) : null;
   const { reports, connect } = createReports(setup);
   const openRenderer = rendererOpener({ settings: config.settings, log, assets: loading });
@@ -189,7 +190,7 @@ const createResources = (): Resources => {
   const openings: Promise<{ readonly close: () => Promise<void> }>[] = [];
   return {
     add: (opening) => {
-      openings.push(opening);
+      openings.push(handled(opening));
       return opening;
     },
     closeAll: async () => {
@@ -288,7 +289,7 @@ type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> &
 
 /** Starts the sending of reports, which needs gateway and service in this process. */
 const openConfiguredReports = async (
-  { mail: { setup, reports, connect }, service, shared, credentials, context }: PartsOfGateway,
+  { mail: { setup, reports, connect }, service, shared, credentials, metadata, context }: PartsOfGateway,
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
   const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
@@ -302,7 +303,7 @@ const openConfiguredReports = async (
   connect({ ...rights, service });
   const { encryptionKey } = credentials;
   const parts = { setup, reports, service, ...rights, encryptionKey };
-  return startReports({ ...parts, admission: shared.admission, clock: context.clock, log: context.log });
+  return startReports({ ...parts, admission: shared.admission, clock: metadata.commonClock, log: context.log });
 };
 
 /** Opens what stands before the service: the gateway, and Studio where both halves run here. */
@@ -344,7 +345,7 @@ type PartsOfGateway = {
   /** Null: there is no Studio. */
   readonly links: StudioLinks | null;
   readonly shared: Shared;
-  readonly metadata: Metadata;
+  readonly metadata: ConfiguredMetadata;
   readonly context: ProcessContext;
   readonly registry: Registry;
 };
@@ -391,6 +392,7 @@ const openConfiguredGateway = (
       links === null ? [] : [studioLinkCommand(links.codes, links.origin), ...operatorKeyCommands(links.sessions)],
     metrics,
     clock: context.clock,
+    commonClock: metadata.commonClock,
     log: context.log,
   });
 };

@@ -33,6 +33,8 @@ export type AppDeps = {
   readonly ready: () => Ready | Promise<Ready>;
   /** How to fix a failed check. Left out: nothing is said. */
   readonly fixOf?: (check: string) => string | undefined;
+  /** What is wrong and keeps nothing from being served, by name. Left out: nothing. */
+  readonly warnings?: () => Readonly<Record<string, unknown>>;
   readonly assets: Assets;
   /** The folder of the documentation that the build wrote. Left out: none is served. */
   readonly documents?: string;
@@ -63,8 +65,10 @@ const fixes = (failed: readonly string[], fixOf: AppDeps['fixOf']): { readonly f
   return known.length === 0 ? {} : { fix: Object.fromEntries(known) };
 };
 
+type ReadinessDeps = Pick<AppDeps, 'ready' | 'fixOf' | 'warnings' | 'log' | 'doors'>;
+
 const readiness =
-  ({ ready, fixOf, log, doors = openDoors }: Pick<AppDeps, 'ready' | 'fixOf' | 'log' | 'doors'>): RequestHandler =>
+  ({ ready, fixOf, warnings = () => ({}), log, doors = openDoors }: ReadinessDeps): RequestHandler =>
   async (req, res) => {
     const answered = await Promise.resolve()
       .then(ready)
@@ -75,7 +79,8 @@ const readiness =
     const failed = typeof answered === 'boolean' ? [] : answered;
     const isReady = typeof answered === 'boolean' ? answered : answered.length === 0;
     const status = isReady ? 'ready' : 'not ready';
-    const details = failed.length > 0 && seesDetails(doors, req) ? { failed, ...fixes(failed, fixOf) } : {};
+    const causes = failed.length === 0 ? {} : { failed, ...fixes(failed, fixOf) };
+    const details = seesDetails(doors, req) ? { ...causes, ...warnings() } : {};
     res
       .status(isReady ? 200 : 503)
       .set('Cache-Control', 'no-store')
