@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { operations } from '../src/compose/operations.js';
 import { defaultSettings } from '../src/platform/settings.js';
 import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
+import { findKeptPromises } from './structure/kept-promises.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -345,5 +346,33 @@ describe('the package', () => {
       ([, version]) => !/^\d/.test(version),
     );
     expect(loose).toEqual([]);
+  });
+});
+
+describe('promises that are kept', () => {
+  const texts = sources.filter(({ folder }) => !['web', 'conformance'].includes(folder));
+
+  test('and awaited later, or passed on, pass through `handled`: a rejection before that would end the process', () => {
+    expect(findKeptPromises(texts).map(({ file, line, text }) => `${file}:${line}: ${text}`)).toEqual([]);
+  });
+
+  test('are found in a variable, a property, a list and an argument, and not where they are awaited or handled', () => {
+    const begin = 'const work = async () => {};';
+    const found = (statement: string) => findKeptPromises([{ file: 'a.ts', text: `${begin}\n${statement}` }]).length;
+    const kept = [
+      'const a = work();',
+      'a = b ?? work();',
+      'return { done: work() };',
+      'keep(work());',
+      'list = [work()];',
+    ];
+    const others = [
+      'await work();',
+      'const a = handled(work());',
+      'await Promise.all([work(), work()]);',
+      'return work();',
+    ];
+    expect([...kept, 'const a = work().then(go);'].map(found)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(others.map((one) => found(`async () => { ${one} }`))).toEqual([0, 0, 0, 0]);
   });
 });
