@@ -18,6 +18,8 @@ const readAll = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
 export const openMailbox = async () => {
   const received: Received[] = [];
   let behaviour: Behaviour = 'take';
+  /** While messages are held: what ends the waiting of each. */
+  let holding: (() => void)[] | null = null;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -26,6 +28,7 @@ export const openMailbox = async () => {
     onData: (stream, session, done) => {
       const keep = async (): Promise<void> => {
         const bytes = await readAll(stream);
+        if (holding !== null) await new Promise<void>((resolve) => holding?.push(resolve));
         if (behaviour === 'refuse-for-good') return done(refusal(554));
         if (behaviour === 'refuse-for-now') return done(refusal(451));
         const mail = await simpleParser(bytes);
@@ -46,6 +49,15 @@ export const openMailbox = async () => {
   return {
     url: `smtp://127.0.0.1:${address.port}`,
     received,
+    /** From now on, messages that arrived are not answered. */
+    hold: (): void => {
+      holding = [];
+    },
+    held: (): number => holding?.length ?? 0,
+    letGo: (): void => {
+      for (const end of holding ?? []) end();
+      holding = null;
+    },
     behave: (next: Behaviour): void => {
       behaviour = next;
     },

@@ -50,13 +50,24 @@ it('a process is dead once it was silent for longer than it said', async () => {
 it('a judge that is slow itself waits as long for others as for itself', async () => {
   await silentFor(19_000);
   expect((await judge.self.beat(true, 20_000)).dead).toBe(0);
-  expect((await judge.self.beat(true)).dead).toBe(1);
+  expect((await judge.self.beat(true, leastSilenceMs)).dead).toBe(1);
 });
 
 it('a process that says nothing of it, as those of an earlier version, may be silent for the least time', async () => {
   expect(await silenceOf(other)).toBe(leastSilenceMs);
   await silentFor(leastSilenceMs - 1_000);
   expect((await judge.self.beat(true)).dead).toBe(0);
+});
+
+it('a process that was taken for dead is one process again, with the time that it asked for', async () => {
+  await other.self.beat(false, 20_000);
+  await silentFor(60_000);
+  await judge.self.beat(true);
+  // The timer and a lease that finds the process missing beat at the same moment.
+  const beats = await Promise.all([other.self.beat(true), other.self.beat(false)]);
+  expect(beats.map(({ wasDead }) => wasDead)).toEqual([true, false]);
+  expect(await silenceOf(other)).toBe(20_000);
+  expect(await other.db.selectFrom('processes').select('process_id').execute()).toHaveLength(2);
 });
 
 it('the time grows with the delay, between the least and a minute', () => {
@@ -99,15 +110,25 @@ const createHandTiming = () => {
 it('a heartbeat that came late makes the process ask for more time, and asks for less again after some on time', async () => {
   const { timing, fire, waits } = createHandTiming();
   const { log } = captureLog();
-  const takeover = createTakeover({ ledger: judge, finish: [], log, timing });
-  await waits();
+  const beats: Promise<unknown>[] = [];
+  const beat: typeof judge.self.beat = (...given) => {
+    const next = judge.self.beat(...given);
+    beats.push(next);
+    return next;
+  };
+  const takeover = createTakeover({ ledger: { ...judge, self: { ...judge.self, beat } }, finish: [], log, timing });
+  const beaten = async (): Promise<void> => {
+    await waits();
+    await beats.at(-1);
+  };
+  await beaten();
   expect(await silenceOf(judge)).toBe(leastSilenceMs);
   fire(500 + 4_000);
-  await waits();
+  await beaten();
   expect(await silenceOf(judge)).toBe(20_000);
   for (let count = 0; count < 200; count += 1) {
     fire(500);
-    await waits();
+    await beaten();
   }
   expect(await silenceOf(judge)).toBe(leastSilenceMs);
   await takeover.close();

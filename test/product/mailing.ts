@@ -31,7 +31,7 @@ export const copyDemo = async (folder: string): Promise<string> => {
 };
 
 /** Writes the demo's configuration with reports, and returns its file. */
-const configure = async (folder: string): Promise<string> => {
+export const configureMail = async (folder: string): Promise<string> => {
   const file = await copyDemo(folder);
   await replaceIn(file, 'allowedDomains: []', 'allowedDomains: [customer.example, partner.example]');
   await replaceIn(file, 'isTlsRequired: true', 'isTlsRequired: false');
@@ -49,6 +49,14 @@ restrictions:
   return file;
 };
 
+/** The session of a manager of LAX, who has an address. */
+export const signedManager = (demoJwtSecret: string, user: string, more: object = {}): string => {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: 'guestlist-demo', sub: user, org_id: 'LAX', roles: ['manager'], iat: now, exp: now + 600 };
+  const session = { ...claims, email: `${user}@customer.example`, ...more };
+  return jwt.sign(session, createSecretKey(Buffer.from(demoJwtSecret)));
+};
+
 export type Mailing = Awaited<ReturnType<typeof startMailing>>;
 
 /** A port that nothing listens to now. */
@@ -64,7 +72,7 @@ const freePort = async (): Promise<number> => {
 export const startMailing = async ({ isOwnOrigin = false } = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-reports-'));
   const mailbox = await openMailbox();
-  const file = await configure(folder);
+  const file = await configureMail(folder);
   const port = isOwnOrigin ? await freePort() : 0;
   const env = {
     ...{ GUESTLIST_DATA_DIR: join(folder, 'data'), GUESTLIST_LOG_LEVEL: 'silent', PORT: String(port) },
@@ -79,12 +87,8 @@ export const startMailing = async ({ isOwnOrigin = false } = {}) => {
   const credentials: { readonly demoJwtSecret: string; readonly demoApiKey: string } = JSON.parse(
     await readFile(join(folder, 'data/credentials.json'), 'utf8'),
   );
-  /** Logs a manager of LAX in, who has an address. */
   const logIn = async (user: string, more: object = {}): Promise<EmbedToken> => {
-    const now = Math.floor(Date.now() / 1000);
-    const claims = { iss: 'guestlist-demo', sub: user, org_id: 'LAX', roles: ['manager'], iat: now, exp: now + 600 };
-    const session = { ...claims, email: `${user}@customer.example`, ...more };
-    const signed = jwt.sign(session, createSecretKey(Buffer.from(credentials.demoJwtSecret)));
+    const signed = signedManager(credentials.demoJwtSecret, user, more);
     return (await post<EmbedToken>(`${product.url}/embed-token`, {}, signed)).body;
   };
   const close = async (): Promise<void> => {

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { handled } from '../../domain/handled.js';
 import type { LedgerTables } from './tables.js';
 
 export const beatEveryMs = 500;
@@ -37,10 +38,11 @@ export type OwnProcess = {
    */
   readonly claims: Set<string>;
   /**
-   * Writes a heartbeat, with the milliseconds that this process may be silent. If `mayJudge`, also declares processes
-   * dead that were silent for longer than they said, and longer than this one may be: what slows both is nobody's death.
+   * Writes a heartbeat, with the milliseconds that this process may be silent from now on. Left out: as before. If
+   * `mayJudge`, also declares processes dead that were silent for longer than they said, and longer than this one may
+   * be: what slows both is nobody's death.
    */
-  readonly beat: (mayJudge: boolean, silenceMs?: number) => Promise<Beat>;
+  readonly beat: (mayJudge: boolean, mayBeSilentMs?: number) => Promise<Beat>;
   /** Releases the leases of `holder`. Never rejects: a failed release is repeated at the next call or heartbeat. */
   readonly release: (holder?: string) => Promise<void>;
   /** Deletes this process and its leases, which are free at once. */
@@ -78,9 +80,10 @@ const beatStatement = (id: string, mayJudge: boolean, silenceMs: number) => sql<
   )
   select (select count(*) from me)::integer as me, (select count(*) from dead)::integer as dead`;
 
-const join = async (db: Db): Promise<string> => {
+const join = async (db: Db, silenceMs: number): Promise<string> => {
   const id = randomUUID();
-  await db.insertInto('processes').values({ process_id: id, beat_at: sql<Date>`now()` }).execute();
+  const row = { process_id: id, beat_at: sql<Date>`now()`, silence_ms: silenceMs };
+  await db.insertInto('processes').values(row).execute();
   return id;
 };
 
@@ -109,18 +112,27 @@ export const joinProcesses = async (db: Db, isShared: boolean): Promise<OwnProce
     await db.deleteFrom('processes').execute();
     await db.deleteFrom('leases').where(sql<SqlBool>`starts_with(name, ${tenantLeasePrefix})`).execute();
   }
-  let id = await join(db);
+  let silenceMs = leastSilenceMs;
+  let id = await join(db, silenceMs);
+  let beating: Promise<unknown> = Promise.resolve();
   const release = createRelease(db);
+  const beat = async (mayJudge: boolean): Promise<Beat> => {
+    await release();
+    const { rows } = await beatStatement(id, mayJudge, silenceMs).execute(db);
+    const { me, dead } = rows[0] ?? { me: 0, dead: 0 };
+    if (me === 0) id = await join(db, silenceMs);
+    return { dead, wasDead: me === 0 };
+  };
   return {
     id: () => id,
     claims: new Set(),
     release,
-    beat: async (mayJudge, silenceMs = leastSilenceMs) => {
-      await release();
-      const { rows } = await beatStatement(id, mayJudge, silenceMs).execute(db);
-      const { me, dead } = rows[0] ?? { me: 0, dead: 0 };
-      if (me === 0) id = await join(db);
-      return { dead, wasDead: me === 0 };
+    beat: (mayJudge, mayBeSilentMs) => {
+      silenceMs = mayBeSilentMs ?? silenceMs;
+      // One at a time: two that find the row missing would join twice.
+      const next = handled(beating.catch(() => undefined).then(() => beat(mayJudge)));
+      beating = next;
+      return next;
     },
     leave: async () => {
       await db.deleteFrom('leases').where('process_id', '=', id).execute();
