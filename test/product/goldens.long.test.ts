@@ -15,7 +15,7 @@ import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import { chartTypes } from '../../src/domain/dashboard/chart.js';
-import { hasChromium, launchChromium } from '../suites/chromium.js';
+import { hasChromium, launchWhole } from '../suites/chromium.js';
 import { picturesDashboard, variants } from './chart-metrics.js';
 import { post } from './guest.js';
 import { type Product, startProduct } from './product.js';
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium())('the pictures of the charts', { timeout: 300_000
   let host: Awaited<ReturnType<typeof startHost>>;
 
   beforeAll(async () => {
-    [product, browser] = await Promise.all([startProduct(), launchChromium()]);
+    [product, browser] = await Promise.all([startProduct(), launchWhole()]);
     host = await startHost(product.url, await makeBoard(product));
     await Promise.all(
       ['docs/images/charts', 'test/goldens'].map((folder) => mkdir(join(root, folder), { recursive: true })),

@@ -87,8 +87,10 @@ const createMortal = (ledger: Ledger, at: number, when: 'before' | 'after') => {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
       if (isDead) die();
-      // Only statements on the dashboards' table are steps of provisioning.
-      if (JSON.stringify(node).includes('dashboards')) asked.set(queryId, enter());
+      // Only statements on the dashboards' table are steps of provisioning, and not the one that looks for interrupted
+      // copies, which joins their tenants.
+      const text = JSON.stringify(node);
+      if (text.includes('dashboards') && !text.includes('InnerJoin')) asked.set(queryId, enter());
       return node;
     },
     transformResult: async ({ result, queryId }) => {

@@ -16,10 +16,10 @@ const whole = [
 ];
 const find = (places: readonly string[]) => (given === undefined || given === '' ? places.find(existsSync) : given);
 
-/** The browser for pages of tests. The shell without windows draws the same with less work. */
+/** The browser for pages of tests. The shell without windows does the same with less work; letters look a little different. */
 export const chromiumPath = find(['/usr/bin/chromium-headless-shell', ...whole]);
 
-/** The browser that the product draws with. */
+/** The browser that users have, and that the product draws with. */
 export const rendererPath = find(whole);
 
 /** Whether a browser was found. Without one, browser tests are skipped with a warning. @throws under CI. */
@@ -46,6 +46,10 @@ const startServer = async (file: string): Promise<void> => {
   child.stdout.destroy();
   await writeFile(file, String(line).trim());
 };
+
+/** Starts a browser as users have it, for pictures that are compared. */
+export const launchWhole = (): Promise<Browser> =>
+  chromium.launch({ executablePath: rendererPath ?? '', args: ['--no-sandbox', '--headless', '--disable-gpu'] });
 
 /** Connects to the browser that all files of the run share. Its contexts and pages belong to this connection. */
 export const launchChromium = async (): Promise<Browser> =>
