@@ -112,6 +112,8 @@ const withMetadata = async (
   isPrepared: boolean,
 ) => {
   if (isEmbedded || loadsFlights || root !== undefined || env.DATABASE_URL !== undefined) return env;
+  // With a server, production asks for keys that replicas share.
+  if (env.NODE_ENV === 'production') return env;
   const known = databases.get(folder);
   if (known === undefined && (dataDir !== undefined || !(await isPostgresThere()))) return env;
   const make = () => (isPrepared ? copyDatabase(preparedName) : createMigratedDatabase());
