@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves } from './compose/product.js';
+import { type Resealed, resealMetadata } from './compose/reseal.js';
 import type { Clock } from './domain/ports.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Handle } from './http/in-turn.js';
@@ -156,6 +157,15 @@ export const startLocalService = (file: string): Promise<Running> => {
   const env = withLocalFiles({ ...process.env, ...own, GUESTLIST_MANAGEMENT_PORT: '' }, process.cwd());
   const config = loadConfig(env, shippedConfig, { runsGateway: false, runsService: true });
   return start(config, { gateway: false, service: true });
+};
+
+/**
+ * Seals every stored secret with the first encryption key of the configuration, while replicas may run. Throws ConfigError
+ * and every error of `resealMetadata`.
+ */
+export const resealConfigured = async (): Promise<Resealed> => {
+  const config = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: true });
+  return resealMetadata(config, { clock: systemClock, log: createLog({ level: 'warn' }) });
 };
 
 /** Prints the URLs of the metrics and the API reference, and who may read them. */

@@ -3,7 +3,7 @@
  * and what it imports must stay small.
  */
 import { nearestName } from '../domain/nearest-name.js';
-import { resourceNames, resourceWords } from './resource-names.js';
+import { type ResourceName, resourceNames, resourceWords } from './resource-names.js';
 import { WrongCall } from './wrong-call.js';
 
 export type Command = {
@@ -48,6 +48,12 @@ const exitsGood = async (run: Promise<void>): Promise<number> => {
   return 0;
 };
 
+/** `keys reseal` is about the encryption keys, and works on the database instead of the running service. */
+const runOnResource = async (name: ResourceName, args: readonly string[]): Promise<number> =>
+  name === 'keys' && args[0] === 'reseal'
+    ? (await import('./reseal.js')).runReseal(args.slice(1))
+    : (await import('./resources.js')).runResource(name, args);
+
 const command = (
   name: string,
   usage: string,
@@ -84,8 +90,8 @@ export const commands: readonly Command[] = [
       name,
       'COMMAND ...',
       resourceWords[name].summary,
-      async (args) => (await import('./resources.js')).runResource(name, args),
-      resourceWords[name].subcommands,
+      (args) => runOnResource(name, args),
+      name === 'keys' ? [...resourceWords.keys.subcommands, 'reseal'] : resourceWords[name].subcommands,
     ),
   ),
   command('pull', '[FOLDER]', 'write datamarts, dashboards, embeds and policy into YAML files', async (args) =>

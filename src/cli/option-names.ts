@@ -44,6 +44,7 @@ export const optionNames: Readonly<Record<string, readonly string[]>> = {
   'policy schema': ['tenant-files'],
   ...ofTenants,
   ...ofResources,
+  'keys reseal': [],
   pull: ['workspace', ...answer],
   plan: files,
   push: ['yes', ...files],

@@ -17,7 +17,10 @@ export const resourceWords: Readonly<Record<ResourceName, ResourceWords>> = {
   workspaces: { summary: 'workspaces, which hold dashboards', subcommands: ['list', 'delete'] },
   dashboards: { summary: 'dashboards of a workspace, such as templates', subcommands: ['list', 'delete'] },
   'data-apps': { summary: 'data apps, each with its own API keys and embeds', subcommands: ['list', 'create'] },
-  keys: { summary: 'API keys of a data app', subcommands: ['list', 'create', 'delete'] },
+  keys: {
+    summary: 'API keys of a data app; reseal: stored secrets',
+    subcommands: ['list', 'create', 'delete'],
+  },
   'service-tokens': {
     summary: 'credentials of operators at the service',
     subcommands: ['list', 'create', 'delete'],

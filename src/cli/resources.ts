@@ -21,6 +21,7 @@ export const resourceUsage = (resource: ResourceName, { actions }: Resource): st
 
 ${all.map(([name, action]) => usageLine(resource, name, action)).join('\n')}
 
+${resource === 'keys' ? '  guestlist keys reseal                           see guestlist keys reseal --help\n' : ''}
   --json      print the answer as JSON
   --url URL   the service; left out: where the configuration says that it listens
 ${all.some(([, { isFinal }]) => isFinal === true) ? '  --yes       confirms what cannot be undone; without it, nothing is done\n' : ''}

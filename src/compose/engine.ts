@@ -17,7 +17,7 @@ import { closeAll } from '../platform/close-all.js';
 import type { Config, Settings } from '../platform/config.js';
 import type { Log } from '../platform/log.js';
 import { createReach } from '../platform/reach.js';
-import { createSealer } from '../platform/sealing.js';
+import { createSealer, type KeyRing } from '../platform/sealing.js';
 import { createEngineMetrics } from './metrics.js';
 
 export type OpenedEngine = {
@@ -34,8 +34,8 @@ export type OpenedEngine = {
 type EngineParts = {
   readonly config: Config;
   readonly bundle: DemoBundle | null;
-  /** 32 bytes as base64. All replicas need the same key. */
-  readonly encryptionKey: string;
+  /** Replicas share rows if their first keys are the same. */
+  readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
@@ -88,11 +88,10 @@ const openSharedRows = async ({ redisUrl: url, queries }: Settings, log: Log): P
   return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });
 };
 
-const cacheOptions = ({ config, encryptionKey, clock }: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
+const cacheOptions = ({ config, keyRing, clock }: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
   const { cacheTtlSeconds: ttlSeconds, cacheMegabytes } = config.settings.queries;
   // The labels are part of the derived keys: other labels would orphan what other replicas have stored.
-  const keyFor = (label: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', Buffer.from(encryptionKey, 'base64'), '', `guestlist: ${label}`, 32));
+  const keyFor = (label: string): Buffer => Buffer.from(hkdfSync('sha256', keyRing[0], '', `guestlist: ${label}`, 32));
   return {
     secret: keyFor("names of kept rows' keys"),
     clock,

@@ -22,10 +22,11 @@ import {
   writeMark,
 } from '../platform/high-water-mark.js';
 import type { Log } from '../platform/log.js';
+import type { KeyRing } from '../platform/sealing.js';
 import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
-  /** Key that signs the mark; null: the mark is not signed. */
+  /** Keys of the mark, of which the first signs it; null: the mark is not signed. */
   readonly markKey: MarkKey;
   /** Whether an operator has accepted the loss. */
   readonly acceptsLoss: boolean;
@@ -183,9 +184,9 @@ export const openMetadata = async (options: MetadataOptions): Promise<Metadata> 
   return { database: await openDatabase(options), loss: null, startMarking: () => {} };
 };
 
-/** Returns the audit entry for an accepted loss. */
-export const lossEvents = (loss: Loss | null): readonly AuditEvent[] =>
-  loss === null ? [] : [{ kind: 'admin', code: 'LOSS_ACCEPTED', detail: loss }];
+/** Returns the audit entries for accepted losses. */
+export const lossEvents = (...losses: readonly (Loss | null)[]): readonly AuditEvent[] =>
+  losses.flatMap((detail) => (detail === null ? [] : [{ kind: 'admin', code: 'LOSS_ACCEPTED', detail }]));
 
 /** The time that leases and due moments go by, and what `/readyz` says of it. */
 type CommonClock = {
@@ -209,20 +210,19 @@ const openCommonClock = async (
 export type ConfiguredMetadata = Metadata & CommonClock & { readonly close: () => Promise<void> };
 
 /**
- * Opens the database by the configuration. `sealingKey` is the key that encrypts the credentials of datasources, as
- * base64.
+ * Opens the database by the configuration. `keyRing` has the keys that encrypt the credentials of datasources.
  */
 export const openConfiguredMetadata = async (
   { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
   halves: { readonly service: boolean; readonly acceptsLoss?: boolean },
-  sealingKey: string,
+  keyRing: KeyRing,
   surroundings: Pick<MetadataOptions, 'clock' | 'log'>,
 ): Promise<ConfiguredMetadata> => {
   const metadata = await openMetadata({
     databaseUrl: settings.databaseUrl,
     folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
     isFlushed: settings.embeddedDatabase.flush ?? !isDemo,
-    markKey: markKeyOf(Buffer.from(sealingKey, 'base64')),
+    markKey: markKeyOf(keyRing),
     acceptsLoss: halves.acceptsLoss ?? false,
     ...surroundings,
   });

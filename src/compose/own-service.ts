@@ -11,6 +11,7 @@ import { unavailable } from '../gateway/upstream/unavailable.js';
 import type { GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Dispatch } from '../http/bind.js';
 import { inProcessTransport } from '../http/in-process.js';
+import type { KeyRing } from '../platform/sealing.js';
 
 export type OwnService = { readonly dispatch: Dispatch; readonly store: Pick<Store, 'dataApps'> };
 
@@ -27,11 +28,9 @@ export const loadDataAppCaller = async ({ store }: Pick<OwnService, 'store'>, na
   throw unavailable('data-app-missing', new Error(`There is no data app ${JSON.stringify(name)}: ${mend}.`));
 };
 
-/** Replicas share the encryption key, and so the names of tokens that they cache together. */
-const secretOf = (encryptionKey: string): string =>
-  Buffer.from(hkdfSync('sha256', Buffer.from(encryptionKey, 'base64'), '', 'guestlist: own service', 32)).toString(
-    'base64url',
-  );
+/** Replicas share the first encryption key, and so the names of tokens that they cache together. */
+const secretOf = ([first]: KeyRing): string =>
+  Buffer.from(hkdfSync('sha256', first, '', 'guestlist: own service', 32)).toString('base64url');
 
 /**
  * `apiKey` null: the way inside the process; otherwise this key is sent. The base URL is a fixed name and no address:
@@ -39,13 +38,13 @@ const secretOf = (encryptionKey: string): string =>
  */
 export const createOwnService = (
   service: OwnService,
-  { apiKey, encryptionKey }: { readonly apiKey: string | null; readonly encryptionKey: string },
+  { apiKey, keyRing }: { readonly apiKey: string | null; readonly keyRing: KeyRing },
 ): GatewayUpstream => ({
   baseUrl: 'in-process',
   capabilities: fixedCapabilities(capabilityNames),
   ...(apiKey === null
     ? {
-        apiKey: secretOf(encryptionKey),
+        apiKey: secretOf(keyRing),
         transport: {
           ofDataApp: (name) => inProcessTransport(service.dispatch, () => loadDataAppCaller(service, name)),
         },

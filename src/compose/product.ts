@@ -121,17 +121,17 @@ const composeInOrder: Composing = async (config, halves, context, resources) => 
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const metrics = createMetrics();
   const { registry } = metrics;
-  const { encryptionKey } = credentials;
+  const { keyRing } = credentials;
   const [{ engine, prepare, queries, live }, metadata, shared] = await Promise.all([
-    resources.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
-    resources.add(openConfiguredMetadata(config, halves, encryptionKey, { clock, log })),
+    resources.add(openEngine({ config, bundle, keyRing, clock, log, registry }, halves.service)),
+    resources.add(openConfiguredMetadata(config, halves, keyRing, { clock, log })),
     resources.add(openShared({ config, clock, log, registry }, halves.gateway)),
   ]);
   const { database, warnings } = metadata;
   const { addressOf, limits } = shared.admission;
   const openAssistant = assistantOpener({ ...config, limiters: shared.limiters, clock, log });
   const served = { credentials, engine, database, limits, clock, ids, tokens, log, openAssistant, ...drawing };
-  const serviceOpening = halves.service ? resources.add(openService(served)) : null;
+  const serviceOpening = halves.service ? resources.add(openService(served, halves)) : null;
   const [service, demoHost, assets] = await Promise.all([
     serviceOpening,
     bundle === null ? null : openDemo(config, credentials, bundle, { serviceOpening, clock }),
@@ -289,7 +289,7 @@ type MailParts = Pick<ReturnType<typeof createReports>, 'reports' | 'connect'> &
 
 /** Starts the sending of reports, which needs gateway and service in this process. */
 const openConfiguredReports = async (
-  { mail: { setup, reports, connect }, service, shared, credentials, metadata, context }: PartsOfGateway,
+  { mail: { setup, reports, connect }, service, shared, metadata, context }: PartsOfGateway,
   gateway: OpenedGateway | null,
 ): Promise<{ readonly router: Router | null; readonly close: () => Promise<void> }> => {
   const { findReportRight = null, listTenantUsers = null } = gateway?.router ?? {};
@@ -301,8 +301,7 @@ const openConfiguredReports = async (
   const findDataAppId = async () => (await loadDataAppCaller(service, dataApp())).dataAppId;
   const rights = { findReportRight, listTenantUsers, isTenantActive, findDataAppId };
   connect({ ...rights, service });
-  const { encryptionKey } = credentials;
-  const parts = { setup, reports, service, ...rights, encryptionKey };
+  const parts = { setup, reports, service, tag: service.tag, ...rights };
   return startReports({ ...parts, admission: shared.admission, clock: metadata.commonClock, log: context.log });
 };
 
@@ -368,7 +367,7 @@ const openConfiguredGateway = (
     publicOrigin,
     policyPath: resolve(config.folder, policies),
     database: metadata.database,
-    firstEvents: lossEvents(metadata.loss),
+    firstEvents: lossEvents(metadata.loss, parts.service?.keyLoss ?? null),
     explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
     isAdminApart: config.settings.management.port !== null,
@@ -385,7 +384,7 @@ const openConfiguredGateway = (
       mail.setup === null
         ? undefined
         : {
-            sealer: createSealer(Buffer.from(credentials.encryptionKey, 'base64')),
+            sealer: createSealer(...credentials.keyRing),
             keepDays: mail.setup.mail.sessionDays,
           },
     commands:

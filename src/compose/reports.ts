@@ -25,7 +25,6 @@ import { createMailLinksRouter, type ReadUnsubscribe } from '../http/mail-links.
 import { closeAll } from '../platform/close-all.js';
 import type { Log } from '../platform/log.js';
 import { repeat } from '../platform/repeat.js';
-import { createTag } from '../platform/tags.js';
 import { systemTiming } from '../platform/timing.js';
 import { readLanguage } from '../texts/messages.js';
 import { openReport } from '../usecases/guest/schedules.js';
@@ -228,10 +227,8 @@ const createMailRouter = ({ service: { store }, setup, tag, clock }: Parts, read
 type Started = { readonly router: Router; readonly close: () => Promise<void> };
 
 /** Starts planning and sending, and serves the links that end schedules. */
-export const startReports = (given: Omit<Parts, 'tag'> & { readonly encryptionKey: string }): Started => {
-  const { setup, service, encryptionKey, log, admission, everyMs = usualMs } = given;
-  const tag = createTag(Buffer.from(encryptionKey, 'base64'));
-  const parts = { ...given, tag };
+export const startReports = (parts: Parts): Started => {
+  const { setup, service, tag, log, admission, everyMs = usualMs } = parts;
   const unsubscribe = createUnsubscribe(tag, setup.origin);
   const stopping = new AbortController();
   const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stopping.signal);

@@ -1,10 +1,11 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { FindTheme } from '../domain/guest/view.js';
 import { handled } from '../domain/handled.js';
 import { keyHintOf } from '../domain/organization.js';
-import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
+import type { Clock, Digest, Ids, Tag, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { Store } from '../domain/store/store.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
@@ -17,6 +18,7 @@ import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
 import { createSealer } from '../platform/sealing.js';
 import { createTag } from '../platform/tags.js';
+import { openCanary } from '../store/key-canary.js';
 import { assertMetadataWritable, migrate } from '../store/migrations.js';
 import { createStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
@@ -25,14 +27,19 @@ import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
 import { describeAuthoredMetric, previewAuthoredMetric } from '../usecases/guest/author-preview.js';
 import type { OpenAssistant } from './assistant.js';
+import type { Loss } from './metadata-loss.js';
 import { createHandlers, operations } from './operations.js';
 import type { OpenRenderer } from './renderer.js';
+import { sealedColumns } from './sealed-columns.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 
 export type Service = {
   readonly dispatch: Dispatch;
   readonly store: Store;
+  readonly tag: Tag;
+  /** What an operator has accepted as lost with its encryption key; null if nothing is. */
+  readonly keyLoss: Loss | null;
   readonly checks: readonly Check[];
   readonly authenticate: Authenticate;
   /** For Studio: metrics that an author writes, as a guest would read them. */
@@ -61,14 +68,32 @@ type ServiceParts = {
   readonly reports: Reports;
 };
 
+type Start = {
+  /** Whether the operator accepts that what a lost key sealed cannot be opened any more. Default: false. */
+  readonly acceptsLoss?: boolean;
+};
+
+/** Opens the canary of the encryption key. Throws WrongKey. */
+const openKeys = async (
+  db: Kysely<Tables>,
+  { credentials, log }: Pick<ServiceParts, 'credentials' | 'log'>,
+  { acceptsLoss = false }: Start,
+) => {
+  const { keyRing: ring, keySource } = credentials;
+  const { tagKey, loss } = await openCanary(db, { ring, keySource, columns: sealedColumns, acceptsLoss });
+  const keyLoss = loss === null ? null : { why: loss };
+  if (keyLoss !== null)
+    log.warn({ event: 'loss.accepted', ...keyLoss }, 'the encryption key was lost; what it sealed cannot be opened');
+  return { tag: createTag(tagKey), keyLoss };
+};
+
 /** Migrates the metadata database and builds the service over it. */
-export const openService = async (parts: ServiceParts): Promise<Service> => {
+export const openService = async (parts: ServiceParts, start: Start = {}): Promise<Service> => {
   const { credentials, engine, database, limits, clock, ids, tokens, log, openRenderer, findTheme, reports } = parts;
-  const key = Buffer.from(credentials.encryptionKey, 'base64');
-  const sealer = createSealer(key);
   const db = database.connect<Tables>();
   await migrate(db);
-  const store = createStore(db, sealer, database.writes);
+  const { tag, keyLoss } = await openKeys(db, parts, start);
+  const store = createStore(db, createSealer(...credentials.keyRing), database.writes);
   await seedServiceToken(store, parts);
   const lastUses = createLastUses({ store, clock, log });
   const jobs = startBackgroundJobs({ store, clock, lastUses, log });
@@ -80,13 +105,15 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
     handlers: createHandlers({
       ...{ store, engine, clock, ids, tokens, digest, renderer, findTheme, reports },
       sqlRewriter,
-      tag: createTag(key),
+      tag,
       assistant: parts.openAssistant(() => dispatch),
     }),
     ...{ authenticate, limits, log },
   });
   return {
     store,
+    tag,
+    keyLoss,
     authenticate,
     dispatch,
     authoring: createAuthoring({ store, engine, clock, sqlRewriter }),

@@ -30,7 +30,7 @@ import { createUploads } from './uploads.js';
 
 export type StudioParts = {
   readonly config: Config;
-  readonly credentials: Pick<Credentials, 'encryptionKey'>;
+  readonly credentials: Pick<Credentials, 'keyRing'>;
   readonly service: Service;
   readonly gateway: OpenedGateway;
   readonly admission: Admission;
@@ -91,7 +91,7 @@ export const openStudio = (parts: StudioParts): Studio => {
   const { studio, gateway: gatewaySettings } = config.settings;
   const { publicOrigin } = gatewaySettings;
   const { store, dispatch, authenticate } = service;
-  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
+  const sealer = createSealer(...credentials.keyRing);
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const uploads = createUploads(config.settings, store, clock);
   const origins = { allowedOrigins: [], publicOrigin };

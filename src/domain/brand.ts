@@ -6,6 +6,14 @@ export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 /** The SHA-256 of a credential in lower-case hex. Credentials themselves are never stored. */
 export type HashedToken = Brand<string, 'HashedToken'>;
 
+declare const sealed: unique symbol;
+
+/**
+ * Text that a `Sealer` encrypted. It is no string for the compiler: a column that is not declared as sealed cannot take
+ * it, so `guestlist keys reseal` knows every column that does.
+ */
+export type Sealed = { readonly [sealed]: true };
+
 /**
  * The number of revocations that affected the tokens of a subject. A token is valid only while this number is the same
  * as when its mint began.

@@ -505,7 +505,8 @@ const infrastructure = {
   },
   'loss.accepted': {
     level: 'warn',
-    meaning: 'The embedded database lost acknowledged writes, and the operator accepted that with --accept-loss.',
+    meaning:
+      'The embedded database lost acknowledged writes, or the encryption key was lost, and the operator accepted that with --accept-loss.',
     fields: {
       why: 'what is missing',
       firstEntry: 'first missing audit entry',

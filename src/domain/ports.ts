@@ -1,7 +1,7 @@
 /**
  * What the machine provides: clock, random ids, hashes and secrets. They are injected so that tests can replace them.
  */
-import type { HashedToken } from './brand.js';
+import type { HashedToken, Sealed } from './brand.js';
 
 export type Clock = { readonly now: () => Date };
 
@@ -10,8 +10,8 @@ export type Clock = { readonly now: () => Date };
  * differs or the sealed text was changed.
  */
 export type Sealer = {
-  readonly seal: (text: string, context: string) => string;
-  readonly open: (sealed: string, context: string) => string;
+  readonly seal: (text: string, context: string) => Sealed;
+  readonly open: (sealed: Sealed | string, context: string) => string;
 };
 
 /** Random UUIDs (version 4). */

@@ -2,6 +2,7 @@
  * The last session of each user, for reports that are sent while the user is away. A later session of the same user in
  * the same tenant replaces it: a claim that the host no longer gives is gone. Sealed, because claims are personal data.
  */
+import type { Sealed } from '../domain/brand.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import type { Log } from '../platform/log.js';
 import { createLru } from '../platform/lru.js';
@@ -98,7 +99,7 @@ const createReads = ({ ledger, sealer, keepDays, clock }: RecipientsOptions): Pi
       .select(['user_ref', 'sealed'])
       .where('tenant_ref', '=', tenantRef)
       .where('seen_at', '>', new Date(clock.now().getTime() - keepDays * dayMs));
-  const open = (row: { readonly user_ref: string; readonly sealed: string }) =>
+  const open = (row: { readonly user_ref: string; readonly sealed: Sealed }) =>
     JSON.parse(sealer.open(row.sealed, row.user_ref)) as Session;
   return {
     find: async (subject) => {

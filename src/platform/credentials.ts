@@ -3,13 +3,13 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { fileFault } from './file-faults.js';
-import { createSealingKey, readSealingKey } from './sealing.js';
+import { createSealingKey, type KeyRing, readKeyRing } from './sealing.js';
 
 const stored = z.strictObject({
   serviceToken: z.string().min(1),
   demoApiKey: z.string().min(1),
   demoJwtSecret: z.string().min(1),
-  encryptionKey: z.string().refine((key) => readSealingKey(key) !== undefined),
+  encryptionKey: z.string().refine((keys) => readKeyRing(keys) !== undefined),
   gatewayToken: z.string().min(1),
 });
 
@@ -17,9 +17,14 @@ const stored = z.strictObject({
 const storedEarlier = stored.partial({ encryptionKey: true, gatewayToken: true });
 
 /** The credentials that the first start creates if the environment does not set them. */
-export type Credentials = z.output<typeof stored>;
+export type Credentials = Omit<Stored, 'encryptionKey'> & {
+  readonly keyRing: KeyRing;
+  /** Where the keys of the ring come from, for messages. */
+  readonly keySource: string;
+};
 
-type Given = { readonly [Name in keyof Credentials]: string | null };
+type Stored = z.output<typeof stored>;
+type Given = { readonly [Name in keyof Stored]: string | null };
 
 const readStored = async (file: string): Promise<z.output<typeof storedEarlier> | undefined> => {
   let text: string;
@@ -32,7 +37,7 @@ const readStored = async (file: string): Promise<z.output<typeof storedEarlier> 
   const checked = storedEarlier.safeParse(parse(text));
   if (!checked.success) {
     throw new Error(
-      `${file} is damaged: mend it, or remove it to have new credentials made (datasources are then entered again, unless GUESTLIST_ENCRYPTION_KEY is given)`,
+      `${file} is damaged: mend it, or remove it to have new credentials made (unless GUESTLIST_ENCRYPTION_KEY is given, start once with --accept-loss then, and enter datasources again)`,
     );
   }
   return checked.data;
@@ -48,7 +53,7 @@ const parse = (text: string): unknown => {
 };
 
 /** Writes the file atomically. Only its owner can read it at any time. */
-const write = async (file: string, credentials: Credentials): Promise<void> => {
+const write = async (file: string, credentials: Stored): Promise<void> => {
   const unfinished = `${file}.${process.pid}.part`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -58,6 +63,13 @@ const write = async (file: string, credentials: Credentials): Promise<void> => {
   } catch (cause) {
     throw await fileFault(dirname(file), 'written', cause);
   }
+};
+
+const ringOf = (file: string, given: string | null, kept: string): Pick<Credentials, 'keyRing' | 'keySource'> => {
+  const keySource = given === null ? `encryptionKey of ${file}` : 'GUESTLIST_ENCRYPTION_KEY';
+  const keyRing = readKeyRing(given ?? kept);
+  if (keyRing === undefined) throw new Error(`${keySource} is not 32 bytes in base64`);
+  return { keyRing, keySource };
 };
 
 /**
@@ -70,7 +82,7 @@ export const loadCredentials = async (
 ): Promise<Credentials & { readonly file: string }> => {
   const file = join(dataDir, 'credentials.json');
   const there = await readStored(file);
-  const kept: Credentials = {
+  const kept: Stored = {
     serviceToken: there?.serviceToken ?? randomUUID(),
     demoApiKey: there?.demoApiKey ?? randomUUID(),
     demoJwtSecret: there?.demoJwtSecret ?? randomBytes(48).toString('base64url'),
@@ -84,7 +96,7 @@ export const loadCredentials = async (
     serviceToken: given.serviceToken ?? kept.serviceToken,
     demoApiKey: given.demoApiKey ?? kept.demoApiKey,
     demoJwtSecret: given.demoJwtSecret ?? kept.demoJwtSecret,
-    encryptionKey: given.encryptionKey ?? kept.encryptionKey,
+    ...ringOf(file, given.encryptionKey, kept.encryptionKey),
     gatewayToken: given.gatewayToken ?? kept.gatewayToken,
     file,
   };

@@ -5,7 +5,7 @@
 import { isRecord } from '../domain/is-record.js';
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
-import { readSealingKey } from './sealing.js';
+import { readKeyRing } from './sealing.js';
 import { weaknessOf, weaknessOfBytes } from './secret-strength.js';
 
 /** One configuration fault: the file, the path and how to fix it. */
@@ -29,7 +29,7 @@ export type Secrets = {
   /** The mail server, with user and password. */
   readonly smtpUrl: string | null;
   readonly dkimKey: string | null;
-  /** The key that encrypts the credentials of datasources at rest: 32 bytes in base64. */
+  /** The keys that encrypt the credentials of datasources at rest, each 32 bytes in base64. The first one seals. */
   readonly encryptionKey: string | null;
 };
 
@@ -86,7 +86,8 @@ export const secretVariables = {
   },
   encryptionKey: {
     variable: 'GUESTLIST_ENCRYPTION_KEY',
-    meaning: "32 bytes in base64 that encrypt the datasources' credentials; keep it as long as the metadata",
+    meaning:
+      "32 bytes in base64 that encrypt the datasources' credentials; keep it as long as the metadata; several with commas between them: the first seals, all open",
     absent: `${generated}; required in production with DATABASE_URL, the same for all replicas`,
   },
   demoApiKey: { variable: 'GUESTLIST_DEMO_API_KEY', meaning: "API key of the demo's data app", absent: generated },
@@ -230,8 +231,13 @@ const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly Co
         ]
       : [];
   }
-  return readSealingKey(key) === undefined
-    ? [missing('GUESTLIST_ENCRYPTION_KEY', `is not 32 bytes in base64: ${makeEncryptionKey}`)]
+  return readKeyRing(key) === undefined
+    ? [
+        missing(
+          'GUESTLIST_ENCRYPTION_KEY',
+          `is not 32 bytes in base64, or several of them with commas between them: ${makeEncryptionKey}`,
+        ),
+      ]
     : [];
 };
 
@@ -260,7 +266,7 @@ const weakFaults = (secrets: Secrets): readonly ConfigFault[] => {
     GUESTLIST_METRICS_TOKEN: secrets.metricsToken,
   };
   const { encryptionKey, hookSecrets } = secrets;
-  const isKey = encryptionKey !== null && readSealingKey(encryptionKey) !== undefined;
+  const keys = encryptionKey === null ? [] : (readKeyRing(encryptionKey) ?? []);
   return [
     ...Object.entries(texts).flatMap(([path, secret]) =>
       secret === null ? [] : weak(path, weaknessOf(secret), makeSecret),
@@ -268,7 +274,9 @@ const weakFaults = (secrets: Secrets): readonly ConfigFault[] => {
     ...hookSecrets
       .filter(isHookSecret)
       .flatMap((secret) => weak('GUESTLIST_HOOK_SECRETS', weaknessOfBytes(secret), hookSecretMend)),
-    ...(isKey ? weak('GUESTLIST_ENCRYPTION_KEY', weaknessOfBytes(encryptionKey), makeEncryptionKey) : []),
+    ...keys.flatMap((key) =>
+      weak('GUESTLIST_ENCRYPTION_KEY', weaknessOfBytes(key.toString('base64')), makeEncryptionKey),
+    ),
   ];
 };
 

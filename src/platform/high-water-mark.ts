@@ -8,6 +8,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { fileFault } from './file-faults.js';
+import type { KeyRing } from './sealing.js';
 
 const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/);
 const hex64 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -30,19 +31,25 @@ const stored = z.strictObject({ mark: content, seal: hex64.nullable() });
 
 export type HighWaterMark = z.output<typeof content>;
 
-/** Seals marks, so that a person who can write only this file cannot lower the mark. */
-export type MarkKey = Buffer | null;
+/**
+ * Seals marks, so that a person who can write only this file cannot lower the mark. The first key seals, and every one is
+ * accepted. Null: marks are not sealed.
+ */
+export type MarkKey = KeyRing | null;
 
-/** Derives the mark key from the key that seals the datasource credentials. Neither key opens what the other one sealed. */
-export const markKeyOf = (sealingKey: Buffer): Buffer =>
+const derive = (sealingKey: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', sealingKey, '', 'guestlist high-water mark', 32));
+
+/** Derives the mark keys from those that seal the datasource credentials. Neither key opens what the other one sealed. */
+export const markKeyOf = ([first, ...others]: KeyRing): KeyRing => [derive(first), ...others.map(derive)];
 
 const sealOf = (mark: HighWaterMark, key: Buffer): string =>
   createHmac('sha256', key).update(JSON.stringify(mark)).digest('hex');
 
 const isSealed = (mark: HighWaterMark, seal: string | null, key: MarkKey): boolean => {
   if (key === null) return true;
-  return seal !== null && timingSafeEqual(Buffer.from(seal, 'hex'), Buffer.from(sealOf(mark, key), 'hex'));
+  const given = Buffer.from(seal ?? '', 'hex');
+  return seal !== null && key.some((one) => timingSafeEqual(given, Buffer.from(sealOf(mark, one), 'hex')));
 };
 
 export const markFileOf = (folder: string): string => `${folder}.mark`;
@@ -95,7 +102,7 @@ export const writeMark = async (file: string, mark: HighWaterMark, key: MarkKey,
   const draft = `${file}.part`;
   const opened = await open(draft, 'w', 0o600);
   try {
-    await opened.writeFile(`${JSON.stringify({ mark, seal: key === null ? null : sealOf(mark, key) })}\n`);
+    await opened.writeFile(`${JSON.stringify({ mark, seal: key === null ? null : sealOf(mark, key[0]) })}\n`);
     if (isFlushed) await opened.sync();
   } finally {
     await opened.close();

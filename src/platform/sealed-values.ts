@@ -6,6 +6,7 @@
 import type { Sealer } from '../domain/ports.js';
 import { isReason } from '../domain/reasons.js';
 import { type Code, Refusal } from '../domain/refusal.js';
+import { textOfSealed } from './sealing.js';
 
 export type SealedValues<T> = {
   readonly encode: (key: string, value: T) => string;
@@ -43,13 +44,15 @@ export const createSealedValues = <T>({ sealer, ...options }: SealedValuesOption
     }
   };
   return {
-    encode: (key, value) => sealer.seal(JSON.stringify(value), key),
+    encode: (key, value) => textOfSealed(sealer.seal(JSON.stringify(value), key)),
     decode: (key, text) => options.read(open(text, key)),
     encodeFailure: (key, error) =>
       error instanceof Refusal && options.isSharedFailure(error)
-        ? sealer.seal(
-            JSON.stringify([error.code, error.message, error.reason, error.retryAfterSeconds]),
-            failureContext(key),
+        ? textOfSealed(
+            sealer.seal(
+              JSON.stringify([error.code, error.message, error.reason, error.retryAfterSeconds]),
+              failureContext(key),
+            ),
           )
         : null,
     decodeFailure: (key, text) => {

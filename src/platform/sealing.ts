@@ -3,6 +3,7 @@
  * mark of its key.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import type { Sealed } from '../domain/brand.js';
 import type { Sealer } from '../domain/ports.js';
 
 const version = 'v1';
@@ -15,10 +16,21 @@ export const readSealingKey = (text: string): Buffer | undefined => {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && key.length === 32 ? key : undefined;
 };
 
+/** The keys of an installation: the first one seals, and every one opens. */
+export type KeyRing = readonly [Buffer, ...Buffer[]];
+
+/** Reads one or more keys, separated by spaces or commas; undefined where one of them is none. */
+export const readKeyRing = (text: string): KeyRing | undefined => {
+  const keys = text.split(/[\s,]+/).flatMap((part) => (part === '' ? [] : [readSealingKey(part)]));
+  const [first, ...others] = keys.filter((key) => key !== undefined);
+  return first === undefined || others.length + 1 < keys.length ? undefined : [first, ...others];
+};
+
 export const createSealingKey = (): string => randomBytes(32).toString('base64');
 
-/** Returns a short hash of the key. Each sealed text carries it, so that a text of another key is recognised. */
-const markOf = (key: Buffer): string => createHash('sha256').update('guestlist').update(key).digest('hex').slice(0, 8);
+/** Returns a short hash of the key, which tells nothing about it. Each sealed text carries it, so that a text of another key is recognised. */
+export const markOf = (key: Buffer): string =>
+  createHash('sha256').update('guestlist').update(key).digest('hex').slice(0, 8);
 
 const decipher = (key: Buffer, bytes: Buffer, context: string): string => {
   const opening = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
@@ -27,25 +39,36 @@ const decipher = (key: Buffer, bytes: Buffer, context: string): string => {
   return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString('utf8');
 };
 
+/** The text of a sealed value, for what stores it outside of the metadata. */
+export const textOfSealed = (sealed: Sealed): string => sealed as unknown as string;
+
+/** How each text begins that this key sealed. */
+export const prefixOf = (key: Buffer): string => `${version}.${markOf(key)}.`;
+
+/** The mark of the key that sealed this text. */
+export const sealerMarkOf = (sealed: Sealed): string => textOfSealed(sealed).split('.')[1] ?? '';
+
 /**
- * Creates a sealer with `key` (32 bytes). Opening throws if another key sealed the text, or if the text was changed or
- * moved to another context.
+ * Creates a sealer with the first key (32 bytes) that opens what any of these keys sealed. Opening throws if another key
+ * sealed the text, or if the text was changed or moved to another context.
  */
-export const createSealer = (key: Buffer): Sealer => {
-  const mark = markOf(key);
+export const createSealer = (...ring: KeyRing): Sealer => {
+  const [first] = ring;
+  const keys = new Map(ring.map((key) => [markOf(key), key]));
   return {
     seal: (text, context) => {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context, 'utf8'));
+      const cipher = createCipheriv('aes-256-gcm', first, nonce).setAAD(Buffer.from(context, 'utf8'));
       const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return `${version}.${mark}.${sealed.toString('base64url')}`;
+      return `${prefixOf(first)}${sealed.toString('base64url')}` as unknown as Sealed;
     },
     open: (sealed, context) => {
-      const [given, sealedBy, data = ''] = sealed.split('.');
+      const [given, sealedBy = '', data = ''] = String(sealed).split('.');
       if (given !== version) throw new Error('a sealed text is of an unknown version');
-      if (sealedBy !== mark) {
+      const key = keys.get(sealedBy);
+      if (key === undefined) {
         throw new Error(
-          `a stored credential was sealed with another key (this is ${mark}): set GUESTLIST_ENCRYPTION_KEY to the one it was stored with, the same for all replicas`,
+          `a stored credential was sealed with another key (${sealedBy}; given: ${[...keys.keys()].join(', ')}): set GUESTLIST_ENCRYPTION_KEY to the one it was stored with, the same for all replicas`,
         );
       }
       try {

@@ -3,10 +3,17 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { Tag } from '../domain/ports.js';
 import { breathe } from './breathe.js';
 
-/** The tags' own key comes from the installation's encryption key, so that a tag says nothing about sealed texts. */
-export const createTag = (encryptionKey: Buffer): Tag => {
-  const key = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'guestlist answer tags', 32));
-  return async (parts) => {
+/**
+ * Derives the tags' own key from the installation's first encryption key, so that a tag says nothing about sealed texts.
+ * Tags are stored, so their key outlives that encryption key: store/key-canary.ts keeps it.
+ */
+export const tagKeyOf = (encryptionKey: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', encryptionKey, '', 'guestlist answer tags', 32));
+
+/** Creates tags under this key. */
+export const createTag =
+  (key: Buffer): Tag =>
+  async (parts) => {
     const hmac = createHmac('sha256', key);
     for (const part of parts) {
       await breathe();
@@ -15,4 +22,3 @@ export const createTag = (encryptionKey: Buffer): Tag => {
     }
     return hmac.digest('base64url');
   };
-};

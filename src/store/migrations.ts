@@ -18,6 +18,7 @@ import { recipients } from './migrations/0010-recipients.js';
 import { alertStates } from './migrations/0012-alert-states.js';
 import { hostSchedules } from './migrations/0013-host-schedules.js';
 import { hostAlerts } from './migrations/0014-host-alerts.js';
+import { sealingCanary } from './migrations/0015-sealing-canary.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -34,6 +35,7 @@ export const migrations: Migrations = {
   '0012-alert-states': alertStates,
   '0013-host-schedules': hostSchedules,
   '0014-host-alerts': hostAlerts,
+  '0015-sealing-canary': sealingCanary,
 };
 
 /** Throws if the metadata database does not accept writes. */

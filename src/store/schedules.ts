@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
+import type { Sealed } from '../domain/brand.js';
 import type { AlertState } from '../domain/deliver/alert.js';
 import type { HostSchedule } from '../domain/deliver/host-schedule.js';
 import type { ScheduleScope, WatchedSchedule } from '../domain/deliver/operator.js';
@@ -13,7 +14,7 @@ import type { Tables } from './tables.js';
 type Row = Selectable<Tables['schedules']>;
 
 /** `recipient`: null for an alert without recipients. */
-const stateContext = (scheduleId: string, recipient: string | null): string =>
+export const stateContext = (scheduleId: string, recipient: string | null): string =>
   recipient === null ? `${scheduleId}/alert` : `${scheduleId}/alert/${recipient}`;
 
 /** The state of an alert as text that only this row of this recipient can hold. */
@@ -21,13 +22,15 @@ export const sealState = (
   sealer: Sealer,
   [scheduleId, recipient]: readonly [string, string | null],
   state: AlertState,
-): string => sealer.seal(JSON.stringify(state), stateContext(scheduleId, recipient));
+): Sealed => sealer.seal(JSON.stringify(state), stateContext(scheduleId, recipient));
 
-const sealRecipients = (sealer: Sealer, scheduleId: string, recipients: Recipients | null): string | null =>
-  recipients === null ? null : sealer.seal(JSON.stringify(recipients), `${scheduleId}/recipients`);
+export const recipientsContext = (scheduleId: string): string => `${scheduleId}/recipients`;
+
+const sealRecipients = (sealer: Sealer, scheduleId: string, recipients: Recipients | null): Sealed | null =>
+  recipients === null ? null : sealer.seal(JSON.stringify(recipients), recipientsContext(scheduleId));
 
 const openRecipients = (sealer: Sealer, { id, recipients }: Pick<Row, 'id' | 'recipients'>): Recipients | null =>
-  recipients === null ? null : (JSON.parse(sealer.open(recipients, `${id}/recipients`)) as Recipients);
+  recipients === null ? null : (JSON.parse(sealer.open(recipients, recipientsContext(id))) as Recipients);
 
 const planOf = (row: Row, sealer: Sealer): Omit<WatchedSchedule, 'last'> => ({
   id: row.id,
@@ -47,7 +50,7 @@ const planOf = (row: Row, sealer: Sealer): Omit<WatchedSchedule, 'last'> => ({
 });
 
 /** A sealed state of one recipient. */
-export type RecipientState = { readonly recipient: string; readonly state: string };
+export type RecipientState = { readonly recipient: string; readonly state: Sealed };
 
 const openState = (sealer: Sealer, row: Row, of: RecipientState | undefined): AlertState | null => {
   const [sealed, recipient] = row.recipients === null ? [row.alert_state, null] : [of?.state ?? null, of?.recipient];

@@ -1,6 +1,6 @@
 /** The tables of the service's metadata, as types for the query builder. */
 import type { ColumnType, Generated } from 'kysely';
-import type { Brand, Epoch, HashedToken } from '../domain/brand.js';
+import type { Brand, Epoch, HashedToken, Sealed } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
 import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
@@ -57,7 +57,7 @@ export type Tables = {
     /** For a file; null for a server. */
     path: string | null;
     /** For a server: its connection settings as encrypted JSON. Null for a file. */
-    sealed: string | null;
+    sealed: Sealed | null;
     synced_at: Date | null;
     /** The tables at the latest sync; null before the first one. */
     source_tables: NullableJsonb<readonly SourceTable[]>;
@@ -159,13 +159,13 @@ export type Tables = {
     created_at: Date;
     alert: NullableJsonb<Alert>;
     /** What the last check of an alert found, sealed: it holds values of the client. */
-    alert_state: ColumnType<string | null, never, string | null>;
+    alert_state: ColumnType<Sealed | null, never, Sealed | null>;
     muted_until: Date | null;
     channel: string | null;
     dashboard_filter: Jsonb<FilterValues>;
     metric_ids: NullableJsonb<readonly string[]>;
     /** Sealed: it can hold addresses. */
-    recipients: string | null;
+    recipients: Sealed | null;
   };
   /** Addresses without an account. `digest` is keyed. */
   readonly report_addresses: {
@@ -180,7 +180,7 @@ export type Tables = {
   /** Recipients who ended what they get of a schedule. */
   readonly schedule_stops: { schedule_id: string; recipient: string; stopped_at: Date };
   /** What the last check of an alert found for one recipient. Sealed. That of an alert without recipients is in its schedule. */
-  readonly alert_states: { schedule_id: string; recipient: string; state: string };
+  readonly alert_states: { schedule_id: string; recipient: string; state: Sealed };
   readonly deliveries: {
     id: string;
     schedule_id: string;
@@ -237,6 +237,11 @@ export type Tables = {
     epoch: Epoch;
     last_used_at: ColumnType<Date | null, never, Date | null>;
   };
+  /**
+   * A single row: the key of the tags that are stored, sealed. It is also the canary that tells a wrong encryption key at
+   * start.
+   */
+  readonly sealing_canary: { is_only: Generated<boolean>; sealed: Sealed };
   /** A single row: the number of transactions that changed content. */
   readonly content_revision: { is_only: boolean; revision: string };
   /** Empty `user_identifier`: the whole client. `client_id` also empty: the whole data app. */

@@ -9,6 +9,7 @@ import type { Clock, Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Person, StudioRole } from '../domain/studio/person.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
+import { textOfSealed } from '../platform/sealing.js';
 
 export type OpenIdOptions = {
   readonly settings: {
@@ -116,7 +117,7 @@ export const createOpenId = (options: OpenIdOptions): OpenId => {
       const untilMs = clock.now().getTime() + loginMs;
       return {
         address: address.href,
-        cookie: sealer.seal(JSON.stringify({ verifier, state, nonce, untilMs }), context),
+        cookie: textOfSealed(sealer.seal(JSON.stringify({ verifier, state, nonce, untilMs }), context)),
       };
     },
     finish: async (query, cookie) => {

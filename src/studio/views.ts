@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { StudioSession } from '../domain/studio/person.js';
+import { textOfSealed } from '../platform/sealing.js';
 
 const sealedView = z.object({ token: z.string(), sessionId: z.string() });
 export type View = z.output<typeof sealedView>;
@@ -19,7 +20,8 @@ export type Views = {
 };
 
 export const createViews = (sealer: Sealer): Views => ({
-  seal: (token, { id: sessionId }) => sealer.seal(JSON.stringify({ token, sessionId } satisfies View), context),
+  seal: (token, { id: sessionId }) =>
+    textOfSealed(sealer.seal(JSON.stringify({ token, sessionId } satisfies View), context)),
   open: (sealed) => {
     try {
       return sealedView.parse(JSON.parse(sealer.open(sealed ?? '', context)));

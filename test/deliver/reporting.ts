@@ -1,6 +1,7 @@
 /**
  * Reports and alerts over real parts: gateway, service, rows, ledger and mail server. `openReporting` is for one test file.
  */
+
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { MailSetup } from '../../src/compose/mail-setup.js';
@@ -14,6 +15,7 @@ import { createCredentialGuard } from '../../src/platform/credential-guard.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import { loadBrands } from '../../src/platform/mail-brands.js';
 import { defaultSettings } from '../../src/platform/settings.js';
+import { createTag } from '../../src/platform/tags.js';
 import { createFolder } from '../engine/world.js';
 import { captureLog, createMovableClock, sign, startGateway } from '../gateway/harness.js';
 import { createOwnService } from '../gateway/own-service.js';
@@ -49,7 +51,7 @@ export const restricted = (states: readonly string[]) =>
   });
 
 /** That of the service's tags, as in the product. */
-const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+const tag = createTag(Buffer.alloc(32, 7));
 export const daily = { every: 'day', at: '08:00', timezone: 'Europe/Berlin' };
 
 /** `on`: where the metadata are. */
@@ -125,7 +127,7 @@ export const openReporting = async (
     const parts = { admission, setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
     const { router, close } = startReports({
       ...parts,
-      encryptionKey,
+      tag,
       everyMs: { plan: 100, send: 50 },
     });
     onTestFinished(close);

@@ -2,6 +2,7 @@
  * The embedded database's files were cut, replaced by older ones, or removed: the start is refused with a clear
  * message, and a start that accepts the loss records it in the audit.
  */
+
 import { cp, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { verifyAudit } from '../../src/gateway/audit/read.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { bytesOf } from '../../src/platform/high-water-mark.js';
+import type { KeyRing } from '../../src/platform/sealing.js';
 import { compileScript, startChild } from '../platform/child.js';
 
 let home: string;
@@ -27,8 +29,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const markKey = Buffer.alloc(32, 7);
-type Given = { readonly acceptsLoss?: boolean; readonly markKey?: Buffer | null };
+const markKey: KeyRing = [Buffer.alloc(32, 7)];
+type Given = { readonly acceptsLoss?: boolean; readonly markKey?: KeyRing | null };
 
 const open = async (given: Given = {}): Promise<Metadata> => {
   const log = pino({ level: 'silent' });
@@ -190,8 +192,12 @@ describe('the embedded database is behind its high-water mark', () => {
     await writeFile(`${folder}.mark`, text.slice(0, 40));
     expect(await refusal()).toMatch(/is damaged: .*--accept-loss/);
     await writeFile(`${folder}.mark`, text);
-    expect(await refusal({ markKey: Buffer.alloc(32, 8) })).toContain('GUESTLIST_ENCRYPTION_KEY');
-    expect((await open({ acceptsLoss: true, markKey: Buffer.alloc(32, 8) })).loss).not.toBeNull();
+    const other = Buffer.alloc(32, 8);
+    expect(await refusal({ markKey: [other] })).toContain('GUESTLIST_ENCRYPTION_KEY');
+    const rotated = await open({ markKey: [other, ...markKey] });
+    expect(rotated.loss).toBeNull();
+    await rotated.database.close();
+    expect((await open({ acceptsLoss: true, markKey: [other] })).loss).not.toBeNull();
   });
 });
 

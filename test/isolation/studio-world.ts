@@ -1,4 +1,5 @@
 /** Gateway, service and Studio in this process, over HTTP, on the rows of the isolation suite. The policy is replaced at will. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -28,6 +29,7 @@ import { createGuestFront } from '../../src/http/guest-front.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { requestId } from '../../src/http/middleware.js';
 import { loadConfig } from '../../src/platform/config.js';
+import type { Credentials } from '../../src/platform/credentials.js';
 import { fixedKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
@@ -114,9 +116,10 @@ const embedMetrics = (service: Service, boards: readonly Board[]): Promise<reado
 
 type Seeded = { readonly datasource: Datasource; readonly mart: Datamart; readonly boards: readonly Board[] };
 
+const keys: Pick<Credentials, 'keyRing' | 'keySource'> = { keyRing: [Buffer.alloc(32, 7)], keySource: 'the test' };
 const credentials = {
   ...{ serviceToken: createToken(), demoApiKey: createToken(), demoJwtSecret: createToken() },
-  ...{ gatewayToken: createToken(), encryptionKey: Buffer.alloc(32, 7).toString('base64') },
+  ...{ gatewayToken: createToken(), ...keys },
 };
 
 /** The text of what would be drawn, and with which rights: a drawing is made of the answers to these. */
@@ -150,7 +153,7 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
     issuers: [{ issuer, algorithms: ['HS256'], keys: fixedKeys([secretKey(secret)]), clockToleranceSeconds: 0 }],
     ...{ cookieName: null, allowedOrigins: [], publicOrigin: null, policyPath, database, explanationDays: 1 },
     ...{ gatewayToken: credentials.gatewayToken, cache: shared.gateway.cache, clock, log },
-    upstream: createOwnService(service, { apiKey: null, encryptionKey: credentials.encryptionKey }),
+    upstream: createOwnService(service, { apiKey: null, keyRing: credentials.keyRing }),
     serviceUrl: 'http://service.test',
   });
   const sessions = createStudioSessions({

@@ -108,6 +108,8 @@ describe('the encryption key', () => {
     expect(faultsOf(production)).toEqual([expect.stringMatching(/GUESTLIST_ENCRYPTION_KEY.*openssl rand -base64 32/)]);
     expect(faultsOf(production).join()).not.toContain('p4ss');
     expect(faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: createSealingKey() })).toEqual([]);
+    const ring = `${createSealingKey()},${createSealingKey()}`;
+    expect(faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: ring })).toEqual([]);
   });
 
   it('is made elsewhere: without DATABASE_URL, outside of production, and where no service runs', () => {
@@ -122,11 +124,14 @@ describe('the encryption key', () => {
     expect(faultsOf(gateway, { runsGateway: true, runsService: false })).toEqual([]);
   });
 
-  it.each(['short', 'x'.repeat(44), `${createSealingKey()}x`])('%j is none, and is not repeated', (key) => {
-    const [fault = '', ...others] = faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: key });
-    expect([fault, others]).toEqual([expect.stringContaining('is not 32 bytes in base64'), []]);
-    expect(fault).not.toContain(key);
-  });
+  it.each(['short', 'x'.repeat(44), `${createSealingKey()}x`, `${createSealingKey()},short`])(
+    '%j is none, and is not repeated',
+    (key) => {
+      const [fault = '', ...others] = faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: key });
+      expect([fault, others]).toEqual([expect.stringContaining('is not 32 bytes in base64'), []]);
+      expect(fault).not.toContain(key);
+    },
+  );
 });
 
 it('a fault of a setting that a variable overrides names the variable', () => {

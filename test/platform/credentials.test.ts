@@ -20,21 +20,23 @@ const modeOf = async (path: string): Promise<number> => (await stat(path)).mode 
 it('makes what was not given, readable by its owner alone, and the same at the next start', async () => {
   const first = await loadCredentials(join(folder, 'new'), nothing);
   expect(await modeOf(first.file)).toBe(0o600);
-  expect(Buffer.from(first.encryptionKey, 'base64')).toHaveLength(32);
+  expect(first.keyRing.map((key) => key.length)).toEqual([32]);
+  expect(first.keySource).toBe(`encryptionKey of ${first.file}`);
   expect(await loadCredentials(join(folder, 'new'), nothing)).toEqual(first);
-  expect((await loadCredentials(join(folder, 'other'), nothing)).encryptionKey).not.toBe(first.encryptionKey);
+  expect((await loadCredentials(join(folder, 'other'), nothing)).keyRing).not.toEqual(first.keyRing);
 });
 
 it('adds the encryption key to an earlier file, and keeps the rest', async () => {
   const earlier = { serviceToken: 'service', demoApiKey: 'api', demoJwtSecret: 'jwt' };
   await writeFile(file, JSON.stringify(earlier));
   await chmod(file, 0o644);
-  const { file: _, ...loaded } = await loadCredentials(folder, nothing);
-  expect(loaded).toEqual({ ...earlier, encryptionKey: expect.any(String), gatewayToken: expect.any(String) });
-  expect(await inFile()).toEqual(loaded);
+  const loaded = await loadCredentials(folder, nothing);
+  const { file: _, keySource: __, keyRing, ...others } = loaded;
+  expect(others).toEqual({ ...earlier, gatewayToken: expect.any(String) });
+  expect(await inFile()).toEqual({ ...others, encryptionKey: keyRing[0].toString('base64') });
   expect(await modeOf(file)).toBe(0o600);
   expect(await readdir(folder)).toEqual(['credentials.json']);
-  expect(await loadCredentials(folder, nothing)).toEqual({ ...loaded, file });
+  expect(await loadCredentials(folder, nothing)).toEqual(loaded);
 });
 
 it('what is given is used and never written, and what is written stays', async () => {
@@ -44,11 +46,15 @@ it('what is given is used and never written, and what is written stays', async (
     demoJwtSecret: 'given jwt',
     gatewayToken: 'given gateway',
   };
-  const encryptionKey = createSealingKey();
+  const [sealing, opening] = [createSealingKey(), createSealingKey()];
+  const encryptionKey = `${sealing},${opening}`;
   const first = await loadCredentials(folder, nothing);
-  expect(await loadCredentials(folder, { ...given, encryptionKey })).toEqual({ ...given, encryptionKey, file });
+  const keyRing = [sealing, opening].map((key) => Buffer.from(key, 'base64'));
+  expect(await loadCredentials(folder, { ...given, encryptionKey })).toEqual({
+    ...{ ...given, keyRing, keySource: 'GUESTLIST_ENCRYPTION_KEY', file },
+  });
   const text = await readFile(file, 'utf8');
-  for (const secret of [...Object.values(given), encryptionKey]) expect(text).not.toContain(secret);
+  for (const secret of [...Object.values(given), sealing, opening]) expect(text).not.toContain(secret);
   expect(await loadCredentials(folder, nothing)).toEqual(first);
 });
 

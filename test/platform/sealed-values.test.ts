@@ -3,7 +3,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { isGatewayCode } from '../../src/gateway/common/wire.js';
 import { unavailable } from '../../src/gateway/upstream/unavailable.js';
 import { createSealedValues } from '../../src/platform/sealed-values.js';
-import { createSealer } from '../../src/platform/sealing.js';
+import { createSealer, textOfSealed } from '../../src/platform/sealing.js';
 
 const sealer = createSealer(Buffer.alloc(32, 1));
 const values = createSealedValues<string>({
@@ -37,7 +37,7 @@ describe('a failure that replicas share', () => {
     ]) {
       const { code, retryAfterSeconds } = values.decodeFailure(
         'key',
-        sealer.seal(JSON.stringify(parts), 'key:failure'),
+        textOfSealed(sealer.seal(JSON.stringify(parts), 'key:failure')),
       );
       expect([code, retryAfterSeconds]).toEqual(['NO_POLICY', null]);
     }

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSealer, createSealingKey, readSealingKey } from '../../src/platform/sealing.js';
+import {
+  createSealer,
+  createSealingKey,
+  prefixOf,
+  readKeyRing,
+  readSealingKey,
+  sealerMarkOf,
+  textOfSealed,
+} from '../../src/platform/sealing.js';
 
 const key = Buffer.alloc(32, 7);
 const sealer = createSealer(key);
@@ -31,7 +39,7 @@ describe('a sealed text', () => {
   });
 
   it('does not open where any byte of it was changed, or it was cut', () => {
-    const [version = '', mark = '', data = ''] = sealer.seal('the text', 'record').split('.');
+    const [version = '', mark = '', data = ''] = textOfSealed(sealer.seal('the text', 'record')).split('.');
     const bytes = Buffer.from(data, 'base64url');
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
@@ -44,11 +52,11 @@ describe('a sealed text', () => {
 
   it('does not open with another key, and says which setting to mend; no key is in what it says', () => {
     const other = createSealingKey();
-    const sealed = createSealer(Buffer.from(other, 'base64')).seal('the text', 'record');
+    const sealed = textOfSealed(createSealer(Buffer.from(other, 'base64')).seal('the text', 'record'));
     const open = () => sealer.open(sealed, 'record');
     expect(open).toThrow(/another key.*GUESTLIST_ENCRYPTION_KEY/);
     // The prefix alone does not make a text valid.
-    const [, mark] = sealer.seal('x', 'record').split('.');
+    const [, mark] = textOfSealed(sealer.seal('x', 'record')).split('.');
     const [version, , data] = sealed.split('.');
     expect(() => sealer.open(`${version}.${mark}.${data}`, 'record')).toThrow(/changed/);
     for (const secret of [other, key.toString('base64'), key.toString('hex'), 'the text'])
@@ -67,4 +75,28 @@ it('a key is 32 bytes in base64 or base64url', () => {
   expect(createSealingKey()).not.toBe(made);
   for (const text of ['', 'short', made.slice(1), `${made}A`, ` ${made}`, 'x'.repeat(32), '!'.repeat(44)])
     expect(readSealingKey(text), text).toBeUndefined();
+});
+
+describe('a ring of keys', () => {
+  const other = Buffer.alloc(32, 8);
+
+  it('seals with the first key, and opens what any of them sealed', () => {
+    const ring = createSealer(other, key);
+    expect(ring.open(sealer.seal('text', 'record'), 'record')).toBe('text');
+    const sealed = ring.seal('text', 'record');
+    expect(createSealer(other).open(sealed, 'record')).toBe('text');
+    expect(() => sealer.open(sealed, 'record')).toThrow(/another key/);
+    expect(textOfSealed(sealed).startsWith(prefixOf(other))).toBe(true);
+    expect(prefixOf(other)).toBe(`v1.${sealerMarkOf(sealed)}.`);
+  });
+
+  it('is written with commas or spaces, and is none if one of its keys is none', () => {
+    const [first, second] = [createSealingKey(), createSealingKey()];
+    const bytes = [first, second].map((text) => Buffer.from(text, 'base64'));
+    for (const text of [`${first},${second}`, ` ${first} , ${second}\n`, `${first} ${second}`])
+      expect(readKeyRing(text)).toEqual(bytes);
+    expect(readKeyRing(first)).toEqual(bytes.slice(0, 1));
+    for (const text of ['', ',', `${first},x`, `x,${first}`, `${first};${second}`])
+      expect(readKeyRing(text), text).toBeUndefined();
+  });
 });

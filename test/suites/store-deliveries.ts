@@ -1,4 +1,5 @@
 /** What every metadata database must do with schedules and deliveries. Part of the store's suite. */
+
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Alert, AlertState } from '../../src/domain/deliver/alert.js';
@@ -7,6 +8,7 @@ import type { Claim, NewDelivery } from '../../src/domain/store/deliveries.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import type { Tables } from '../../src/store/tables.js';
+import { testSealer } from './sealer.js';
 import { dashboardSample, insertOrganization, moment } from './store-samples.js';
 
 export const later = (ms: number): Date => new Date(moment.getTime() + ms);
@@ -434,7 +436,7 @@ const alertTests = (store: () => Store, database: () => Database): void => {
   it('refuses an alert without a rule, and a state of a report', async () => {
     const { schedule } = await insertSchedule(store());
     const db = database().connect<Tables>().withSchema('guestlist');
-    for (const change of [{ format: 'alert' as const }, { alert_state: 'x' }]) {
+    for (const change of [{ format: 'alert' as const }, { alert_state: testSealer.seal('x', 'x') }]) {
       const faulty = db.updateTable('schedules').set(change).where('id', '=', schedule.id);
       await expect(faulty.execute()).rejects.toMatchObject({ code: '23514' });
     }

@@ -5,7 +5,7 @@ import type { AccessSettings, Embed } from '../../src/domain/dashboard/embed.js'
 import { hostMade, type Metric, type Owner } from '../../src/domain/dashboard/metric.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import type { GuestGrant } from '../../src/domain/guest/grant.js';
-import type { DataApp, Datasource, Workspace } from '../../src/domain/organization.js';
+import type { DataApp, Datasource, ServerConnection, Workspace } from '../../src/domain/organization.js';
 import type { StoredKey } from '../../src/domain/store/credentials.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
@@ -39,6 +39,22 @@ export const datasourceSample = (fields: { readonly name?: string } = {}): Datas
   datasourceType: 'DUCKDB',
   path: 'flights.duckdb',
   ...fields,
+});
+
+/** A datasource on a server, whose connection is stored sealed. */
+export const serverSample = (parts: Partial<ServerConnection> = {}): Datasource => ({
+  id: randomUUID(),
+  name: `server-${randomUUID()}`,
+  syncedAt: moment,
+  datasourceType: 'POSTGRES',
+  host: 'db.example.com',
+  port: 5432,
+  username: `user-${randomUUID()}`,
+  password: `pass-${randomUUID()} "'\\ é 🙂`,
+  database: 'shop',
+  schema: null,
+  isSsl: true,
+  ...parts,
 });
 
 export const datamartSample = (datasourceId: string, fields: Partial<Datamart> = {}): Datamart => ({

@@ -1,31 +1,17 @@
 /** What the store must do with datasources and workspaces, in addition to what all named records have in common. */
+
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Sealed } from '../../src/domain/brand.js';
 import type { ClientLevel, SourceTable } from '../../src/domain/datamart/source-schema.js';
-import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import type { SyncedSource } from '../../src/domain/store/organization.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
-import { createSealer } from '../../src/platform/sealing.js';
+import { createSealer, textOfSealed } from '../../src/platform/sealing.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dump } from './dump.js';
-import { datasourceSample, moment, workspaceSample } from './store-samples.js';
-
-const serverSample = (parts: Partial<ServerConnection> = {}): Datasource => ({
-  id: randomUUID(),
-  name: `server-${randomUUID()}`,
-  syncedAt: moment,
-  datasourceType: 'POSTGRES',
-  host: 'db.example.com',
-  port: 5432,
-  username: `user-${randomUUID()}`,
-  password: `pass-${randomUUID()} "'\\ é 🙂`,
-  database: 'shop',
-  schema: null,
-  isSsl: true,
-  ...parts,
-});
+import { datasourceSample, moment, serverSample, workspaceSample } from './store-samples.js';
 
 const tables: readonly SourceTable[] = [
   {
@@ -56,16 +42,17 @@ export const sourceTests = (store: () => Store, database: () => Database): void 
 };
 
 const credentialTests = (store: () => Store, database: () => Database): void => {
-  const sealedOf = async (id: string): Promise<string> => {
+  const sealedOf = async (id: string): Promise<Sealed> => {
     const db = database().connect<Tables>().withSchema('guestlist');
     const { sealed } = await db
       .selectFrom('datasources')
       .select('sealed')
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    return sealed ?? '';
+    if (sealed === null) throw new Error('nothing is sealed');
+    return sealed;
   };
-  const writeSealed = async (id: string, sealed: string): Promise<void> => {
+  const writeSealed = async (id: string, sealed: Sealed): Promise<void> => {
     const db = database().connect<Tables>().withSchema('guestlist');
     await db.updateTable('datasources').set({ sealed }).where('id', '=', id).execute();
   };
@@ -115,8 +102,9 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
   it('does not open what was changed', async () => {
     const sample = serverSample();
     await store().datasources.insert(sample);
-    const sealed = await sealedOf(sample.id);
-    await writeSealed(sample.id, `${sealed.slice(0, 40)}${sealed[40] === 'A' ? 'B' : 'A'}${sealed.slice(41)}`);
+    const sealed = textOfSealed(await sealedOf(sample.id));
+    const changed = `${sealed.slice(0, 40)}${sealed[40] === 'A' ? 'B' : 'A'}${sealed.slice(41)}`;
+    await writeSealed(sample.id, changed as unknown as Sealed);
     await expect(store().datasources.findById(sample.id)).rejects.toThrow(/changed, or moved/);
   });
 

@@ -3,7 +3,7 @@
  * once the key is destroyed.
  */
 import { createHmac, hkdfSync } from 'node:crypto';
-import { createSealer } from '../../platform/sealing.js';
+import { createSealer, textOfSealed } from '../../platform/sealing.js';
 import { encodeClientId } from '../common/dashboard-id.js';
 
 /** A tenant's key: 32 random bytes. */
@@ -32,7 +32,7 @@ export const pseudonymsOf = (key: TenantKey): Pseudonyms => {
     tenant: (clientId) => `t_${mac('tenant', clientId)}`,
     user: (userIdentifier) => `u_${mac('user', userIdentifier)}`,
     digest: (requestDigest) => mac('request', requestDigest),
-    seal: sealer.seal,
+    seal: (text, context) => textOfSealed(sealer.seal(text, context)),
     open: sealer.open,
   };
 };

@@ -1,5 +1,6 @@
 /** The types of the ledger's tables. `attachLedger` adds the schema's name to every statement. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
+import type { Sealed } from '../../domain/brand.js';
 
 export const schemaName = 'guestlist_gateway';
 
@@ -63,7 +64,7 @@ export type LedgerTables = RolloutTables & {
   /** Leases over all processes: see leases.ts. */
   readonly leases: { name: string; holder: string; process_id: string };
   /** The last session of each user, sealed. */
-  readonly recipients: { tenant_ref: string; user_ref: string; sealed: string; issued_at: Date; seen_at: Date };
+  readonly recipients: { tenant_ref: string; user_ref: string; sealed: Sealed; issued_at: Date; seen_at: Date };
   readonly hook_deliveries: {
     /** Keyed digest of the webhook-id. */
     delivery_ref: string;
