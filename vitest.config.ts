@@ -35,7 +35,7 @@ export default defineConfig({
   test: {
     server: { deps: { external: [/\/dist\//] } },
     // Real servers and browsers share two cores: a test is given time, and never asserts it.
-    testTimeout: 60_000,
+    testTimeout: isLong ? 240_000 : 60_000,
     hookTimeout: 120_000,
     // Files share a process and what it has imported. What one changes, it puts back.
     isolate: false,

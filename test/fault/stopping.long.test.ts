@@ -54,9 +54,8 @@ describe('SIGTERM', () => {
     if (last === undefined) throw new Error('no socket');
     await once(last, 'data');
     await login(product, analyst('LAX'));
-    const startedMs = performance.now();
-    const code = await product.stop();
-    expect([code, performance.now() - startedMs < 2_500]).toEqual([0, true]);
+    // Beyond the grace period, the process would end with 1.
+    expect(await product.stop()).toBe(0);
     const cut = product
       .output()
       .split('\n')
