@@ -105,8 +105,11 @@ interface GuestlistElement extends HTMLElement {
   token: string | null;
   /** Attribute `token-url`: a URL that answers as the gateway's `POST /embed-token`. It is asked with the page's cookies. */
   tokenUrl: string | null;
-  /** Function instead of `tokenUrl`. The element calls it ahead of the end of each token. */
-  getToken: (() => TokenAnswer | Promise<TokenAnswer>) | null;
+  /**
+   * Function instead of `tokenUrl`. The element calls it ahead of the end of each token, and with `replaces`, the SHA-256 of
+   * the token, if the service has refused it: send that in the body of `POST /embed-token`.
+   */
+  getToken: ((asked: { readonly replaces?: string }) => TokenAnswer | Promise<TokenAnswer>) | null;
   /**
    * Attribute `service-url`. Base URL of the service. Default: the `serviceUrl` of the answer that brought the token, then
    * `window.dbn.baseUrl`, otherwise the origin of the module.

@@ -58,6 +58,7 @@ import { createTemplateVersions } from '../gateway/rollout/template-versions.js'
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type SecretSource, type Tenants } from '../gateway/tenant/resolve.js';
+import { createIsAlive } from '../gateway/token/alive.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
 import { createFindEmbeds } from '../gateway/token/granted-embeds.js';
 import { createMetricLists, currentLists } from '../gateway/token/metric-lists.js';
@@ -452,6 +453,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
         ...foundation.revocation,
         generationOf: foundation.access.generationOf,
         withLease: foundation.leases.withLease,
+        isAlive: createIsAlive({ upstream: foundation.direct, capabilities: foundation.capabilities }),
         cache,
         clock: options.clock,
         minimumLifeMs: options.minimumLifeMs,

@@ -4,9 +4,15 @@ import type { ListedGuestToken } from '../domain/store/credentials.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
 
+const digest = z
+  .string()
+  .length(64)
+  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex');
+
 const filters = {
   clientId: identifier.optional(),
   userIdentifier: identifier.optional().describe('Only tokens with this `userIdentifier`.'),
+  tokenDigest: digest.optional().describe('Only the token with this SHA-256, in lower-case hex.'),
 };
 
 export const listGuestTokens = operation({
@@ -46,9 +52,10 @@ export const listGuestTokens = operation({
       from: 'query',
       input: z
         .strictObject({ ...filters, ...queryPagination })
-        .transform(({ clientId, userIdentifier, ...query }, context) => ({
+        .transform(({ clientId, userIdentifier, tokenDigest, ...query }, context) => ({
           clientId,
           userIdentifier,
+          tokenDigest,
           ...decodePagination(query, context),
         })),
     },

@@ -4,6 +4,7 @@ export const capabilityNames = [
   'delete-dashboard',
   'erase-client',
   'list-guest-tokens',
+  'find-guest-token',
   'revoke-guest-tokens',
   'export-embed',
   'import-dashboard',

@@ -199,6 +199,7 @@ export const ownReasons = [
   'renderer-absent',
   'renderer-busy',
   'renderer-failed',
+  'replaces-limit',
   'restricted-token-defines',
   'restriction-binds-nothing',
   'revocation-pending',

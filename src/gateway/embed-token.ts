@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DecisionContext, RequestAudit } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
 import type { Identity } from './authenticate/signed-session.js';
-import type { EmbedTokenAnswer, EmbedTokenBody } from './common/wire.js';
+import type { EmbedTokenAnswer, EmbedTokenRequestBody } from './common/wire.js';
 import type { Decision, DecisionCache, DecisionInput } from './decision-cache.js';
 import type { ServiceUrlOf } from './http/service-url.js';
 import type { AssertAccess } from './lifecycle/access.js';
@@ -21,12 +21,12 @@ import type { HeldEmbeds } from './token/granted-embeds.js';
 import { grantedEmbeds } from './token/granted-embeds.js';
 import type { GuestRequestOf } from './token/guest-request.js';
 import type { IssuedToken } from './token/issued-tokens.js';
-import { type GuestToken, type MintAudit, Outdated } from './token/token.js';
+import { type GuestToken, isReplaced, type MintAudit, Outdated } from './token/token.js';
 import { unavailable } from './upstream/unavailable.js';
 
 export type EmbedTokenSteps = {
   readonly identity: Identity;
-  readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
+  readonly limits: Pick<Limits, 'assertUser' | 'assertTenant' | 'assertReplaces'>;
   readonly policies: Policies;
   readonly tenant: TenantOf;
   readonly access: AssertAccess;
@@ -48,7 +48,7 @@ export type EmbedTokenRequest = {
   /** Carries the session, and names the host for `serviceUrl`. Only its headers and its socket are read here. */
   readonly from: IncomingMessage;
   /** Reads the body; called only once the session is known. */
-  readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
+  readonly body: () => EmbedTokenRequestBody | Promise<EmbedTokenRequestBody>;
 };
 
 /** `context` has what was found until the end. `body` is the JSON of an EmbedTokenAnswer; `error` is what a step threw. */
@@ -88,7 +88,12 @@ const isOutdated = (outcome: EmbedTokenOutcome): outcome is Extract<EmbedTokenOu
   'error' in outcome && outcome.error instanceof Outdated;
 
 type Decided = { readonly decision: Decision; readonly isMinted: boolean };
-type DecideAgain = (input: DecisionInput, grant: Grant, context: DecisionContext) => Promise<Decided>;
+type DecideAgain = (
+  input: DecisionInput,
+  grant: Grant,
+  context: DecisionContext,
+  replaces: string | undefined,
+) => Promise<Decided>;
 
 const createSequence =
   (steps: EmbedTokenSteps, decide: DecideAgain): EmbedTokenPipeline =>
@@ -98,20 +103,23 @@ const createSequence =
       const session = await steps.identity(request.from);
       context = { ...context, session };
       await steps.limits.assertUser(session);
-      const asked = await request.body();
+      const { replaces, ...asked } = await request.body();
       const policy = steps.policies.current();
       context = { ...context, asked, policy };
       const clientId = await steps.tenant(policy, session, asked.tenant);
       context = { ...context, clientId };
       await steps.limits.assertTenant(clientId);
+      if (replaces !== undefined) await steps.limits.assertReplaces(session);
       await steps.access(session, clientId);
       await steps.noteSession(session, clientId);
       const input = { policy, session, clientId, asked };
-      const cached = steps.decisionCache.find(input);
+      const found = steps.decisionCache.find(input);
+      // Only the token that this very request would get is looked at, so a caller cannot ask about another one.
+      const cached = found !== undefined && isReplaced(found.token, replaces) ? undefined : found;
       const grant = cached?.grant ?? steps.policy(policy, session, clientId, asked);
       context = { ...context, because: grant.because };
       const { decision, isMinted } =
-        cached === undefined ? await decide(input, grant, context) : { decision: cached, isMinted: false };
+        cached === undefined ? await decide(input, grant, context, replaces) : { decision: cached, isMinted: false };
       const { token, body } = decision;
       steps.remember(token, { clientId, session, asked, grant: decision.grant }, policy);
       const serviceUrl = JSON.stringify(steps.serviceUrl(request.from));
@@ -124,13 +132,14 @@ const createSequence =
 
 const createDecide =
   (steps: EmbedTokenSteps, audit: Pick<RequestAudit, 'minted'>): DecideAgain =>
-  async (input, grant, context) => {
+  async (input, grant, context, replaces) => {
     const { policy, session, clientId } = input;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, context.requestId);
     const embeds = await steps.embeds(grant.embeds);
     let isMinted = false;
     const mintAudit: MintAudit = {
       requestId: context.requestId,
+      replaces,
       minted: (minted) => {
         isMinted = true;
         return audit.minted(context, minted);

@@ -2,9 +2,11 @@
  * Decides what a user who is away may see now, by the steps of `POST /embed-token`: the user's last session, the policy
  * in force, the tenant's state and every revocation count. Only the proof of the session is left out.
  */
+
 import type { IncomingMessage } from 'node:http';
 import { type Code, Refusal } from '../domain/refusal.js';
 import type { RequestAudit } from './audit/request-audit.js';
+import { noLimits } from './authenticate/limits.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
 import { noteNothing } from './note-session.js';
@@ -57,7 +59,7 @@ export const createFindReportRight =
     const own: EmbedTokenSteps = {
       ...steps,
       identity: () => session,
-      limits: { assertUser: async () => {}, assertTenant: async () => {} },
+      limits: noLimits,
       noteSession: noteNothing,
       policy: (...asked) => {
         const grant = steps.policy(...asked);

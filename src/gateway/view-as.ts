@@ -2,6 +2,7 @@
  * Mints the guest token of a user whose claims an operator names, by the steps of `POST /embed-token`: what it shows is
  * what that user would see. Only the session and the tenant are given instead of proved. The caller must be trusted.
  */
+
 import type { IncomingMessage } from 'node:http';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -9,6 +10,7 @@ import { identifier } from '../contract/fields.js';
 import type { Clock } from '../domain/ports.js';
 import type { Audit } from './audit/audit.js';
 import type { RequestAudit } from './audit/request-audit.js';
+import { noLimits } from './authenticate/limits.js';
 import { identifierOf, type Session } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer } from './common/wire.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
@@ -78,7 +80,7 @@ export const createViewAs =
     const own: EmbedTokenSteps = {
       ...steps,
       identity: () => session,
-      limits: { assertUser: async () => {}, assertTenant: async () => {} },
+      limits: noLimits,
       tenant: () => clientId,
       // These claims come from an operator: the user has no such session.
       noteSession: noteNothing,

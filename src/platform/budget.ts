@@ -90,7 +90,7 @@ export type BudgetOptions = {
 export type AssertBudget = (key: string) => void | Promise<void>;
 
 /** What a budget is of: `<name>-limit` is the reason code of its refusals. */
-export type BudgetName = 'user' | 'tenant' | 'guest-token' | 'guest-address' | 'chat-user' | 'chat-tenant';
+export type BudgetName = 'user' | 'tenant' | 'replaces' | 'guest-token' | 'guest-address' | 'chat-user' | 'chat-tenant';
 
 /** `what` names what is counted to the caller, `name` to the log and in the keys. `perMinute` null: no limit. */
 export const createBudget = (

@@ -96,13 +96,14 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
       }),
     isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
     findByHash: createFind(db),
-    listLive: async ({ dataAppId, clientId, userIdentifier, now }, wanted) => {
+    listLive: async ({ dataAppId, clientId, userIdentifier, tokenDigest, now }, wanted) => {
       const live = good
         .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
         .where('data_app_id', '=', dataAppId)
         .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
         .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
-        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''));
+        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
+        .$if(tokenDigest !== undefined, (query) => query.where('hash', '=', tokenDigest as HashedToken));
       const rows = await listRows(live, ['created_at', 'id'], wanted);
       return rows.map((row) => ({
         id: row.id,

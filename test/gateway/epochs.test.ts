@@ -79,6 +79,7 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
     generationOf: () => '0',
     withLease: (_, work) => work(),
     discard: async (token) => void discarded.push(token),
+    isAlive: async () => true,
     clock,
   });
   onTestFinished(() => epochs.close());

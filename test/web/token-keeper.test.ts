@@ -7,11 +7,18 @@ import { createPageClock, settle } from './page-clock.js';
 const setUp = (outcomes: readonly MintOutcome<MintedToken>[]) => {
   const queue = [...outcomes];
   const clock = createPageClock();
-  const seen = { mints: 0, tokens: [] as string[], waits: [] as number[], refused: [] as Refused[] };
+  const seen = {
+    mints: 0,
+    dead: [] as (string | undefined)[],
+    tokens: [] as string[],
+    waits: [] as number[],
+    refused: [] as Refused[],
+  };
   const keeper = new TokenKeeper<MintedToken>({
     ...clock.deps,
-    mint: async () => {
+    mint: async (dead) => {
       seen.mints += 1;
+      seen.dead.push(dead);
       return queue.shift() ?? refused;
     },
   });
@@ -65,6 +72,15 @@ describe('the token keeper', () => {
     membership.expired('a');
     await settle();
     expect(seen.mints).toBe(2);
+  });
+
+  it('says which token the service has refused, at that request alone', async () => {
+    const { join, seen, advance } = setUp([minted('a'), retry, minted('b'), minted('c')]);
+    const membership = await join();
+    membership.expired('a');
+    await advance(60_000);
+    await advance(600_000);
+    expect(seen).toMatchObject({ tokens: ['a', 'b', 'c'], dead: [undefined, 'a', 'a', undefined] });
   });
 
   it('backs off when the same expired token is answered, however often, instead of storming', async () => {

@@ -13,6 +13,50 @@ const atOnce = (body: unknown, init: ResponseInit = {}) => {
 const ask = (body: unknown, init?: ResponseInit) => requestToken('https://host/embed-token', atOnce(body, init).fetch);
 const refusal = (code: string, status: number) => ({ error: { code, message: 'm', status } });
 
+const deadDigest = '28a3a5e81d1e89f0efc70b63bf717b921373fc7fac70bc1b7e4d466799c0c6b0';
+const withReplaces = {
+  ...{ method: 'POST', credentials: 'include', cache: 'no-store' },
+  ...{ headers: { 'content-type': 'application/json' }, body: JSON.stringify({ replaces: deadDigest }) },
+};
+
+describe('the request for another token than a dead one', () => {
+  it('names the digest of the dead one, and not the token', async () => {
+    const { fetch, calls } = atOnce({ token: 't' });
+    const outcome = await requestToken('https://host/embed-token', fetch, { dead: 'dead' });
+    expect(outcome).toMatchObject({ kind: 'minted', minted: { token: 't' } });
+    expect(calls.map(({ init }) => init)).toEqual([withReplaces]);
+  });
+
+  it.each([400, 404, 405, 413, 415, 422, 0])('asks without a body a source that takes none: %i', async (status) => {
+    const calls: (RequestInit | undefined)[] = [];
+    const fetch: typeof globalThis.fetch = async (_, given) => {
+      calls.push(given);
+      if (given?.body === undefined) return new Response('{"token":"t"}');
+      if (status === 0) throw new TypeError('the preflight was refused');
+      return new Response('{}', { status });
+    };
+    const outcome = await requestToken('https://host/embed-token', fetch, { dead: 'dead' });
+    expect([outcome.kind, calls.map((init) => init?.body === undefined)]).toEqual(['minted', [false, true]]);
+  });
+
+  it.each([401, 403, 429, 503])('takes %i as the answer', async (status) => {
+    const { fetch, calls } = atOnce({}, { status });
+    await requestToken('https://host/embed-token', fetch, { dead: 'dead' });
+    expect(calls.length).toBe(1);
+  });
+
+  it('gives the digest to a function of the page', async () => {
+    const asked: unknown[] = [];
+    const getToken = (given: unknown) => {
+      asked.push(given);
+      return 't';
+    };
+    await callForToken(getToken);
+    await callForToken(getToken, 'dead');
+    expect(asked).toEqual([{}, { replaces: deadDigest }]);
+  });
+});
+
 describe('the request for a token', () => {
   it('is a POST with the cookies of the page, and without a body', async () => {
     const { fetch, calls } = atOnce({ token: 't' });

@@ -115,6 +115,8 @@ export type GuestTokenStore = {
       readonly dataAppId: string;
       readonly clientId?: string | undefined;
       readonly userIdentifier?: string | undefined;
+      /** The SHA-256 of one token. */
+      readonly tokenDigest?: string | undefined;
       readonly now: Date;
     },
     page: Page | null,

@@ -39,6 +39,8 @@ export type Limits = {
   /** Throws, or rejects with, RATE_LIMITED and the time to wait. The same holds for `assertTenant`. */
   readonly assertUser: (user: { readonly userIdentifier: string }) => void | Promise<void>;
   readonly assertTenant: AssertBudget;
+  /** Of requests that say that a token is dead: each can make the gateway ask the service. Rejects as `assertUser` does. */
+  readonly assertReplaces: (user: { readonly userIdentifier: string }) => void | Promise<void>;
   readonly guards: { readonly session: RequestGuard; readonly gatewayToken: RequestGuard; readonly hook: RequestGuard };
 };
 
@@ -48,6 +50,7 @@ const openGuard: RequestGuard = () => noGuard('', null);
 export const noLimits: Limits = {
   assertUser: () => {},
   assertTenant: () => {},
+  assertReplaces: () => {},
   guards: { session: openGuard, gatewayToken: openGuard, hook: openGuard },
 };
 
@@ -74,15 +77,26 @@ const createGuards = (options: LimitsOptions): Limits['guards'] => {
   };
 };
 
+/** A page asks once for each token that died. Several tabs, and a few deaths in a row, fit into it. */
+const replacesPerMinute = 20;
+
+const whats = {
+  user: 'requests of this user',
+  tenant: 'requests of this tenant',
+  replaces: 'requests of this user to replace a token',
+};
+
 /** Creates the limits of one gateway. */
 export const createLimits = (options: LimitsOptions): Limits => {
   const { userPerMinute, tenantPerMinute } = options.settings;
-  const budgetOf = (name: 'user' | 'tenant', perMinute: number | null): AssertBudget =>
-    createBudget(options, { name, what: `requests of this ${name}`, perMinute });
+  const budgetOf = (name: 'user' | 'tenant' | 'replaces', perMinute: number | null): AssertBudget =>
+    createBudget(options, { name, what: whats[name], perMinute });
   const assertUser = budgetOf('user', userPerMinute);
+  const assertReplaces = budgetOf('replaces', replacesPerMinute);
   return {
     assertUser: ({ userIdentifier }) => assertUser(userIdentifier),
     assertTenant: budgetOf('tenant', tenantPerMinute),
+    assertReplaces: ({ userIdentifier }) => assertReplaces(userIdentifier),
     guards: createGuards(options),
   };
 };

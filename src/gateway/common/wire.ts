@@ -12,8 +12,15 @@ export const embedTokenBody = z.strictObject({
   /** Dashboard ids from an earlier response, or template names of the policy. */
   embeds: z.array(identifier).min(1).max(100).optional(),
   timezone: identifier.optional(),
+  /** SHA-256 of a token that this session was given and that the service refuses, in lower-case hex. */
+  replaces: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'it must be a SHA-256 in lower-case hex')
+    .optional(),
 });
-export type EmbedTokenBody = z.output<typeof embedTokenBody>;
+/** What the session asks to see. */
+export type EmbedTokenBody = Omit<EmbedTokenRequestBody, 'replaces'>;
+export type EmbedTokenRequestBody = z.output<typeof embedTokenBody>;
 
 /** Maximum size of a body in bytes. */
 export const maxBodyBytes = 4096;
@@ -95,15 +102,15 @@ const explain = (error: z.ZodError): string => {
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
     const names = issue.keys.map((key) => `"${key.slice(0, 64)}"`).join(', ');
-    return `The body has the unknown field ${names}. Allowed are tenant, embeds and timezone: who the client is and what it may see comes from the session and the policy alone.`;
+    return `The body has the unknown field ${names}. Allowed are tenant, embeds, timezone and replaces: who the client is and what it may see comes from the session and the policy alone.`;
   }
   const where =
     issue === undefined || issue.path.length === 0 ? 'The body' : `The body's field ${issue.path.join('.')}`;
-  return `${where} is not valid: ${issue?.message ?? 'unknown fault'}. Send {"tenant"?: string, "embeds"?: [string], "timezone"?: string}, or no body.`;
+  return `${where} is not valid: ${issue?.message ?? 'unknown fault'}. Send {"tenant"?: string, "embeds"?: [string], "timezone"?: string, "replaces"?: string}, or no body.`;
 };
 
 /** Decodes a parsed JSON body. Throws INVALID_REQUEST_BODY with the name of the invalid field. */
-export const decodeBody = (body: unknown): EmbedTokenBody => {
+export const decodeBody = (body: unknown): EmbedTokenRequestBody => {
   const result = embedTokenBody.safeParse(body);
   if (result.success) return result.data;
   throw new Refusal('INVALID_REQUEST_BODY', explain(result.error));

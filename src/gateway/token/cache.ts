@@ -38,6 +38,11 @@ export type TokenCache = {
    * or with UPSTREAM_UNAVAILABLE.
    */
   readonly load: (key: string, wanted: TokenRequest) => CachedToken | Promise<CachedToken>;
+  /**
+   * Returns another token of this key than the dead one: that of another replica, or a new one. No replica returns the
+   * dead one for longer than a comparison takes.
+   */
+  readonly replace: (key: string, dead: string, wanted: TokenRequest) => Promise<CachedToken>;
   /** Deletes this process's copies whose keys begin with `prefix`. Returns their number. */
   readonly forget: (prefix: string) => number;
 };
@@ -95,8 +100,14 @@ const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
 };
 type Codec = ReturnType<typeof createCodec>;
 
-const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: TokenRequest): SharedWork => ({
-  isGood: codec.isGood(key, minimumLifeMs),
+/** `dead`: a token that is good no more. */
+const workOf = (
+  codec: Codec,
+  key: string,
+  { minimumLifeMs, mint, discard }: TokenRequest,
+  dead: string | null,
+): SharedWork => ({
+  isGood: (text) => codec.isGood(key, minimumLifeMs)(text) && codec.decode(key, text)?.token !== dead,
   make: async () => codec.encode(key, await mint(), minimumLifeMs),
   discard: async (text) => {
     const held = codec.decode(key, text);
@@ -107,6 +118,27 @@ const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: Tok
 });
 
 type Copy = { readonly held: CachedToken; generation: number; comparedAtMs: number };
+
+/** Throws if the text of shared work is none. */
+const opened = (held: CachedToken | undefined): CachedToken => {
+  if (held === undefined) throw new Error('a token that was just sealed does not open');
+  return held;
+};
+
+const createReplace =
+  (
+    copies: { readonly get: (key: string) => Copy | undefined; readonly delete: (key: string) => unknown },
+    shareOther: (key: string, dead: string, wanted: TokenRequest) => Promise<CachedToken>,
+  ): TokenCache['replace'] =>
+  async (key, dead, wanted) => {
+    const ask = (): Promise<CachedToken> => {
+      if (copies.get(key)?.held.token === dead) copies.delete(key);
+      return shareOther(key, dead, wanted);
+    };
+    const first = await ask();
+    // A request that knew nothing of the death may have been under way, and shared its result with this one.
+    return first.token === dead ? ask() : first;
+  };
 
 export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const { sharing, clock, maxCopies = 50_000 } = options;
@@ -119,10 +151,9 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     copies.set(key, { held, generation: sharing.generation(), comparedAtMs });
     return held;
   };
-  const share = async (key: string, wanted: TokenRequest): Promise<CachedToken> => {
-    const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted));
-    const held = codec.decode(key, text);
-    if (held === undefined) throw new Error('a token that was just sealed does not open');
+  const share = async (key: string, wanted: TokenRequest, dead: string | null = null): Promise<CachedToken> => {
+    const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted, dead));
+    const held = opened(codec.decode(key, text));
     return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
   /** Resolves to the shared token if there is one. Otherwise shares this copy and resolves to it. */
@@ -154,6 +185,7 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
         comparisons(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;
     },
+    replace: createReplace(copies, (key, dead, wanted) => shares(key, () => share(key, wanted, dead))),
     forget: (prefix) => dropWhere(copies, (key) => key.startsWith(prefix)),
   };
 };

@@ -43,7 +43,9 @@ export type TokenOptions = {
   readonly keyId: string;
   readonly epochs: Epochs;
   readonly scopes: Scopes;
-  readonly cache: Pick<TokenCache, 'find' | 'load'>;
+  readonly cache: Pick<TokenCache, 'find' | 'load' | 'replace'>;
+  /** Whether the service still takes this token; false also if it cannot say. */
+  readonly isAlive: (token: string, clientId: string) => Promise<boolean>;
   /** Revokes a token that was minted and is not returned. Never rejects. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
@@ -68,7 +70,16 @@ export type TokenOf = (request: GuestTokenRequest, policy: Policy, audit: MintAu
  * Records the mint of one request in the audit before the token is returned. If `minted` rejects, the token is
  * discarded.
  */
-export type MintAudit = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
+export type MintAudit = {
+  readonly requestId: string;
+  readonly minted: (minted: Minted) => Promise<void>;
+  /** SHA-256 of the token that the caller calls dead. */
+  readonly replaces?: string | undefined;
+};
+
+/** Whether the caller calls this token dead. */
+export const isReplaced = ({ token }: Pick<GuestToken, 'token'>, replaces: string | undefined): boolean =>
+  replaces !== undefined && hash('sha256', token, 'hex') === replaces;
 
 /** Thrown if a revocation occurred during the request. The decision is outdated and must be made again. */
 export class Outdated extends Error {
@@ -153,7 +164,9 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     // (revocations.ts).
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
     const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, audit }, assertGood) };
-    const held = await loadFrom(cache, key, wanted);
+    const found = await waited(() => cache.load(key, wanted));
+    const isDead = isReplaced(found, audit.replaces) && !(await options.isAlive(found.token, request.clientId));
+    const held = isDead ? await waited(() => cache.replace(key, found.token, wanted)) : found;
     assertSame((await epochs.current()).markOf(about));
     const isStill = (): boolean =>
       epochs.known()?.markOf(about) === mark &&
@@ -163,13 +176,9 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
   };
 };
 
-const loadFrom = async (
-  cache: TokenOptions['cache'],
-  key: string,
-  wanted: Parameters<TokenCache['load']>[1],
-): Promise<CachedToken> => {
+const waited = async (load: () => CachedToken | Promise<CachedToken>): Promise<CachedToken> => {
   try {
-    return await cache.load(key, wanted);
+    return await load();
   } catch (error) {
     throw error instanceof WaitedTooLong ? unavailable('mint-waited-too-long', error) : error;
   }

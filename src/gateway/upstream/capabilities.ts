@@ -58,6 +58,12 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: 'list the guest tokens of a client',
     reason: 'The interface creates guest tokens but cannot list them.',
   },
+  'find-guest-token': {
+    operation: listGuestTokens,
+    parameter: 'tokenDigest',
+    does: 'say whether one guest token is still valid',
+    reason: 'The interface has no operation about a token that was created.',
+  },
   'revoke-guest-tokens': {
     operation: revokeGuestTokens,
     does: 'revoke guest tokens',

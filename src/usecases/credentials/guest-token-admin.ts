@@ -9,6 +9,7 @@ import { pageOf } from '../paging.js';
 export type ListGuestTokens = {
   readonly clientId?: string | undefined;
   readonly userIdentifier?: string | undefined;
+  readonly tokenDigest?: string | undefined;
   readonly isPagination: boolean;
   readonly pageNumber: number;
 };
@@ -20,10 +21,10 @@ export const listGuestTokens =
   ({ store, clock }: Deps) =>
   (
     caller: ApiKeyCaller,
-    { clientId, userIdentifier, ...paging }: ListGuestTokens,
+    { clientId, userIdentifier, tokenDigest, ...paging }: ListGuestTokens,
   ): Promise<readonly ListedGuestToken[]> =>
     store.guestTokens.listLive(
-      { dataAppId: caller.dataAppId, clientId, userIdentifier, now: clock.now() },
+      { dataAppId: caller.dataAppId, clientId, userIdentifier, tokenDigest, now: clock.now() },
       pageOf(paging),
     );
 

@@ -23,8 +23,8 @@ export type MintOutcome<T extends MintedToken> =
   | { readonly kind: 'refused'; readonly refused: Refused };
 
 export type KeeperDeps<T extends MintedToken> = {
-  /** Requests a token. Must not throw. */
-  readonly mint: () => Promise<MintOutcome<T>>;
+  /** Requests a token. `dead`: the token that the service has refused. Must not throw. */
+  readonly mint: (dead: string | undefined) => Promise<MintOutcome<T>>;
   /** Starts a timer and returns a function that stops it. */
   readonly startTimer: (run: () => void, waitMs: number) => () => void;
   /** The wall clock in milliseconds. Only differences are used, so a wrong clock does no harm. */
@@ -137,7 +137,7 @@ export class TokenKeeper<T extends MintedToken> {
       const reason = 'No token came in time.';
       stop = this.#deps.startTimer(() => resolve({ kind: 'away', retryAfterMs: null, reason }), longestAskMs);
     });
-    const outcome = await Promise.race([this.#deps.mint(), late]);
+    const outcome = await Promise.race([this.#deps.mint(this.#expiredToken), late]);
     stop();
     return outcome;
   }

@@ -34,7 +34,7 @@ const keepers = new Map<string, TokenKeeper<EmbedToken>>();
 
 /** Joins the keeper of a URL. The last member that leaves ends it, and nothing of its token stays. */
 export const joinUrl = (url: string, member: Member<EmbedToken>): Membership => {
-  const keeper = keepers.get(url) ?? keeperWith(() => requestToken(url, globalThis.fetch));
+  const keeper = keepers.get(url) ?? keeperWith((dead) => requestToken(url, globalThis.fetch, { dead }));
   keepers.set(url, keeper);
   const membership = keeper.join(member);
   return {
@@ -49,14 +49,14 @@ export const joinUrl = (url: string, member: Member<EmbedToken>): Membership => 
 const calls = new Map<GetToken, Promise<MintOutcome<EmbedToken>>>();
 
 /** Elements that share a function share its calls. */
-const callOnce = (getToken: GetToken): Promise<MintOutcome<EmbedToken>> => {
+const callOnce = (getToken: GetToken, dead: string | undefined): Promise<MintOutcome<EmbedToken>> => {
   const running = calls.get(getToken);
   if (running !== undefined) return running;
-  const call = callForToken(getToken).finally(() => calls.delete(getToken));
+  const call = callForToken(getToken, dead).finally(() => calls.delete(getToken));
   calls.set(getToken, call);
   return call;
 };
 
 /** `current` is read at each request, because frameworks give a new function at each render. */
 export const joinFunction = (current: () => GetToken, member: Member<EmbedToken>): Membership =>
-  keeperWith(() => callOnce(current())).join(member);
+  keeperWith((dead) => callOnce(current(), dead)).join(member);

@@ -13,29 +13,59 @@ export type EmbedToken = {
   readonly serviceUrl: string;
 };
 
-/** What `getToken` may return: a token, or an answer of the gateway. Null or an empty text: nobody is logged in. */
-export type GetToken = () => unknown;
+/**
+ * What `getToken` may return: a token, or an answer of the gateway. Null or an empty text: nobody is logged in.
+ * `replaces`: the SHA-256 of the token that the service has refused, for the body of `/embed-token`.
+ */
+export type GetToken = (asked: { readonly replaces?: string }) => unknown;
 
 type Outcome = MintOutcome<EmbedToken>;
+
+export type TokenAsk = {
+  /** The token that the service has refused. The source is told its digest. */
+  readonly dead?: string | undefined;
+};
+
+/** The SHA-256 in hex. Pages without TLS have no digests: they name no token. */
+const digestOf = async (token: string): Promise<string | undefined> => {
+  if (globalThis.crypto?.subtle === undefined) return undefined;
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+};
+
+const replacing = async (dead: string | undefined): Promise<{ readonly replaces?: string }> => {
+  const replaces = dead === undefined ? undefined : await digestOf(dead);
+  return replaces === undefined ? {} : { replaces };
+};
+
+/** Statuses of a source that takes no such body, as an earlier gateway or a path of the host's own. */
+const takesNoBody: readonly number[] = [400, 404, 405, 411, 413, 415, 422];
 
 /** Asks a URL, with the page's cookies. Never throws. */
 export const requestToken = async (
   url: string,
   fetch: typeof globalThis.fetch,
-  signal?: AbortSignal,
+  { dead }: TokenAsk = {},
 ): Promise<Outcome> => {
   try {
-    const init = { method: 'POST', credentials: 'include', cache: 'no-store', ...(signal ? { signal } : {}) } as const;
-    return await outcomeOf(await fetch(url, init));
+    const init = { method: 'POST', credentials: 'include', cache: 'no-store' } as const;
+    const asked = await replacing(dead);
+    if (asked.replaces === undefined) return await outcomeOf(await fetch(url, init));
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify(asked);
+    // A source of another origin may also forbid the body before it is sent.
+    const answer = await fetch(url, { ...init, headers, body }).catch(() => undefined);
+    const isTaken = answer !== undefined && !takesNoBody.includes(answer.status);
+    return await outcomeOf(isTaken ? answer : await fetch(url, init));
   } catch (error) {
     return { kind: 'away', retryAfterMs: null, reason: textOf(error) };
   }
 };
 
 /** Calls a function of the page. Never throws. */
-export const callForToken = async (getToken: GetToken): Promise<Outcome> => {
+export const callForToken = async (getToken: GetToken, dead?: string): Promise<Outcome> => {
   try {
-    const answer = await getToken();
+    const answer = await getToken(await replacing(dead));
     if (answer === null || answer === undefined || answer === '') return { kind: 'refused', refused: noSession };
     const minted = tokenIn(answer, Date.now());
     if (minted !== undefined) return { kind: 'minted', minted };
