@@ -9,6 +9,8 @@ export type ServerSettings = {
   /** Seconds in which a caller must send the head of a request, and the complete request. */
   readonly headersTimeoutSeconds: number;
   readonly requestTimeoutSeconds: number;
+  /** Seconds after which an idle connection is closed. Node counts `headersTimeoutSeconds` from a request's first byte. */
+  readonly keepAliveSeconds: number;
 };
 
 const secondMs = 1000;
@@ -89,10 +91,15 @@ const refuseExpectation = (request: IncomingMessage, response: ServerResponse): 
 };
 
 /** Creates the server. Node checks its time limits only every 30 seconds by default, so the interval is set here. */
-export const createHttpServer = ({ headersTimeoutSeconds, requestTimeoutSeconds }: ServerSettings): Server => {
+export const createHttpServer = ({
+  headersTimeoutSeconds,
+  requestTimeoutSeconds,
+  keepAliveSeconds,
+}: ServerSettings): Server => {
   const server = createServer({
     headersTimeout: headersTimeoutSeconds * secondMs,
     requestTimeout: requestTimeoutSeconds * secondMs,
+    keepAliveTimeout: keepAliveSeconds * secondMs,
     connectionsCheckingInterval: secondMs,
   });
   server.maxHeadersCount = maxHeaders;

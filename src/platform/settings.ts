@@ -35,6 +35,11 @@ const server = section('the port of gateway and service', {
   requestTimeoutSeconds: whole(1, 3600)
     .default(60)
     .describe('how long a caller may take to send a whole request with its body; the answer may take longer'),
+  keepAliveSeconds: whole(1, 3600)
+    .default(72)
+    .describe(
+      'how long a connection without a request stays open; longer than the idle time-out of the balancer in front, whose usual value is 60, or requests that it sends just then fail',
+    ),
 });
 
 const management = section(

@@ -7,9 +7,14 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../src/http/server.js';
+import { defaultSettings } from '../../src/platform/settings.js';
 
 const listen = async (listener: RequestListener, seconds = 1): Promise<number> => {
-  const server = createHttpServer({ headersTimeoutSeconds: seconds, requestTimeoutSeconds: seconds });
+  const server = createHttpServer({
+    headersTimeoutSeconds: seconds,
+    requestTimeoutSeconds: seconds,
+    keepAliveSeconds: defaultSettings().server.keepAliveSeconds,
+  });
   server.on('request', listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -50,6 +55,22 @@ const pour = async (socket: Socket): Promise<number> => {
 };
 
 const refuse: RequestListener = (_, response) => response.writeHead(401).end('no');
+
+describe('a kept connection', () => {
+  it('stays open longer than balancers keep theirs, and longer than a caller may take for headers', async () => {
+    const port = await listen((_, response) => response.end('ok'));
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    onTestFinished(() => void socket.destroy());
+    const ask = async (): Promise<string> => {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      return String((await once(socket, 'data'))[0]);
+    };
+    expect(await ask()).toMatch(/^Keep-Alive: timeout=72\r$/m);
+    // A caller that sends its headers too slowly, and began after the first request, is cut before the second one.
+    expect(await drip(port, 'GET / HTTP/1.1\r\n', 'X-Slow: 1\r\n')).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await ask()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
 
 describe('a slow sender', () => {
   it('of headers is disconnected', async () => {
