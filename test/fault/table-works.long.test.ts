@@ -196,13 +196,6 @@ describe.skipIf(!isPostgresServerThere())('gateways of one ledger', { timeout: 4
 });
 
 const aheadMs = 20 * 60_000;
-/** Loaded by a process before anything else: its clock is ahead. */
-const aheadClock = `const Real = Date;
-globalThis.Date = class extends Real {
-  constructor(...given) { if (given.length === 0) super(Real.now() + ${aheadMs}); else super(...given); }
-  static now() { return Real.now() + ${aheadMs}; }
-};`;
-
 /** Writes a program that starts the product with this configuration as the shipped one, so that the demo runs with mail. */
 const writeStarter = async (folder: string, config: string): Promise<void> => {
   const built = new URL('../../dist/', import.meta.url).href;
@@ -237,8 +230,7 @@ it.runIf(isPostgresServerThere())(
       });
     const right = await start({}, join(folder, 'data'));
     onTestFinished(async () => void (await right.stop('SIGKILL')));
-    const preload = join(folder, 'ahead.mjs');
-    await writeFile(preload, aheadClock);
+    const preload = new URL('ahead-clock.mjs', import.meta.url).href;
     const ahead = await start({ NODE_OPTIONS: `--import ${preload}` }, join(folder, 'data'));
     onTestFinished(async () => void (await ahead.stop('SIGKILL')));
     await vi.waitFor(() => expect(ahead.output()).toContain('clock.skewed'), patience);

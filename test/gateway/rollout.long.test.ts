@@ -339,6 +339,8 @@ describe('an interrupted roll-out continues', () => {
     mend: () => Promise<void>,
   ): Promise<number> => {
     for (let kills = 0; ; kills += 1) {
+      // The roll-outs are told apart by when they began.
+      house.clock.advance(1000);
       const deps = await mortal(kills + 1);
       const outcome = await begin(deps).then(
         () => 'done',
