@@ -38,6 +38,7 @@ import { noteNothing } from '../gateway/note-session.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
 import { type Policies, policyRead, policyReload } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
+import { createReachOf, type PolicyMayRead, type ReachOf } from '../gateway/policy/reach.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
 import { policyNamesCommand, startNameCheck } from '../gateway/policy-names/name-check.js';
@@ -132,6 +133,8 @@ type CommonOptions = Origins & {
   readonly minimumLifeMs?: number | undefined;
   /** Whether the policy's names are checked against the service in the background. Default: false. */
   readonly isCheckingNames?: boolean | undefined;
+  /** What the policy may read besides its own files. Left out: everything that it names. */
+  readonly policyMayRead?: PolicyMayRead | undefined;
   /** Whether the command `policy-save` writes the policy file. Default: false. */
   readonly savesPolicy?: boolean | undefined;
   /** Commands of other parts of the product, which the operators' path serves too. */
@@ -166,7 +169,8 @@ export const openGateway = async (options: OpenGatewayOptions): Promise<OpenedGa
   const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
   const begin = async () => {
     for (const event of options.firstEvents ?? []) await audit.record(event);
-    return watchPolicies(options.policyPath, { audit, log, keep, metrics });
+    const reachOf = createReachOf(options.policyMayRead ?? null, options.policyPath);
+    return watchPolicies(options.policyPath, { audit, log, keep, metrics, reachOf });
   };
   const policies = await begin().catch(async (error: unknown) => {
     await closeFailedStart(audit.close, log);
@@ -263,7 +267,7 @@ const createHandlers = (options: GatewayOptions, closers: Closers): GatewayHandl
       createExplain(options, deciding, foundation),
       ...[policyReload, policyRead].map((command) => command(policies)),
       embedFacts(options),
-      ...policyDraftCommands({ ledger, policies, clock, isSaving: options.savesPolicy ?? false }),
+      ...policyDraftCommands({ ...options, reachOf: reachOfPolicy(options), isSaving: options.savesPolicy ?? false }),
       policyNamesCommand({ ...foundation, upstream: foundation.direct }, policies),
       ...provisioning.commands,
       ...revocationCommands(revocation.revocations, policies),
@@ -281,6 +285,9 @@ const startFinishing = (options: GatewayOptions, works: readonly FinishWork[]): 
   const finish = metrics === undefined ? works : [...works, createCountUnfinished(ledger, metrics)];
   return createTakeover({ ...options, finish }).close;
 };
+
+const reachOfPolicy = ({ policies, policyMayRead }: GatewayOptions): ReachOf =>
+  createReachOf(policyMayRead ?? null, policies.current().file);
 
 const commonClockOf = ({ commonClock, clock }: GatewayOptions): Clock => commonClock ?? clock;
 
@@ -530,18 +537,19 @@ const createSteps = (
 });
 
 const createExplain = (
-  { policies, ledger, clock }: GatewayOptions,
+  options: GatewayOptions,
   { tenants, findEmbeds, metricLists }: Deciding,
   { access }: Foundation,
 ) =>
   createPolicyExplainCommand({
-    policies,
+    policies: options.policies,
+    reachOf: reachOfPolicy(options),
     assertTenant: access.assertTenant,
     tenantOf: tenants.of,
     findEmbeds,
-    clock,
+    clock: options.clock,
     listMetrics: currentLists(metricLists),
-    loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
+    loadRequest: (requestId) => loadLoggedRequest(options.ledger, requestId),
   });
 
 const purgeMs = 3_600_000;

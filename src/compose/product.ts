@@ -357,7 +357,7 @@ const openConfiguredGateway = (
   const { config, credentials, shared, metadata, context, links, mail } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
+  const { session, allowedOrigins, publicOrigin, policies, policyMayRead, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
     issuers,
@@ -366,6 +366,7 @@ const openConfiguredGateway = (
     allowsLocalPages: config.allowsLocalPages,
     publicOrigin,
     policyPath: resolve(config.folder, policies),
+    policyMayRead,
     database: metadata.database,
     firstEvents: lossEvents(metadata.loss, parts.service?.keyLoss ?? null),
     explanationDays: config.settings.gateway.audit.explanationDays,

@@ -2,12 +2,10 @@
  * Posts messages to channels, and says what the receiver answered. Connects only to addresses that were checked, and
  * follows no redirect, so neither a changed name nor the receiver can send a message elsewhere.
  */
-import { lookup as systemLookup } from 'node:dns';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { lookup as systemLookup } from 'node:dns';
 import type { Clock } from '../domain/ports.js';
 import type { Channel } from '../platform/channels.js';
-import { Barred, checkedLookup, isBarredLiteral } from '../platform/outgoing.js';
+import { Barred, postTo } from '../platform/outgoing.js';
 import type { MailOutcome } from './mailer.js';
 
 /** `barred`: the name of the receiver leads to an address that may not be reached. Nothing was sent. */
@@ -44,7 +42,7 @@ const outcomeOf = (status: number): PostOutcome =>
   status >= 200 && status < 300 ? { kind: 'taken' } : { kind: 'refused', isFinal: !isForNow(status), status };
 
 const send = (
-  { timeoutMs, lookup = systemLookup, ca }: PostOptions,
+  { timeoutMs, lookup, ca }: PostOptions,
   channel: Channel,
   body: string,
   headers: Record<string, string>,
@@ -52,11 +50,7 @@ const send = (
   new Promise((resolve) => {
     const isTls = channel.url.startsWith('https:');
     let hasBegun = false;
-    const request = (isTls ? httpsRequest : httpRequest)(channel.url, {
-      ...{ method: 'POST', headers, agent: false, ...(ca === undefined ? {} : { ca }) },
-      lookup: checkedLookup(channel, lookup),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
+    const request = postTo(channel, { headers, signal: AbortSignal.timeout(timeoutMs), lookup, ca });
     request.on('socket', (socket) => {
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         hasBegun = true;
@@ -78,10 +72,12 @@ const send = (
 export const createPost =
   (options: PostOptions): Post =>
   async (channel, posting) => {
-    if (isBarredLiteral(channel)) return { kind: 'barred' };
     const { secret } = channel;
     const signature = secret === null ? {} : await signatureOf(secret, posting, options.clock.now());
     const length = String(Buffer.byteLength(posting.body));
     const headers = { 'content-type': 'application/json', 'content-length': length, ...signature };
-    return send(options, channel, posting.body, headers);
+    return send(options, channel, posting.body, headers).catch((error: unknown) => {
+      if (error instanceof Barred) return { kind: 'barred' };
+      throw error;
+    });
   };

@@ -3,15 +3,14 @@
  * address alone: connects only to addresses that were checked, and follows no redirect. An answer is data of a stranger:
  * its size and its shape are checked, and none of it gets into a message or a log.
  */
-import { lookup as systemLookup } from 'node:dns';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { lookup as systemLookup } from 'node:dns';
+import type { IncomingMessage } from 'node:http';
 import type { Model, ModelMessage, ModelReply, ModelTool, ToolCall } from '../domain/chat/model.js';
 import { isRecord } from '../domain/is-record.js';
 import { Refusal } from '../domain/refusal.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import type { ConfiguredModel } from '../platform/models.js';
-import { Barred, checkedLookup, isBarredLiteral } from '../platform/outgoing.js';
+import { Barred, postTo } from '../platform/outgoing.js';
 
 export type ModelOptions = {
   /** Resolves names. Left out: the system does. */
@@ -75,30 +74,22 @@ const readText = async (response: IncomingMessage): Promise<string | undefined> 
 };
 
 const send = (
-  { lookup = systemLookup, ca }: ModelOptions,
+  { lookup, ca }: ModelOptions,
   to: ConfiguredModel,
   body: string,
   signal: AbortSignal,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const request = (to.url.startsWith('https:') ? httpsRequest : httpRequest)(to.url, {
-      ...{ method: 'POST', agent: false, ...(ca === undefined ? {} : { ca }) },
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        'content-length': String(Buffer.byteLength(body)),
-        ...(to.key === null ? {} : { authorization: `Bearer ${to.key}` }),
-      },
-      lookup: checkedLookup(to, lookup),
-      signal,
-    });
-    request.on('response', resolve);
-    request.on('error', reject);
-    request.end(body);
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      ...(to.key === null ? {} : { authorization: `Bearer ${to.key}` }),
+    };
+    postTo(to, { headers, signal, lookup, ca }).on('response', resolve).on('error', reject).end(body);
   });
 
 const ask = async (options: ModelOptions, to: ConfiguredModel, body: string, signal: AbortSignal): Promise<string> => {
-  if (isBarredLiteral(to)) throw away('the address may not be reached (allowPrivateAddresses)');
   const limited = AbortSignal.any([signal, AbortSignal.timeout(to.timeoutMs)]);
   try {
     const response = await send(options, to, body, limited);
@@ -112,7 +103,7 @@ const ask = async (options: ModelOptions, to: ConfiguredModel, body: string, sig
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
-    if (error instanceof Barred) throw away('the name leads to an address that may not be reached');
+    if (error instanceof Barred) throw away('the address may not be reached (allowPrivateAddresses)');
     throw away(limited.aborted ? 'the model did not answer in time' : 'the connection failed');
   }
 };

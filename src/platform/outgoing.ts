@@ -2,7 +2,9 @@
  * Addresses of the operator that this process sends to. A connection goes only to an address that was checked, so a
  * changed name cannot lead a message into the operator's own network.
  */
-import type { lookup as systemLookup } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
+import { type ClientRequest, type Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { z } from 'zod';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
@@ -56,7 +58,7 @@ const mayReach = ({ url, allowsPrivate }: Outgoing, address: string): boolean =>
  * Resolves a name once, for the connection itself: no second answer of a name server can lead elsewhere. One address that
  * may not be reached bars all.
  */
-export const checkedLookup =
+const checkedLookup =
   (to: Outgoing, lookup: typeof systemLookup): LookupFunction =>
   (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
@@ -70,7 +72,32 @@ export const checkedLookup =
   };
 
 /** An address that is written as such is never resolved, so it is checked by itself. */
-export const isBarredLiteral = (to: Outgoing): boolean => {
+const isBarredLiteral = (to: Outgoing): boolean => {
   const host = new URL(to.url).hostname.replace(/^\[|\]$/g, '');
   return isIP(host) !== 0 && !mayReach(to, host);
+};
+
+export type PostOptions = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Keeps connections, which lead to addresses that were checked. Left out: one for each request. */
+  readonly agent?: HttpAgent | undefined;
+  /** Resolves names. Left out: the system does. */
+  readonly lookup?: typeof systemLookup | undefined;
+  /** Certificates to trust, for tests. Left out: those of the system. */
+  readonly ca?: string | undefined;
+};
+
+/**
+ * Begins a POST, which follows no redirect. Throws Barred, or the request fails with it, if the address may not be
+ * reached.
+ */
+export const postTo = (to: Outgoing, options: PostOptions): ClientRequest => {
+  const { headers, signal, agent, lookup = systemLookup, ca } = options;
+  if (isBarredLiteral(to)) throw new Barred('the address may not be reached');
+  return (to.url.startsWith('https:') ? httpsRequest : httpRequest)(to.url, {
+    ...{ method: 'POST', headers, agent: agent ?? false, ...(ca === undefined ? {} : { ca }) },
+    lookup: checkedLookup(to, lookup),
+    signal,
+  });
 };

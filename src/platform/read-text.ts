@@ -1,5 +1,8 @@
 /** Reads the body of a response as text. Rejects if it is larger than `maxBytes`. */
-export const readText = async (response: Response, maxBytes: number): Promise<string> => {
+export const readText = async (
+  response: { readonly body: AsyncIterable<Uint8Array> | null },
+  maxBytes: number,
+): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {

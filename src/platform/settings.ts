@@ -14,6 +14,7 @@ import { clockTolerance, issuersSetting } from './issuers.js';
 import { logoFile, mailAddress, mailLanguage, mailText, senderName, tenantBrands } from './mail-brands.js';
 import { modelsSetting } from './models.js';
 import { isOrigin, originFault } from './origin.js';
+import { variable } from './outgoing.js';
 import { isRedisUrl, redisUrlMend } from './redis-url.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
@@ -223,7 +224,7 @@ const openId = z
     nameClaim: z.string().min(1).default('name').describe('the claim with the name that Studio shows'),
     roles: z
       .record(z.string().min(1), z.array(z.enum(studioRoles)).min(1))
-      .describe('roles of Studio by value of rolesClaim: owner, author, publisher, support, auditor'),
+      .describe('roles of Studio by value of rolesClaim: owner, author, publisher, policyAdmin, support, auditor'),
     dataAccess: z
       .array(z.string().min(1))
       .default([])
@@ -353,12 +354,35 @@ const gatewayLimits = section(
   },
 );
 
+const policyMayRead = section(
+  'what the policy may read besides its own files; a policy that names anything else is refused, also one that somebody only tries',
+  {
+    tables: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'tables of tenants (session.tenant.table), as the policy names them: regular files in the folder of the policy file, or below it',
+      ),
+    lookups: z
+      .array(
+        z.strictObject({
+          url: z.string().min(1).describe('the address, as in the policy'),
+          secretVariable: variable.describe('the variable of its secret, as in the policy'),
+          allowPrivateAddresses: z.boolean().default(false).describe('whether the host may be of your own network'),
+        }),
+      )
+      .default([])
+      .describe('hosts that are asked for tenants (session.tenant.http)'),
+  },
+);
+
 const gateway = section('the gateway: sessions, policy, and its upstream', {
   policies: z
     .string()
     .min(1)
     .default('./policies/flights.yaml')
     .describe('the policy file: which tenant a user belongs to, and who may see what'),
+  policyMayRead,
   allowedOrigins: z
     .array(origin)
     .default([])

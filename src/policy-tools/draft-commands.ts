@@ -15,7 +15,9 @@ import type { Ledger } from '../gateway/ledger/ledger.js';
 import { loadPolicy } from '../gateway/policy/load.js';
 import type { Policies } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
+import type { ReachOf } from '../gateway/policy/reach.js';
+import { createSource, type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
+import { tableOf } from '../gateway/policy/tenant-rule.js';
 import { writeFaults } from '../http/faults.js';
 import { listTestFiles } from './files.js';
 import { policyWords } from './json-schema.js';
@@ -27,6 +29,7 @@ import { loadPolicyTestFile } from './test-file.js';
 export type PolicyDraftOptions = {
   readonly ledger: Ledger;
   readonly policies: Policies;
+  readonly reachOf: ReachOf;
   readonly clock: Clock;
   /** Whether `policy-save` may write the file. */
   readonly isSaving: boolean;
@@ -42,9 +45,11 @@ const recentUsers = 200;
 /** Only file names, without the folders of the server. */
 const placed = ({ at, message }: PolicyFault): PolicyFault => ({ at: basename(at), message });
 
-const loadDraft = (policies: Policies, draft: string): Policy => {
-  const { file, files } = policies.current();
-  return loadPolicy(draft, file, files.slice(1));
+/** Reads nothing that the configuration does not list. */
+const loadDraft = async ({ policies, reachOf }: PolicyDraftOptions, draft: string): Promise<Policy> => {
+  const current = policies.current();
+  const reach = await reachOf(createSource(draft, current.file), tableOf(current.tenant));
+  return loadPolicy(draft, current.file, current.files.slice(1), reach);
 };
 
 /** The tests that name this policy, in the files beside it. */
@@ -76,10 +81,11 @@ const sampleOf = async (ledger: Ledger, now: Date): Promise<readonly SampleUser[
   }));
 };
 
-const check = async ({ ledger, policies, clock }: PolicyDraftOptions, draftText: string) => {
+const check = async (options: PolicyDraftOptions, draftText: string) => {
+  const { ledger, policies, clock } = options;
   const none = { tests: null, plan: null };
   try {
-    const draft = loadDraft(policies, draftText);
+    const draft = await loadDraft(options, draftText);
     const pair = { name: basename(draft.file), old: policies.current(), new: draft };
     const plan = await planPolicies([pair], await sampleOf(ledger, clock.now()));
     return { faults: [], tests: await runTests(draft), plan };
@@ -108,7 +114,8 @@ const replaceFile = async (file: string, content: string): Promise<void> => {
   }
 };
 
-const save = async ({ policies, isSaving }: PolicyDraftOptions, draftText: string, digest: string) => {
+const save = async (options: PolicyDraftOptions, draftText: string, digest: string) => {
+  const { policies, isSaving } = options;
   if (!isSaving) {
     const message =
       'This installation keeps its policy under version control. Download the changed file, or set studio.savesPolicy.';
@@ -121,7 +128,7 @@ const save = async ({ policies, isSaving }: PolicyDraftOptions, draftText: strin
     );
   }
   try {
-    loadDraft(policies, draftText);
+    await loadDraft(options, draftText);
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;
     const faults = error.faults.map(placed).map(({ at, message }) => `${at}: ${message}`);

@@ -9,7 +9,8 @@ import type { Ledger } from '../gateway/ledger/ledger.js';
 import { loadPolicy } from '../gateway/policy/load.js';
 import type { Policies } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import { PolicyFaults } from '../gateway/policy/source.js';
+import type { ReachOf } from '../gateway/policy/reach.js';
+import { createSource, PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
@@ -19,6 +20,7 @@ import { writeExplanation } from './explain-text.js';
 
 export type PolicyExplainOptions = {
   readonly policies: Policies;
+  readonly reachOf: ReachOf;
   readonly tenantOf: TenantOf;
   readonly listMetrics: ListMetrics;
   readonly findEmbeds: FindEmbeds;
@@ -60,9 +62,10 @@ const withAccess = async (
 
 /** Creates the command. It returns `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
-  const { policies, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
+  const { policies, reachOf, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
   const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
-    if (request !== undefined) return explainLogged(await loadRequest(request), { tenantOf, listMetrics, findEmbeds });
+    if (request !== undefined)
+      return explainLogged(await loadRequest(request), reachOf, { tenantOf, listMetrics, findEmbeds });
     const at = now === undefined ? clock.now() : new Date(now);
     const of = { claims: claims ?? {}, body, now: at };
     const explained = await explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
@@ -97,9 +100,12 @@ export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Prom
   };
 };
 
-const loadFiles = ([own, ...beside]: LoggedRequest['files']): Policy => {
+const loadFiles = async ([own, ...beside]: LoggedRequest['files'], reachOf: ReachOf): Promise<Policy> => {
   try {
-    if (own !== undefined) return loadPolicy(own.text, own.file, beside);
+    if (own !== undefined) {
+      const reach = await reachOf(createSource(own.text, own.file));
+      return loadPolicy(own.text, own.file, beside, reach);
+    }
   } catch (cause) {
     if (!(cause instanceof PolicyFaults)) throw cause;
     throw new Refusal('NOT_SUPPORTED', `This release cannot read the policy of that time: ${cause.message}`, {
@@ -115,10 +121,11 @@ const loadFiles = ([own, ...beside]: LoggedRequest['files']): Policy => {
  */
 export const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
+  reachOf: ReachOf,
   { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},
 ): Promise<Explanation> => {
   const explanation = await explainGrant({
-    policy: loadFiles(files),
+    policy: await loadFiles(files, reachOf),
     of,
     listMetrics,
     findEmbeds,

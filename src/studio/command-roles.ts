@@ -6,6 +6,8 @@ type Rule = {
   readonly roles: readonly StudioRole[];
   /** Whether it changes something, and so has an entry in the audit. */
   readonly isChange: boolean;
+  /** Whether it needs a person who sees data: who decides what others see may see it. */
+  readonly needsData?: true;
   /** A field of the input that needs one of these roles instead. */
   readonly narrower?: { readonly field: string; readonly roles: readonly StudioRole[] };
 };
@@ -19,17 +21,17 @@ export const commandRoles: Readonly<Record<string, Rule>> = {
   'audit-verify': read('auditor'),
   'embed-facts': read('author', 'publisher', 'support', 'auditor'),
   'erasure-report': read('support', 'auditor'),
-  'policy-check': read('author', 'publisher', 'auditor'),
+  'policy-check': read('author', 'publisher', 'policyAdmin', 'auditor'),
   'policy-explain': {
-    ...read('author', 'publisher', 'support', 'auditor'),
+    ...read('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
     // The explanation of an earlier request has the claims of its user.
     narrower: { field: 'request', roles: ['support', 'auditor'] },
   },
-  'policy-names': read('author', 'publisher', 'auditor'),
-  'policy-read': read('author', 'publisher', 'support', 'auditor'),
-  'policy-reload': change('publisher'),
-  'policy-save': change('author', 'publisher'),
-  'policy-words': read('author', 'publisher'),
+  'policy-names': read('author', 'publisher', 'policyAdmin', 'auditor'),
+  'policy-read': read('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
+  'policy-reload': change('publisher', 'policyAdmin'),
+  'policy-save': { ...change('policyAdmin'), needsData: true },
+  'policy-words': read('author', 'publisher', 'policyAdmin'),
   'request-explanation': read('support', 'auditor'),
   revoke: change('support'),
   unrevoke: change('support'),

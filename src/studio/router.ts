@@ -342,7 +342,7 @@ const createViewPath = (options: StudioOptions) => {
   const { sessions, views, operations, dispatch, authenticate, viewAs, addressOf } = options;
   const find = createRoutes(Object.values(operations));
   const loggedIn = loggedInOf(options);
-  const mayLook = ['author', 'publisher', 'support', 'auditor'] as const;
+  const mayLook = ['author', 'publisher', 'policyAdmin', 'support', 'auditor'] as const;
   return {
     /** Answers like `POST /embed-token`, with a sealed view instead of the token. */
     open: async (request: Request, response: Response): Promise<void> => {

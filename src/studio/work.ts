@@ -81,6 +81,7 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
   return async (person, { name, readInput, requestId }) => {
     const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
     assertRole(person, name, rule?.roles);
+    if (rule?.needsData === true) assertSeesData(person);
     const command = byName.get(name);
     if (command === undefined) throw new Refusal('NOT_FOUND', `There is no command ${name}.`);
     const input = await readInput();

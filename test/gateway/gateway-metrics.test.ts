@@ -8,6 +8,7 @@ import { createGatewayMetrics } from '../../src/compose/metrics.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { createReachOf } from '../../src/gateway/policy/reach.js';
 import { watchPolicies } from '../../src/gateway/policy/watch.js';
 import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
@@ -86,7 +87,7 @@ describe('a gateway counts', () => {
     write({});
     const audit = { record: async () => {} };
     const policies = await watchPolicies(path, {
-      ...{ log: captureLog().log, audit, metrics, hasEvents: false },
+      ...{ log: captureLog().log, audit, metrics, hasEvents: false, reachOf: createReachOf(null, path) },
       every: () => () => {},
     });
     onTestFinished(policies.close);

@@ -5,6 +5,7 @@ import { keepPolicyText } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
+import { createReachOf } from '../../src/gateway/policy/reach.js';
 import { recordOf } from '../../src/gateway/policy/record.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createMetricLists, currentLists } from '../../src/gateway/token/metric-lists.js';
@@ -285,8 +286,10 @@ describe('an earlier request', () => {
     files: [{ file: 'then.yaml', text: then }],
   };
 
+  const reachOf = createReachOf(null, '');
+
   it('is explained by the policy and tenant of that time', async () => {
-    const explanation = await explainLogged({ ...logged, clientId: 'ATL' });
+    const explanation = await explainLogged({ ...logged, clientId: 'ATL' }, reachOf);
     expect(explanation).toMatchObject({
       policy: { file: 'then.yaml', digest: loadPolicy(then, 'x').digest },
       now: now.toISOString(),
@@ -296,8 +299,8 @@ describe('an earlier request', () => {
   });
 
   it('whose answer differs from its policy shows the real outcome first, with what to do', async () => {
-    expect((await explainLogged(logged)).answer).toBeNull();
-    const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' });
+    expect((await explainLogged(logged, reachOf)).answer).toBeNull();
+    const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' }, reachOf);
     expect(suspended).toMatchObject({ answer: { code: 'TENANT_SUSPENDED' }, denial: null });
     const [first, second, third] = writeExplanation(suspended).split('\n');
     expect(first).toMatch(/^DENIED with TENANT_SUSPENDED: user .*, tenant LAX /);
@@ -307,14 +310,15 @@ describe('an earlier request', () => {
 
   it('is refused if its policy cannot be read any more', async () => {
     const files = [{ file: 'then.yaml', text: 'version: 0' }];
-    await expect(explainLogged({ ...logged, files })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
-    await expect(explainLogged({ ...logged, files: [] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(explainLogged({ ...logged, files }, reachOf)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    await expect(explainLogged({ ...logged, files: [] }, reachOf)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('needs either its id or claims, never both', async () => {
     const asked: string[] = [];
     const command = createPolicyExplainCommand({
       policies: fixedPolicies(policyOf()),
+      reachOf,
       tenantOf: createTenantStep(() => expect.fail('no host is asked')),
       listMetrics: async () => [],
       findEmbeds: async () => [],

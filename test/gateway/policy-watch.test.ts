@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
+import { createReachOf } from '../../src/gateway/policy/reach.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { type WatchOptions, watchPolicies } from '../../src/gateway/policy/watch.js';
 import { captureLog } from './harness.js';
@@ -12,6 +13,9 @@ import { basePolicy } from './policies.js';
 
 const text = (parts: object = {}) => JSON.stringify({ ...basePolicy, ...parts }, null, 2);
 const lasting = (expiryMinutes: number) => text({ expiryMinutes });
+
+/** A mounted gateway reads what its policy names. */
+const reachOf = createReachOf(null, '');
 
 const open = async (options: Partial<WatchOptions> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'guestlist-watch-'));
@@ -25,7 +29,7 @@ const open = async (options: Partial<WatchOptions> = {}) => {
     ticks.push(task);
     return () => {};
   };
-  const policies = await watchPolicies(path, { log, audit, every, hasEvents: false, ...options });
+  const policies = await watchPolicies(path, { log, audit, every, reachOf, hasEvents: false, ...options });
   onTestFinished(() => {
     policies.close();
     rmSync(folder, { recursive: true });
@@ -86,7 +90,7 @@ describe('a policy whose file changes', () => {
     const { log } = captureLog();
     const ticks: (() => void)[] = [];
     const mounted = await watchPolicies(path, {
-      log,
+      ...{ log, reachOf },
       audit: { record: async () => {} },
       hasEvents: false,
       every: (_, task) => {
@@ -169,7 +173,7 @@ describe('a changed file with faults', () => {
 
   it('prevents a start of the gateway', async () => {
     await expect(
-      watchPolicies('/nowhere/p.yaml', { ...captureLog(), audit: { record: async () => {} } }),
+      watchPolicies('/nowhere/p.yaml', { ...captureLog(), reachOf, audit: { record: async () => {} } }),
     ).rejects.toThrow(PolicyFaults);
   });
 });

@@ -198,7 +198,7 @@ describe('the address of a model', () => {
       ])) as unknown as NonNullable<ModelOptions['lookup']>;
     expect(await refusalOf(ask(`https://models.example:${port}/v1`, {}, { lookup }))).toEqual([
       'MODEL_UNAVAILABLE',
-      'the name leads to an address that may not be reached',
+      'the address may not be reached (allowPrivateAddresses)',
     ]);
     expect(connections).toBe(0);
     inside.close();

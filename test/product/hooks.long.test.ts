@@ -160,7 +160,8 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     const policy = flights.replace(/^ {2}tenant: .*$/m, `  tenant: ${JSON.stringify(tenant)}`);
     expect(policy).toContain(lookupUrl);
     await writeFile(join(folder, 'policy.yaml'), policy);
-    const settings = { gateway: { policies: './policy.yaml', session: { issuer: 'guestlist-demo' } } };
+    const gateway = { policies: './policy.yaml', policyMayRead: { lookups: [tenant.http] } };
+    const settings = { gateway: { ...gateway, session: { issuer: 'guestlist-demo' } } };
     await writeFile(join(folder, 'guestlist.yaml'), JSON.stringify(settings));
     return startProduct({
       args: ['--only', 'gateway'],

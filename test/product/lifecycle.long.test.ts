@@ -129,7 +129,8 @@ describe('the configuration', () => {
       const policy = { ...basePolicy, session: { ...basePolicy.session, tenant } };
       const file = join(folder, 'guestlist.yaml');
       await writeFile(join(folder, 'policy.yaml'), JSON.stringify(policy));
-      await writeFile(file, JSON.stringify({ gateway: { policies: './policy.yaml' } }));
+      const policyMayRead = { lookups: [tenant.http] };
+      await writeFile(file, JSON.stringify({ gateway: { policies: './policy.yaml', policyMayRead } }));
       const weak = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
       const { code, output } = await runToEnd(['serve'], {
         NODE_ENV: 'production',

@@ -136,7 +136,7 @@ describe('a command', () => {
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role]));
       const { status } = await ask(headers, 'POST', '/studio/commands/rollout-plan', '{"showsValues":true}');
-      expect([role, status]).toEqual([role, role === 'support' ? 403 : 200]);
+      expect([role, status]).toEqual([role, ['support', 'policyAdmin'].includes(role) ? 403 : 200]);
     }
   });
 
@@ -146,6 +146,15 @@ describe('a command', () => {
       expect((await ask(headers, 'POST', `/studio/commands/${name}`)).status).toBe(403);
     }
     expect(server.commands).not.toContain('studio-link');
+  });
+
+  test('that puts a policy in force runs only for those who see data themselves', async () => {
+    for (const seesData of [true, false])
+      for (const role of studioRoles) {
+        const headers = await server.as(personWith([role], seesData));
+        const { status } = await ask(headers, 'POST', '/studio/commands/policy-save');
+        expect([role, status]).toEqual([role, seesData && ['owner', 'policyAdmin'].includes(role) ? 200 : 403]);
+      }
   });
 
   test('that changes something is in the audit before it runs', async () => {
@@ -195,7 +204,7 @@ describe('the queries', () => {
   const read = async (role: StudioRole, path = '/studio/query-log') =>
     ask(await server.as(personWith([role])), 'GET', path);
 
-  test.each(studioRoles)(
+  test.each(studioRoles.filter((role) => role !== 'policyAdmin'))(
     'are shown to %s, and their text and plan only to those who may read dashboards',
     async (role) => {
       const isReader = role !== 'support';
@@ -368,6 +377,7 @@ describe('the search', () => {
     owner: [...built, ...ofUsers, 'tenant-report', 'template', 'rollout', 'audit'],
     author: [...built, 'template', 'rollout'],
     publisher: [...built, 'tenant-report', 'template', 'rollout'],
+    policyAdmin: ['template'],
     support: [...built, ...ofUsers, 'tenant-report', 'template', 'rollout'],
     auditor: [...built, ...ofUsers, 'tenant-report', 'template', 'rollout', 'audit'],
   };

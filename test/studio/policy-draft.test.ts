@@ -1,5 +1,5 @@
 /** The commands `policy-check` and `policy-save`: what a changed policy would do, and putting it in force. */
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -9,6 +9,7 @@ import { createAudit } from '../../src/gateway/audit/writer.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import type { Policies } from '../../src/gateway/policy/policies.js';
+import { createReachOf, type PolicyMayRead } from '../../src/gateway/policy/reach.js';
 import { policyDraftCommands } from '../../src/policy-tools/draft-commands.js';
 import { openTestLedger } from '../gateway/ledgers.js';
 
@@ -49,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const commands = (isSaving = true) => {
+const commands = (isSaving = true, mayRead: PolicyMayRead = { tables: [], lookups: [] }) => {
   let current = loadPolicyFile(file());
   const policies: Policies = {
     current: () => current,
@@ -60,7 +61,10 @@ const commands = (isSaving = true) => {
     subscribe: () => {},
     close: async () => {},
   };
-  const [check, save] = policyDraftCommands({ ledger, policies, clock, isSaving });
+  const [check, save] = policyDraftCommands({
+    ...{ ledger, policies, clock, isSaving },
+    reachOf: createReachOf(mayRead, file()),
+  });
   return {
     check: (draft: string) => check?.run({ text: draft }),
     save: (draft: string, digest = current.digest) => save?.run({ text: draft, digest }),
@@ -131,4 +135,56 @@ test('nothing is saved over a policy that changed meanwhile, with faults, or whe
   await expect(save(text.replace('[sales]', '[sale]'))).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
   await expect(commands(false).save(wider)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   expect(await readFile(file(), 'utf8')).toBe(text);
+});
+
+const withTable = (table: string): string =>
+  text.replace('tenant: claims.org', `tenant: { key: claims.org, table: ${JSON.stringify(table)} }`);
+const faultsOf = async (draft: string, mayRead: PolicyMayRead) => {
+  const answer = (await commands(true, mayRead).check(draft)) as { faults: readonly { message: string }[] };
+  return answer.faults.map(({ message }) => message);
+};
+
+test('a draft reads no file that the configuration does not list, whatever it names', async () => {
+  const none = { tables: [], lookups: [] };
+  await writeFile(join(folder, 'tenants.csv'), 'key,tenant\nacme,acme\n');
+  for (const table of ['tenants.csv', '/etc/shadow', '/dev/zero', '../tenants.csv', '/proc/self/environ']) {
+    const [fault, ...others] = await faultsOf(withTable(table), none);
+    expect([fault, others]).toEqual([expect.stringContaining('gateway.policyMayRead.tables'), []]);
+    await expect(commands(true, none).save(withTable(table))).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+  }
+});
+
+test('a listed table is read where it is a regular file in the folder of the policy, and nothing else is', async () => {
+  await writeFile(join(folder, 'tenants.csv'), 'key,tenant\nacme,acme\n');
+  await symlink('/etc/hostname', join(folder, 'outside.csv'));
+  const tables = ['tenants.csv', 'outside.csv', '/dev/zero', 'missing.csv', '.'];
+  const listed = { tables, lookups: [] };
+  expect(await faultsOf(withTable('tenants.csv'), listed)).toEqual([]);
+  expect(await faultsOf(withTable('outside.csv'), listed)).toEqual([expect.stringContaining('not in the folder')]);
+  expect(await faultsOf(withTable('/dev/zero'), listed)).toEqual([expect.stringContaining('not in the folder')]);
+  expect(await faultsOf(withTable('missing.csv'), listed)).toEqual([expect.stringContaining('ENOENT')]);
+  expect(await faultsOf(withTable('.'), listed)).toEqual([expect.stringContaining('no')]);
+});
+
+test('a draft names a host and a secret only as a pair that the configuration lists', async () => {
+  const http = (url: string, secretVariable: string): string =>
+    text.replace(
+      'tenant: claims.org',
+      `tenant: { key: claims.org, http: { url: ${JSON.stringify(url)}, secretVariable: ${secretVariable} } }`,
+    );
+  const lookup = { url: 'https://host.example/tenants', secretVariable: 'HOST_SECRET', allowPrivateAddresses: false };
+  const listed = {
+    tables: [],
+    lookups: [lookup, { ...lookup, url: 'https://other.example/', secretVariable: 'OTHER' }],
+  };
+  // Nobody asks the host for a draft: the tests beside the policy would have to say its answer.
+  expect(await faultsOf(http(lookup.url, 'HOST_SECRET'), listed)).toEqual([expect.stringContaining('a dry run')]);
+  for (const [url, secret] of [
+    [lookup.url, 'OTHER'],
+    ['https://attacker.example/', 'HOST_SECRET'],
+    ['https://host.example/tenants?x=1', 'HOST_SECRET'],
+  ] as const)
+    expect(await faultsOf(http(url, secret), listed)).toEqual([
+      expect.stringContaining('gateway.policyMayRead.lookups'),
+    ]);
 });

@@ -5,6 +5,7 @@
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { loadPolicyTexts } from '../../gateway/policy/load.js';
+import { everythingNamed } from '../../gateway/policy/reach.js';
 import { createSource, PolicyFaults } from '../../gateway/policy/source.js';
 import { type PolicyFile, readPolicyTexts } from '../../gateway/policy/texts.js';
 import type { FileFault } from './faults.js';
@@ -54,12 +55,15 @@ const loadInPlace = (folder: string, path: string): readonly FileFault[] => {
   const all = [...(own === null ? [] : [own]), ...beside];
   try {
     if (own === null) throw new PolicyFaults(texts.faults);
-    loadPolicyTexts({
-      ...texts,
-      own: { ...own, file: moved(own.file) },
-      source: createSource(own.text, moved(own.file)),
-      beside: beside.map((each) => ({ ...each, file: moved(each.file) })),
-    });
+    loadPolicyTexts(
+      {
+        ...texts,
+        own: { ...own, file: moved(own.file) },
+        source: createSource(own.text, moved(own.file)),
+        beside: beside.map((each) => ({ ...each, file: moved(each.file) })),
+      },
+      everythingNamed,
+    );
     return [];
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;

@@ -2,10 +2,11 @@
 import type { HashedToken } from '../brand.js';
 
 /**
- * `owner` may do everything. `author` builds datamarts and dashboards. `publisher` rolls them out. `support` looks at
- * tenants, suspends and resumes them and revokes their tokens. `auditor` reads, and changes nothing.
+ * `owner` may do everything. `author` builds datamarts and dashboards. `publisher` rolls them out. `policyAdmin` saves
+ * policies, and so decides who sees which data: this role sees data itself. `support` looks at tenants, suspends and
+ * resumes them and revokes their tokens. `auditor` reads, and changes nothing.
  */
-export const studioRoles = ['owner', 'author', 'publisher', 'support', 'auditor'] as const;
+export const studioRoles = ['owner', 'author', 'publisher', 'policyAdmin', 'support', 'auditor'] as const;
 export type StudioRole = (typeof studioRoles)[number];
 
 export type Person = {

@@ -9,6 +9,7 @@ import { maxPolicyCost } from './expression-cost.js';
 import { collectNames } from './names.js';
 import { compileOverrides } from './overrides.js';
 import type { Policy, Template } from './policy.js';
+import { everythingNamed, type PolicyReach } from './reach.js';
 import { compileRestrictions, compileRules, createCompile } from './rules.js';
 import { type PolicyDocument, policySchema, tenantFileSchema } from './schema.js';
 import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
@@ -70,7 +71,7 @@ const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
 
 type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
-const compilePolicy = (parts: Parts, file: string, digests: Digests): Policy => {
+const compilePolicy = (parts: Parts, file: string, digests: Digests, reach: PolicyReach): Policy => {
   const { document, own, overrides } = parts;
   const { session } = document;
   const compileAt = createCompile(own.source, own.faults);
@@ -87,6 +88,7 @@ const compilePolicy = (parts: Parts, file: string, digests: Digests): Policy => 
       source: own.source,
       faults: own.faults,
       file,
+      reach,
       compile: (path, text) => compileAt(compilers.session, path, text, ['string', 'list<string>']),
     }),
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
@@ -139,6 +141,7 @@ const loadTexts = (
   own: PolicyFile,
   ownSource: Source,
   { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>,
+  reach: PolicyReach,
 ): Policy => {
   const read = readDocument(ownSource, (content) => policySchema.safeParse(content));
   const files = beside.map(({ text, file }) =>
@@ -159,25 +162,29 @@ const loadTexts = (
   const all: Parts = { document, own: ownPart, overrides: placed };
   checkPolicy(all);
   const documents = [document, ...files.map((file) => file.document)];
-  const policy = compilePolicy(all, own.file, digestsOf(own, beside, documents));
+  const policy = compilePolicy(all, own.file, digestsOf(own, beside, documents), reach);
   const found = [ownPart, ...parts.map(({ part }) => part)].flatMap(({ faults }) => faults.list());
   if (found.length > 0) throw new PolicyFaults(found);
   return policy;
 };
 
 /**
- * Loads a policy from its text. `file` is its name in faults and logs. `beside` has the texts of its `tenantFiles`;
- * this function reads no files. Throws PolicyFaults.
+ * Loads a policy from its text. `file` is its name in faults and logs. `beside` has the texts of its `tenantFiles`, which
+ * are not read again. Throws PolicyFaults.
  */
-export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
-  loadTexts({ file, text }, createSource(text, file), { beside, faults: [] });
+export const loadPolicy = (
+  text: string,
+  file: string,
+  beside: readonly PolicyFile[] = [],
+  reach: PolicyReach = everythingNamed,
+): Policy => loadTexts({ file, text }, createSource(text, file), { beside, faults: [] }, reach);
 
 /** Loads a policy from the texts of its files. Throws PolicyFaults, also if a file could not be read. */
-export const loadPolicyTexts = (texts: PolicyTexts): Policy => {
+export const loadPolicyTexts = (texts: PolicyTexts, reach: PolicyReach): Policy => {
   const { own, source, faults } = texts;
   if (own === null || source === null) throw new PolicyFaults(faults);
-  return loadTexts(own, source, texts);
+  return loadTexts(own, source, texts, reach);
 };
 
 /** Loads a policy file and the files that it refers to. Throws PolicyFaults, also if a file cannot be read. */
-export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path));
+export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path), everythingNamed);

@@ -1,13 +1,17 @@
 /** The policy's rule for the tenants of a session, `session.tenant`, compiled and checked. tenant/resolve.ts applies it. */
-import { dirname, resolve } from 'node:path';
 import { isLoopback } from '../../platform/issuers.js';
 import type { Expression, SessionVariables } from './expression.js';
+import type { PolicyReach } from './reach.js';
 import type { TenantDocument, TenantHttpDocument } from './schema.js';
 import { type Faults, PolicyFaults, type Source } from './source.js';
-import { loadTenantTable, type TenantTableFile } from './tenant-table.js';
+import type { TenantTableFile } from './tenant-table.js';
 
 /** A lookup at the host. `at` is the place of its secret's variable, as `file:line:column`. */
-export type TenantHttp = Omit<TenantHttpDocument, 'allowHttp'> & { readonly at: string };
+export type TenantHttp = Omit<TenantHttpDocument, 'allowHttp'> & {
+  readonly at: string;
+  /** Whether the host may have an address of the operator's own network. */
+  readonly allowsPrivate: boolean;
+};
 
 /** The compiled rule. `key` evaluates to the tenants, or to the keys of the lookup. */
 export type TenantRule = { readonly key: Expression<SessionVariables> } & (
@@ -21,6 +25,7 @@ export type TenantSurroundings = {
   readonly faults: Faults;
   /** The policy file; a table's path is relative to it. */
   readonly file: string;
+  readonly reach: PolicyReach;
   readonly compile: (path: readonly string[], text: string) => Expression<SessionVariables>;
 };
 
@@ -38,20 +43,22 @@ const urlFault = (url: string, allowHttp: boolean): string | undefined => {
     : 'must be https';
 };
 
-const compileHttp = (document: TenantHttpDocument, { source, faults }: TenantSurroundings): TenantHttp => {
+const compileHttp = (document: TenantHttpDocument, { source, faults, reach }: TenantSurroundings): TenantHttp => {
   const { allowHttp, ...http } = document;
-  const fault = urlFault(http.url, allowHttp);
+  const found = reach.findLookup(http);
+  const fault = urlFault(http.url, allowHttp) ?? ('fault' in found ? found.fault : undefined);
   if (fault !== undefined) faults.add(source.offsetOf([...path, 'http', 'url']), `session.tenant.http.url: ${fault}`);
-  return { ...http, at: source.at(source.offsetOf([...path, 'http', 'secretVariable'])) };
+  const allowsPrivate = 'allowsPrivate' in found && found.allowsPrivate;
+  return { ...http, at: source.at(source.offsetOf([...path, 'http', 'secretVariable'])), allowsPrivate };
 };
 
 /**
  * Loads the table of a policy. Its faults are reported together with those of the policy, each with its place in its
  * own file.
  */
-const loadTable = (table: string, { source, faults, file }: TenantSurroundings): TenantTableFile | undefined => {
+const loadTable = (table: string, { source, faults, file, reach }: TenantSurroundings): TenantTableFile | undefined => {
   try {
-    return loadTenantTable(resolve(dirname(file), table));
+    return reach.openTable(table, file);
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;
     faults.addElsewhere(source.offsetOf([...path, 'table']), error.faults);
@@ -67,6 +74,9 @@ export const compileTenantRule = (document: TenantDocument, surroundings: Tenant
   const table = document.table === undefined ? undefined : loadTable(document.table, surroundings);
   return table === undefined ? { by: 'expression', key } : { by: 'table', key, table };
 };
+
+export const tableOf = (rule: TenantRule): TenantTableFile | undefined =>
+  rule.by === 'table' ? rule.table : undefined;
 
 /** Ends the background work of a policy's rule. Requests that still use the rule continue to work. */
 export const closeTenantRule = (rule: TenantRule): void => {

@@ -1,5 +1,6 @@
 /** Reads the file of a tenant table, together with the policy and again after each change. */
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { constants, readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import { PolicyFaults } from './source.js';
@@ -63,12 +64,28 @@ const readAtOnce = (file: string): TenantTable => {
   return reader.end();
 };
 
+const maxBytes = 1_073_741_824;
+
+const faultOf = (file: string, message: string): PolicyFaults => new PolicyFaults([{ at: `${file}:1:1`, message }]);
+
+/** Reads a regular file, up to the size that it has at the beginning: a device or a pipe would never end. */
 const readBeside = async (file: string): Promise<TenantTable> => {
   const reader = createTableReader(file);
-  try {
-    for await (const bytes of createReadStream(file)) reader.push(bytes);
-  } catch (error) {
+  // A pipe that nobody writes to would otherwise wait for its writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     throw unreadable(file, error);
+  });
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw faultOf(file, 'the table of tenants is no regular file');
+    if (stats.size > maxBytes) throw faultOf(file, `the table of tenants is larger than ${maxBytes} bytes`);
+    if (stats.size > 0)
+      for await (const bytes of handle.createReadStream({ start: 0, end: stats.size - 1, autoClose: false }))
+        reader.push(bytes);
+  } catch (error) {
+    throw error instanceof PolicyFaults ? error : unreadable(file, error);
+  } finally {
+    await handle.close();
   }
   return reader.end();
 };
@@ -82,11 +99,22 @@ const sayKept = (log: Log, file: string, size: number, error: unknown): void => 
   );
 };
 
-/** Reads a table. Throws PolicyFaults with every fault of the file. */
+/** Reads a table at once, where no request waits. Throws PolicyFaults with every fault of the file. */
 export const loadTenantTable = (file: string): TenantTableFile => {
   // Read before the file, so that a change during the read counts as a change.
-  let stamp = stampOf(file);
-  let table = readAtOnce(file);
+  const stamp = stampOf(file);
+  return followTable(file, stamp, readAtOnce(file));
+};
+
+/** Reads a table without blocking requests. Rejects with PolicyFaults with every fault of the file. */
+export const openTenantTable = async (file: string): Promise<TenantTableFile> => {
+  const stamp = stampOf(file);
+  return followTable(file, stamp, await readBeside(file));
+};
+
+const followTable = (file: string, firstStamp: string, first: TenantTable): TenantTableFile => {
+  let stamp = firstStamp;
+  let table = first;
   let log: Log | null = null;
   let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

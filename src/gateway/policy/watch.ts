@@ -10,8 +10,9 @@ import { createFileWatch, type FileWatchOptions } from './file-watch.js';
 import { loadPolicyTexts } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
 import type { Policy } from './policy.js';
+import type { ReachOf } from './reach.js';
 import { PolicyFaults } from './source.js';
-import { closeTenantRule } from './tenant-rule.js';
+import { closeTenantRule, tableOf } from './tenant-rule.js';
 import { type PolicyTexts, readPolicyTexts } from './texts.js';
 
 type PolicyRead = {
@@ -25,6 +26,8 @@ export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvent
   /** Records loaded and refused policies. A policy that cannot be recorded is not used. */
   readonly audit: { readonly record: (event: PolicyRead) => Promise<void> };
   readonly metrics?: Pick<GatewayMetrics, 'policyRead'> | undefined;
+  /** Finds what the policy may read. */
+  readonly reachOf: ReachOf;
   /** Stores the policy's text before the policy is used. */
   readonly keep?: (policy: Policy) => Promise<void>;
 };
@@ -73,9 +76,13 @@ const take = async (state: State, mark: string, next: Policy, followed: Followed
   for (const { changed } of listeners) await changed?.(next, previous);
 };
 
-const readNext = (texts: PolicyTexts, listeners: readonly PolicyListener[]): Policy | PolicyFaults => {
+const readNext = async (
+  texts: PolicyTexts,
+  { listeners, reachOf }: Followed,
+  current: Policy,
+): Promise<Policy | PolicyFaults> => {
   try {
-    const next = loadPolicyTexts(texts);
+    const next = loadPolicyTexts(texts, await reachOf(texts.source, tableOf(current.tenant)));
     for (const { prepare } of listeners) prepare?.(next);
     return next;
   } catch (error) {
@@ -91,16 +98,21 @@ const compare = async (state: State, texts: PolicyTexts, followed: Followed): Pr
     followed.metrics?.policyRead('unchanged');
     return { outcome: 'unchanged', digest: state.current.digest };
   }
-  const next = readNext(texts, followed.listeners);
+  const next = await readNext(texts, followed, state.current);
   if (next instanceof PolicyFaults) await refuse(state, mark, next, followed);
   else await take(state, mark, next, followed);
   return { outcome: next instanceof PolicyFaults ? 'refused' : 'changed', digest: state.current.digest };
 };
 
+const beginWith = async (texts: PolicyTexts, { reachOf }: WatchOptions): Promise<State> => {
+  const current = loadPolicyTexts(texts, await reachOf(texts.source));
+  return { current, taken: markOf(texts), refused: null };
+};
+
 /** Loads the policy and watches its files. Rejects with PolicyFaults if the policy is not valid at the start. */
 export const watchPolicies = async (path: string, options: WatchOptions): Promise<Policies> => {
   const texts = readPolicyTexts(path);
-  const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
+  const state = await beginWith(texts, options);
   const followed: Followed = { ...options, path, listeners: [] };
   await recordPolicy(options, state.current);
   options.metrics?.policyRead('changed');

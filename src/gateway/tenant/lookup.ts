@@ -4,12 +4,15 @@
  * time that the policy sets.
  */
 import { randomUUID } from 'node:crypto';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { createLru } from '../../platform/lru.js';
+import { Barred, postTo } from '../../platform/outgoing.js';
 import { readText } from '../../platform/read-text.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
@@ -74,32 +77,40 @@ const decodeAnswer = (status: number, text: string): Tenants => {
 };
 
 const readCause = (error: unknown): Error => {
-  const cause = error instanceof TypeError ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
-  if (code !== undefined) return new Error(`the tenant lookup cannot be reached (${code})`, { cause: error });
-  return error instanceof Error ? error : new Error('the tenant lookup failed');
+  if (!(error instanceof Error)) return new Error('the tenant lookup failed');
+  if (error instanceof Barred) {
+    const mend = 'set allowPrivateAddresses for it in gateway.policyMayRead.lookups if it is of your own network';
+    return new Error(`the tenant lookup has an address that may not be reached: ${mend}`, { cause: error });
+  }
+  if (error.name === 'AbortError') return new Error('the tenant lookup did not answer in time', { cause: error });
+  const code = 'code' in error ? String(error.code) : undefined;
+  return code === undefined ? error : new Error(`the tenant lookup cannot be reached (${code})`, { cause: error });
 };
 
+const answerTo = (request: ClientRequest, body: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    request.once('response', resolve).once('error', reject).end(body);
+  });
+
 const createAsk = ({ http, secret, clock }: TenantLookupOptions) => {
+  const Agent = http.url.startsWith('https:') ? HttpsAgent : HttpAgent;
+  const agent = new Agent({ keepAlive: true });
   const send = async (body: string): Promise<Tenants> => {
     // Loaded on first use: most policies have no lookup.
     const { Webhook } = await import('standardwebhooks');
     const id = `msg_${randomUUID()}`;
     const now = clock.now();
-    const response = await fetch(http.url, {
-      method: 'POST',
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-        'webhook-signature': new Webhook(secret).sign(id, now, body),
-      },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(http.timeoutMs),
-    });
-    return decodeAnswer(response.status, await readText(response, maxAnswerBytes));
+    const headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, now, body),
+    };
+    const signal = AbortSignal.timeout(http.timeoutMs);
+    const response = await answerTo(postTo(http, { headers, signal, agent }), body);
+    return decodeAnswer(response.statusCode ?? 0, await readText({ body: response }, maxAnswerBytes));
   };
   let underWay = 0;
   return async (keys: readonly string[]): Promise<Tenants> => {

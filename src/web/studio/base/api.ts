@@ -1,6 +1,6 @@
 /** Calls the server of Studio: operations of the service, commands of the gateway, and views as a tenant's user. */
 
-export type Role = 'owner' | 'author' | 'publisher' | 'support' | 'auditor';
+export type Role = 'owner' | 'author' | 'publisher' | 'policyAdmin' | 'support' | 'auditor';
 
 export type Session = {
   readonly person: {

@@ -42,7 +42,7 @@ export const entries: readonly Entry[] = [
   { screen: 'model', title: 'Models', path: 'models', group: 'Build', roles: everybody },
   { screen: 'dashboards', title: 'Dashboards', path: 'dashboards', group: 'Build', roles: everybody },
   { screen: 'publish', title: 'Roll-outs', path: 'rollouts', group: 'Publish', roles: everybody },
-  { screen: 'policies', title: 'Policy', path: 'policy', group: 'Publish', roles: everybody },
+  { screen: 'policies', title: 'Policy', path: 'policy', group: 'Publish', roles: [...everybody, 'policyAdmin'] },
   { screen: 'embed', title: 'Embed', path: 'embed', group: 'Publish', roles: everybody },
   { screen: 'tenants', title: 'Tenants', path: 'tenants', group: 'Operate', roles: everybody },
   { screen: 'queries', title: 'Queries', path: 'queries', group: 'Operate', roles: everybody },

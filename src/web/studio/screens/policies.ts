@@ -114,7 +114,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   }
 
   #files(files: PolicyFacts['files']): TemplateResult {
-    const mayChange = hasRole(this.api.session, 'author', 'publisher');
+    const mayChange = hasRole(this.api.session, 'author', 'publisher', 'policyAdmin');
     return html`${files.map(
       ({ file, text }, index) => html`<section class="card">
         <div class="head"><h2>${file}</h2><span class="gap"></span>
@@ -127,6 +127,7 @@ class PoliciesScreen extends Screen<PolicyFacts> {
   #editor(draft: string, digest: string): TemplateResult {
     const { checked } = this;
     const isGood = checked !== undefined && checked.faults.length === 0;
+    const maySave = hasRole(this.api.session, 'policyAdmin') && this.api.session.person.seesData;
     const typed = ({ detail }: CustomEvent<string>): void => this.#change(detail);
     return html`<section class="card">
         <h2>The changed policy</h2>
@@ -135,8 +136,9 @@ class PoliciesScreen extends Screen<PolicyFacts> {
         <div class="buttons">
           <button type="button" class="quiet" @click=${() => this.#discard()}>Discard the change</button>
           <button type="button" class="quiet" @click=${() => download('policy.yaml', draft, 'text/yaml')}>Download</button>
-          <button type="button" ?disabled=${!isGood || this.isBusy} @click=${() => void this.#save(draft, digest)}>Put in force</button>
+          ${maySave ? html`<button type="button" ?disabled=${!isGood || this.isBusy} @click=${() => void this.#save(draft, digest)}>Put in force</button>` : nothing}
         </div>
+        ${maySave ? nothing : html`<p class="soft">A person with the role policyAdmin puts it in force: send the file to one.</p>`}
       </section>
       <section class="card" aria-live="polite" aria-busy=${checked === undefined ? 'true' : 'false'}>
         <h2>What the change does</h2>
