@@ -62,7 +62,7 @@ const createSteps = async (log) => {
         userPerMinute: 1e9,
         tenantPerMinute: 1e9,
       },
-      limiters: createMemoryLimiters(),
+      limiters: createMemoryLimiters({ clock }),
     },
     serviceUrl: 'http://127.0.0.1:3000',
   });

@@ -63,7 +63,7 @@ const question = {
 };
 
 const log = { warn: console.error, error: console.error };
-const engine = createEngine({ log, assertReachable: async () => {} });
+const engine = createEngine({ log, clock: { now: () => new Date() }, assertReachable: async () => {} });
 // Loads all modules and the catalog, so that they are not measured.
 await engine.query({ ...question, limit: 1 });
 

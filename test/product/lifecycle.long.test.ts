@@ -56,7 +56,7 @@ describe('a start', () => {
   });
 
   test('a second process on the same folder is told that it is in use', async () => {
-    const product = await startProduct();
+    const product = await startProduct({ isEmbedded: true });
     try {
       const { code, output } = await runToEnd(['serve'], { GUESTLIST_DATA_DIR: product.dataDir });
       expect(code).toBe(1);

@@ -17,37 +17,57 @@ type Overview = {
   /** The data app that the policy names, if it does not exist. */
   readonly missingDataApp: string | null;
   readonly concerns: readonly Concern[];
+  /** What could not be read now. */
+  readonly unread: readonly string[];
 };
 
-/** Reads what the person may see on the pages of it. */
-const readWatched = async (api: Api, signal: AbortSignal): Promise<Watched> => {
-  const mayOpen = (wanted: ScreenName): boolean =>
-    entries.some(({ screen, roles }) => screen === wanted && hasRole(api.session, ...roles));
-  const [system, rollouts, schedules, queries] = await Promise.all([
-    mayOpen('system') ? api.system<NonNullable<Watched['system']>>(signal) : undefined,
-    api.command<{ rollouts: NonNullable<Watched['rollouts']> }>('rollout-list', {}, signal),
-    mayOpen('deliveries') ? api.schedules<{ schedules: NonNullable<Watched['schedules']> }>(null, signal) : undefined,
-    api.queries<{ failed: readonly unknown[] }>(signal),
-  ]);
-  return {
-    ...(system === undefined ? {} : { system }),
-    rollouts: rollouts.rollouts,
-    ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
-    failedQueries: queries.failed,
+type Reading = { readonly watched: Watched; readonly unread: readonly string[] };
+
+/** Reads what the person may see on the pages of it. What cannot be read is named, and keeps nothing else away. */
+const readWatched = async (api: Api, signal: AbortSignal): Promise<Reading> => {
+  const unread: string[] = [];
+  const read = async <T>(title: string, screen: ScreenName | null, ask: () => Promise<T>): Promise<T | undefined> => {
+    const entry = entries.find((one) => one.screen === screen);
+    if (entry !== undefined && !hasRole(api.session, ...entry.roles)) return undefined;
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) throw error;
+      unread.push(title);
+      return undefined;
+    }
   };
+  const [system, rollouts, schedules, queries] = await Promise.all([
+    read('the system', 'system', () => api.system<NonNullable<Watched['system']>>(signal)),
+    read('roll-outs', null, () =>
+      api.command<{ rollouts: NonNullable<Watched['rollouts']> }>('rollout-list', {}, signal),
+    ),
+    read('deliveries', 'deliveries', () =>
+      api.schedules<{ schedules: NonNullable<Watched['schedules']> }>(null, signal),
+    ),
+    read('queries', null, () => api.queries<{ failed: readonly unknown[] }>(signal)),
+  ]);
+  const watched = {
+    ...(system === undefined ? {} : { system }),
+    ...(rollouts === undefined ? {} : { rollouts: rollouts.rollouts }),
+    ...(schedules === undefined ? {} : { schedules: schedules.schedules }),
+    ...(queries === undefined ? {} : { failedQueries: queries.failed }),
+  };
+  return { watched, unread };
 };
 
 class OverviewScreen extends Screen<Overview> {
   protected override async load(signal: AbortSignal): Promise<Overview> {
-    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, watched] = await Promise.all([
-      this.api.call<{ data: readonly Named[] }>('GET', 'datasource', { signal }),
-      this.api.call<{ data: readonly Named[] }>('GET', 'data-app/datamarts', { signal }),
-      this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
-      this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
-      readPolicy(this.api, signal),
-      this.api.command<{ tenants: readonly unknown[]; next: unknown }>('tenants-list', {}, signal),
-      readWatched(this.api, signal),
-    ]);
+    const [sources, models, workspaces, dataApps, { dataApp }, { tenants, next }, { watched, unread }] =
+      await Promise.all([
+        this.api.call<{ data: readonly Named[] }>('GET', 'datasource', { signal }),
+        this.api.call<{ data: readonly Named[] }>('GET', 'data-app/datamarts', { signal }),
+        this.api.call<{ data: readonly Named[] }>('GET', 'workspace', { signal }),
+        this.api.call<{ data: readonly Named[] }>('GET', 'data-app', { signal }),
+        readPolicy(this.api, signal),
+        this.api.command<{ tenants: readonly unknown[]; next: unknown }>('tenants-list', {}, signal),
+        readWatched(this.api, signal),
+      ]);
     const lists = await Promise.all(
       workspaces.data.map(({ name: workspaceName }) =>
         this.api.call<{ data: readonly unknown[] }>('POST', 'workspace/dashboards', {
@@ -56,19 +76,22 @@ class OverviewScreen extends Screen<Overview> {
         }),
       ),
     );
+    const missingDataApp = dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp;
     return {
       sources: sources.data.length,
       models: models.data.length,
       dashboards: lists.reduce((sum, { data }) => sum + data.length, 0),
       tenants: tenants.length,
       hasMoreTenants: next !== null,
-      missingDataApp: dataApps.data.some(({ name }) => name === dataApp) ? null : dataApp,
+      missingDataApp,
       concerns: concernsOf(watched),
+      // Without the data app there is nothing to read in it.
+      unread: missingDataApp === null ? unread : [],
     };
   }
 
   protected override content(overview: Overview): TemplateResult {
-    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp, concerns } = overview;
+    const { sources, models, dashboards, tenants, hasMoreTenants, missingDataApp, concerns, unread } = overview;
     const { name } = this.api.session.person;
     return html`<div class="head">
         <h1>Overview</h1>
@@ -76,6 +99,7 @@ class OverviewScreen extends Screen<Overview> {
       </div>
       ${missingDataApp === null ? nothing : this.#createDataApp(missingDataApp)}
       ${concerns.length === 0 ? nothing : attention(concerns)}
+      ${unread.length === 0 ? nothing : html`<p class="soft" role="status">Could not be read now: ${unread.join(', ')}.</p>`}
       <div class="cards">
         ${figure('Sources', 'sources', `${sources}`, 'databases that hold your customers’ rows')}
         ${figure('Models', 'models', `${models}`, 'which tables and columns may be shown, and whose rows they are')}
