@@ -137,6 +137,15 @@ const checks: readonly Check[] = [
     },
   },
   {
+    is: /^guestlist operator-key create /,
+    run: async ({ text }) => {
+      const { gatewayToken } = await credentials();
+      const ran = await runBlock(`${text.trim()} --url ${product.url}`, { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
+      ended(ran);
+      expect(ran.output).toMatch(/^\S{36,}\n/);
+    },
+  },
+  {
     is: /^guestlist conformance /,
     run: async ({ text }) => {
       const { serviceToken, demoApiKey } = await credentials();
