@@ -114,6 +114,8 @@ type CommonOptions = Origins & {
   /** True: only the router `admin` serves `/gateway/admin`. Default: false. */
   readonly isAdminApart?: boolean;
   readonly upstream: GatewayUpstream;
+  /** The same for all replicas of this gateway, and another one for other gateways of the service. Left out: the ledger's. */
+  readonly deploymentId?: string | undefined;
   /** The service's URL for the elements; part of every answer. Null: the address that the caller used. */
   readonly serviceUrl: string | null;
   readonly cache: Cache;
@@ -301,7 +303,7 @@ const checksOf = (ledger: Ledger, { assertReady, direct }: Foundation): readonly
 const createFoundation = (options: GatewayOptions, closers: Closers) => {
   const { ledger, clock, metrics } = options;
   const { apiKey, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
-  const direct = createUpstream(connect(options), apiKey, { resilience, metrics });
+  const direct = createUpstream(asGateway(connect(options), gatewayIdOf(options)), apiKey, { resilience, metrics });
   const revocation = createRevocation(options, { upstream: direct, capabilities, closers });
   const tenantRecords = createTenantRecords(ledger, clock);
   const leases = createTenantLeases(ledger, clock);
@@ -338,6 +340,14 @@ const connect = ({ upstream: { transport }, policies }: GatewayOptions): Transpo
   return transport.ofDataApp(dataApp);
 };
 
+/** The service keeps with each token which gateway minted it. */
+const asGateway =
+  (transport: Transport, gateway: string): Transport =>
+  (request, signal) =>
+    transport({ ...request, gateway }, signal);
+
+const gatewayIdOf = ({ deploymentId, ledger }: GatewayOptions): string => deploymentId ?? ledger.gatewayId;
+
 const revocationRetryMs = 2_000;
 
 /** Builds revocation. It also retries revocations that could not reach the service. */
@@ -355,7 +365,7 @@ const createRevocation = (
   const epochs = createEpochs({ ledger, sharing, log });
   closers.add(epochs.close);
   options.metrics?.watch('epochsAgeMs', epochs.ageMs);
-  const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
+  const tokens = createServiceTokens({ upstream, ...capabilities, gatewayId: gatewayIdOf(options), log });
   const revocations = createRevocations({ ...options, clock: commonClockOf(options), epochs, scopes, tokens });
   const retry = () =>
     revocations.retry().then(
@@ -491,8 +501,9 @@ const revokeThrough =
   ({ revoke }: Pick<Revocations, 'revoke'>): Revoke =>
   async (what) => {
     const options = { reason: 'the policy changed', keepsSessions: true };
-    if (what.kind === 'policy') await revoke({ by: 'all' }, options);
-    else await revoke({ by: 'user', userIdentifier: what.userIdentifier, clientId: what.clientId }, options);
+    if (what.kind === 'policy') await revoke({ by: 'all', isOwn: true }, options);
+    else
+      await revoke({ by: 'user', userIdentifier: what.userIdentifier, clientId: what.clientId, isOwn: true }, options);
   };
 
 /** Starts the check of the policy's names if the options ask for it. Returns a function that stops it. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
+import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
 import { nearestName } from '../domain/nearest-name.js';
 import type { Identify } from '../gateway/authenticate/host-session.js';
 import type { UpstreamSettings } from '../gateway/upstream/http-upstream.js';
@@ -58,6 +59,8 @@ export type LibraryOptions = {
   readonly hookSecrets?: readonly string[];
   /** Maximum difference between the clocks of sender and gateway, in seconds. Default: 300. */
   readonly hookToleranceSeconds?: number;
+  /** Name of this gateway at the service, the same for all of its replicas. Default: one of its database. */
+  readonly deploymentId?: string;
   /** Default: the memory of this process. For several replicas, use `openRedisCache`. */
   readonly cache?: Cache;
   /** Requests per minute of one user and of one tenant. Default: 300 and 12,000; null: no limit. */
@@ -153,6 +156,7 @@ const libraryOptions = {
     .array(z.string().refine(isHookSecret, { error: `expected a secret of Standard Webhooks: ${hookSecretMend}` }))
     .optional(),
   hookToleranceSeconds: numberFrom(1).optional(),
+  deploymentId: z.string().refine(isGatewayId, gatewayIdMend).optional(),
   cache: checked(
     isPart('get', 'set', 'delete', 'deleteByPrefix', 'close'),
     'expected a cache: see openRedisCache',

@@ -110,6 +110,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       gatewayToken: options.gatewayToken ?? null,
       upstream: upstreamOf(service, { clock, log }),
       serviceUrl: options.publicServiceUrl ?? service.url,
+      deploymentId: options.deploymentId,
       hooks: {
         secrets: hookSecrets,
         toleranceSeconds: options.hookToleranceSeconds ?? defaults.hooks.toleranceSeconds,

@@ -373,6 +373,7 @@ const openConfiguredGateway = (
     gatewayToken: credentials.gatewayToken,
     isAdminApart: config.settings.management.port !== null,
     upstream: upstreamOf(parts, metrics),
+    deploymentId: config.settings.gateway.deploymentId ?? undefined,
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? publicOrigin ?? (isAnyAddress(config) ? null : context.url),
     hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,

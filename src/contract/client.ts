@@ -11,6 +11,8 @@ export type WireRequest = {
   readonly bearer: string;
   /** The reader's language. Only the transport of this process sends it. */
   readonly language?: string | undefined;
+  /** The deployment of the gateway that calls: the header `Guestlist-Gateway`. */
+  readonly gateway?: string | undefined;
 };
 export type WireResponse = {
   readonly status: number;

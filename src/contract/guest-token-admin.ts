@@ -76,13 +76,19 @@ export const listGuestTokens = operation({
   },
 });
 
+const ofGateway = identifier
+  .optional()
+  .describe(
+    'Only tokens that were created with this header `Guestlist-Gateway`, and those that were created without it.',
+  );
+
 export const revokeGuestTokens = operation({
   name: 'revokeGuestTokens',
   section: 'facts',
   resource: 'Guest tokens',
   summary: 'Revoke guest tokens of the data app',
   description:
-    'The request has exactly one of the forms `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`. The next read with such a token is refused, and tokens that are being created become invalid too.',
+    'The request has exactly one of the forms `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`; the last three take `gateway` too. The next read with such a token is refused, and tokens that are being created become invalid too.',
   credentials: ['apiKey'],
   input: z.union([
     z.strictObject({ id: identifier.describe('As listed.') }),
@@ -90,8 +96,9 @@ export const revokeGuestTokens = operation({
     z.strictObject({
       clientId: identifier,
       userIdentifier: identifier.optional().describe('If missing, all tokens of the client are revoked.'),
+      gateway: ofGateway,
     }),
-    z.strictObject({ all: z.literal(true).describe('Revokes all tokens of the data app.') }),
+    z.strictObject({ all: z.literal(true).describe('Revokes all tokens of the data app.'), gateway: ofGateway }),
   ]),
   output: z.object({
     data: z.object({ revoked: z.number().int().describe('Number of tokens that were valid.') }),

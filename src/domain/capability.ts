@@ -6,6 +6,7 @@ export const capabilityNames = [
   'list-guest-tokens',
   'find-guest-token',
   'revoke-guest-tokens',
+  'tell-gateways-apart',
   'export-embed',
   'import-dashboard',
   'read-content',

@@ -14,6 +14,7 @@ import {
   type WriteFailure,
 } from '../contract/operation.js';
 import { type Code, errors } from '../domain/errors.js';
+import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
 import type { Caller } from '../domain/guest/caller.js';
 import { isRecord } from '../domain/is-record.js';
 import type { Log } from '../domain/log-events.js';
@@ -36,6 +37,8 @@ export type DispatchRequest = {
   readonly authorization: string | undefined;
   readonly ifNoneMatch?: string | undefined;
   readonly acceptLanguage?: string | undefined;
+  /** The header `Guestlist-Gateway`. */
+  readonly gateway?: string | undefined;
   /** The caller, if code of this process makes the request. No HTTP request sets it. */
   readonly caller?: Caller;
   /** True: an author looks as a guest, and gets the developer's messages. No HTTP request sets it. */
@@ -353,6 +356,13 @@ const respond = ({ operation: { name }, binding }: Match, served: Answer, logPie
   };
 };
 
+/** Throws INVALID_REQUEST_BODY for a name that would not be stored: its tokens could not be revoked by it. */
+const withGateway = (caller: Caller, { gateway }: DispatchRequest): Caller => {
+  if (gateway === undefined || caller.kind !== 'apiKey') return caller;
+  if (!isGatewayId(gateway)) refuse([`the header Guestlist-Gateway: ${gatewayIdMend}`]);
+  return { ...caller, gateway };
+};
+
 /** Creates the dispatch of a set of operations. */
 export const createDispatch = <const Operations extends Readonly<Record<string, Operation>>>({
   operations,
@@ -379,7 +389,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     let match = withoutCondition(found);
     let isGuest = false;
     const serve = async (): Promise<Answer> => {
-      const caller = await admit(match.operation, request);
+      const caller = withGateway(await admit(match.operation, request), request);
       isGuest = caller.kind === 'guest';
       const body = await bodyOf(match, request);
       match = choose(found, { query: request.query, body });

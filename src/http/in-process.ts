@@ -42,7 +42,7 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined
  */
 export const inProcessTransport =
   (dispatch: Dispatch, callerOf?: () => Promise<Caller>): Transport =>
-  async ({ method, path, query, body, bearer, language }, signal) => {
+  async ({ method, path, query, body, bearer, language, gateway }, signal) => {
     signal?.throwIfAborted();
     const text = body === undefined ? undefined : JSON.stringify(body);
     if (text !== undefined && Buffer.byteLength(text) > limits.bodyBytes) return { status: 413, body: tooLarge() };
@@ -57,6 +57,7 @@ export const inProcessTransport =
       query: parse(stringify(query)),
       body: text === undefined ? undefined : JSON.parse(text),
       acceptLanguage: language,
+      gateway,
       signal: signal ?? never,
     });
     const answer = await untilAborted(work, signal);

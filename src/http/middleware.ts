@@ -115,6 +115,7 @@ export const serve =
       authorization: req.headers.authorization,
       ifNoneMatch: req.headers['if-none-match'],
       acceptLanguage: req.headers['accept-language'],
+      gateway: req.get('guestlist-gateway'),
       readBody: bodyOf(req),
       sender: senderOf(addressOf, req),
       requestId: String(res.locals.requestId),

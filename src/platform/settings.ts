@@ -6,6 +6,7 @@
 
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
+import { gatewayIdMend, isGatewayId } from '../domain/gateway-id.js';
 import { studioRoles } from '../domain/studio/person.js';
 import { readAllowedHost } from './allowed-hosts.js';
 import { channelsSetting } from './channels.js';
@@ -377,6 +378,14 @@ const policyMayRead = section(
 );
 
 const gateway = section('the gateway: sessions, policy, and its upstream', {
+  deploymentId: z
+    .string()
+    .refine(isGatewayId, gatewayIdMend)
+    .nullable()
+    .default(null)
+    .describe(
+      'name of this gateway at the service, the same for all of its replicas and after each restart; a changed policy revokes the tokens that it minted, and not those of another gateway of the service; null: one of the database',
+    ),
   policies: z
     .string()
     .min(1)

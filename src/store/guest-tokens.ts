@@ -31,7 +31,12 @@ const decode = (row: FoundRow): Found => ({
   revision: row.content_revision,
 });
 
-const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<Tables['guest_tokens']> => {
+const encode = (
+  hash: HashedToken,
+  grant: GuestGrant,
+  epoch: Epoch,
+  gateway: string | null,
+): Insertable<Tables['guest_tokens']> => {
   const { id, dataAppId, clientId, userIdentifier, datamartId, createdAt, expiresAt, ...rest } = grant;
   return {
     id,
@@ -44,6 +49,7 @@ const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<
     created_at: createdAt,
     expires_at: expiresAt,
     epoch: sumOf(epoch),
+    gateway,
   };
 };
 
@@ -85,12 +91,12 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
   const good = db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
   return {
     currentEpoch: async (subject) => currentEpoch(db, subject),
-    insert: (hash, grant, epoch) =>
+    insert: (hash, grant, epoch, gateway = null) =>
       inTransaction(db, async (transaction) => {
         if (!(await areHeld(transaction, grant, epoch))) return false;
         await transaction
           .insertInto('guest_tokens')
-          .values(encode(hash, grant, epoch))
+          .values(encode(hash, grant, epoch, gateway))
           .execute();
         return true;
       }),

@@ -19,6 +19,7 @@ import { alertStates } from './migrations/0012-alert-states.js';
 import { hostSchedules } from './migrations/0013-host-schedules.js';
 import { hostAlerts } from './migrations/0014-host-alerts.js';
 import { sealingCanary } from './migrations/0015-sealing-canary.js';
+import { tokenGateways } from './migrations/0016-token-gateways.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -36,6 +37,7 @@ export const migrations: Migrations = {
   '0013-host-schedules': hostSchedules,
   '0014-host-alerts': hostAlerts,
   '0015-sealing-canary': sealingCanary,
+  '0016-token-gateways': tokenGateways,
 };
 
 /** Throws if the metadata database does not accept writes. */

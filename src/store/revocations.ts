@@ -61,7 +61,21 @@ export const revokeGuestTokens = (
     return good;
   });
 
-const isMeant = (which: Revocation) => (eb: ExpressionBuilder<Tables, 'guest_tokens'>) => {
+type Tokens = ExpressionBuilder<Tables, 'guest_tokens'>;
+
+const gatewayOf = (which: Revocation): string | undefined => ('gateway' in which ? which.gateway : undefined);
+
+/** A token that names no gateway may be of any. */
+const isOfGateway = (which: Revocation) => (eb: Tokens) => {
+  const gateway = gatewayOf(which);
+  return gateway === undefined
+    ? eb.val(true).$castTo<SqlBool>()
+    : eb.or([eb('gateway', '=', gateway), eb('gateway', 'is', null)]);
+};
+
+const isMeant = (which: Revocation) => (eb: Tokens) => eb.and([isOfSubject(which)(eb), isOfGateway(which)(eb)]);
+
+const isOfSubject = (which: Revocation) => (eb: Tokens) => {
   switch (which.kind) {
     case 'id':
       return eb('id', '=', which.id);
@@ -77,6 +91,8 @@ const isMeant = (which: Revocation) => (eb: ExpressionBuilder<Tables, 'guest_tok
 };
 
 const subjectOf = (which: Revocation): { readonly client_id: string; readonly user_identifier: string } | null => {
+  // An epoch holds for the tokens of every gateway. A gateway finds out itself that a mint of its own is outdated.
+  if (gatewayOf(which) !== undefined) return null;
   switch (which.kind) {
     case 'all':
       return { client_id: '', user_identifier: '' };

@@ -236,6 +236,8 @@ export type Tables = {
     /** The sum of the subject's epochs when the token's mint began. */
     epoch: Epoch;
     last_used_at: ColumnType<Date | null, never, Date | null>;
+    /** The deployment of a gateway that minted it; null: none that said so. */
+    gateway: string | null;
   };
   /**
    * A single row: the key of the tags that are stored, sealed. It is also the canary that tells a wrong encryption key at

@@ -245,7 +245,10 @@ Next:
 For your own page at ${setup.origin}: sign your sessions with GUESTLIST_HOST_JWT_SECRET of guestlist.env (HS256, the claim
 ${setup.claim} holds the tenant), and add
 
-${pageLines(serviceUrlOf(setup))}`;
+${pageLines(serviceUrlOf(setup))}
+
+This is the set-up with one gateway: \`guestlist serve\` runs gateway and service. To mount the gateway in your own server
+instead, run \`guestlist serve --only service\`, and see docs/explanation/replicas.md.`;
 
 /** Only a terminal is asked. The library is loaded only then. */
 const askingOf = async ({ yes }: Values): Promise<Asking> =>

@@ -8,6 +8,8 @@ export type ApiKeyCaller = {
   readonly keyId: string;
   readonly dataAppId: string;
   readonly dataAppName: string;
+  /** The deployment of the gateway that calls. */
+  readonly gateway?: string;
   /** Who asks, if Studio calls in the name of the data app. */
   readonly person?: Person;
 };

@@ -78,12 +78,20 @@ export type ServiceTokenStore = {
 /** The data app, client and user of a guest token, as revocations name them. */
 export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
 
-/** Which guest tokens of one data app a revocation ends. `userIdentifier` null: those of every user of the client. */
+/**
+ * Which guest tokens of one data app a revocation ends. `userIdentifier` null: those of every user of the client.
+ * `gateway`: only those that this gateway minted, or that name no gateway; mints in progress are then its own affair.
+ */
 export type Revocation =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'token'; readonly hash: HashedToken }
-  | { readonly kind: 'client'; readonly clientId: string; readonly userIdentifier: string | null }
-  | { readonly kind: 'all' };
+  | {
+      readonly kind: 'client';
+      readonly clientId: string;
+      readonly userIdentifier: string | null;
+      readonly gateway?: string | undefined;
+    }
+  | { readonly kind: 'all'; readonly gateway?: string | undefined };
 
 export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' | 'expiresAt'> & {
   readonly lastUsedAt: Date | null;
@@ -94,9 +102,10 @@ export type GuestTokenStore = {
   readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
   /**
    * Stores a token. `epoch` is the result of `currentEpoch` from before any other read of the mint. Returns false if
-   * its data app, its datamart or one of its embeds was deleted, or its client was erased since then.
+   * its data app, its datamart or one of its embeds was deleted, or its client was erased since then. `gateway`: the
+   * gateway that mints it.
    */
-  readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
+  readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch, gateway?: string | null) => Promise<boolean>;
   /** Whether the token is still stored: neither revoked nor erased. */
   readonly isGood: (id: string) => Promise<boolean>;
   /**

@@ -24,6 +24,8 @@ export type Ledger = {
    * it reveals nothing about the clientId.
    */
   readonly refOf: (clientId: string) => string;
+  /** The id of the gateway's deployment, for what the service keeps: the same for all processes on this ledger, for ever. */
+  readonly gatewayId: string;
 };
 
 const tenantKeyOf = async (db: Kysely<LedgerTables>): Promise<Buffer> => {
@@ -55,5 +57,7 @@ export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: bo
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);
   const self = await joinProcesses(db, isShared);
-  return { db, isShared, self, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
+  const refOf = (text: string): string => createHmac('sha256', key).update(text, 'utf8').digest('hex');
+  const gatewayId = createHmac('sha256', key).update('guestlist: gateway id').digest('hex').slice(0, 32);
+  return { db, isShared, self, refOf, gatewayId };
 };

@@ -27,16 +27,19 @@ import type { ServiceTokens, TokensOf } from './service-tokens.js';
 
 const name = z.string().min(1).max(1000);
 
+/** True: at the service, only tokens that this gateway minted. Another gateway has a policy of its own. */
+const isOwn = z.literal(true).optional();
+
 const revocationTarget = z.discriminatedUnion('by', [
   /** If `clientId` is null, the user in every tenant. */
-  z.strictObject({ by: z.literal('user'), userIdentifier: name, clientId: name.nullable() }),
+  z.strictObject({ by: z.literal('user'), userIdentifier: name, clientId: name.nullable(), isOwn }),
   z.strictObject({ by: z.literal('tenant'), clientId: name }),
   /**
    * The tokens that were issued under the policy with this digest. The service knows no policies, so every token of the
    * data app is revoked there.
    */
   z.strictObject({ by: z.literal('policy'), digest: name }),
-  z.strictObject({ by: z.literal('all') }),
+  z.strictObject({ by: z.literal('all'), isOwn }),
 ]);
 export type RevocationTarget = z.output<typeof revocationTarget>;
 
@@ -114,8 +117,12 @@ const scopesEnded = (scopes: Scopes, target: RevocationTarget): readonly Scope[]
   target.by === 'policy' ? [scopes.policy(target.digest), scopes.all] : [scopeOf(scopes, target)];
 
 const tokensOf = (target: RevocationTarget): TokensOf => {
-  if (target.by === 'user') return { of: 'user', userIdentifier: target.userIdentifier, clientId: target.clientId };
-  return target.by === 'tenant' ? { of: 'tenant', clientId: target.clientId } : { of: 'all' };
+  if (target.by === 'user') {
+    const { userIdentifier, clientId, isOwn } = target;
+    return { of: 'user', userIdentifier, clientId, isOwn };
+  }
+  if (target.by === 'tenant') return { of: 'tenant', clientId: target.clientId };
+  return { of: 'all', isOwn: target.by === 'all' ? target.isOwn : undefined };
 };
 
 const clientOf = (target: RevocationTarget): string | null => ('clientId' in target ? target.clientId : null);

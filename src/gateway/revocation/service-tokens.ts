@@ -2,19 +2,26 @@
  * Revokes guest tokens at the service that issued them. This is not part of the interface, so not every service
  * supports it.
  */
+import type { z } from 'zod';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
+import type { Capabilities } from '../upstream/capabilities.js';
 
 /**
- * The tokens to revoke: of a user in one tenant (in all tenants if `clientId` is null), of a tenant, or all of the data
+ * The tokens to revoke (`isOwn`: only those that this gateway minted, if the service can tell): of a user in one tenant (in all tenants if `clientId` is null), of a tenant, or all of the data
  * app.
  */
 export type TokensOf =
-  | { readonly of: 'user'; readonly userIdentifier: string; readonly clientId: string | null }
+  | {
+      readonly of: 'user';
+      readonly userIdentifier: string;
+      readonly clientId: string | null;
+      readonly isOwn?: true | undefined;
+    }
   | { readonly of: 'tenant'; readonly clientId: string }
-  | { readonly of: 'all' };
+  | { readonly of: 'all'; readonly isOwn?: true | undefined };
 
 export type ServiceTokens = {
   /** Resolves to the number of revoked tokens. Throws NOT_SUPPORTED or UPSTREAM_UNAVAILABLE. */
@@ -31,6 +38,9 @@ export type RequireCapability = (name: 'revoke-guest-tokens' | 'list-guest-token
 export type ServiceTokensOptions = {
   readonly upstream: Call;
   readonly requireCapability: RequireCapability;
+  readonly supports: Capabilities['supports'];
+  /** The id of this gateway's deployment. */
+  readonly gatewayId: string;
   readonly log: Log;
 };
 
@@ -71,13 +81,17 @@ const createDiscard =
   };
 
 export const createServiceTokens = (options: ServiceTokensOptions): ServiceTokens => {
-  const { upstream, requireCapability } = options;
-  const revokeOne = (clientId: string, userIdentifier?: string): Promise<number> =>
+  const { upstream, requireCapability, supports, gatewayId } = options;
+  type Which = Extract<z.input<(typeof revokeGuestTokens)['input']>, { clientId: string } | { all: true }>;
+  const revokeThose = (which: Which, isOwn = false): Promise<number> =>
     ask(async () => {
       await requireCapability('revoke-guest-tokens');
-      const who = userIdentifier === undefined ? { clientId } : { clientId, userIdentifier };
-      return (await upstream(revokeGuestTokens, who)).data.revoked;
+      // A service that cannot tell them apart revokes those of all gateways: too much is safe, too little is not.
+      const own = isOwn && (await supports('tell-gateways-apart')) ? { gateway: gatewayId } : {};
+      return (await upstream(revokeGuestTokens, { ...which, ...own })).data.revoked;
     });
+  const revokeOne = (clientId: string, userIdentifier?: string, isOwn?: boolean): Promise<number> =>
+    revokeThose(userIdentifier === undefined ? { clientId } : { clientId, userIdentifier }, isOwn);
   /** The operation revokes a user's tokens of one client, so the user's clients are listed first. */
   const revokeUser = async (userIdentifier: string): Promise<number> => {
     const { data } = await ask(async () => {
@@ -90,17 +104,12 @@ export const createServiceTokens = (options: ServiceTokensOptions): ServiceToken
     }
     return revoked;
   };
-  const revokeAll = (): Promise<number> =>
-    ask(async () => {
-      await requireCapability('revoke-guest-tokens');
-      return (await upstream(revokeGuestTokens, { all: true })).data.revoked;
-    });
   return {
     revoke: async (tokens) => {
-      if (tokens.of === 'all') return revokeAll();
+      if (tokens.of === 'all') return revokeThose({ all: true }, tokens.isOwn);
       if (tokens.of === 'tenant') return revokeOne(tokens.clientId);
-      const { userIdentifier, clientId } = tokens;
-      return clientId === null ? revokeUser(userIdentifier) : revokeOne(clientId, userIdentifier);
+      const { userIdentifier, clientId, isOwn } = tokens;
+      return clientId === null ? revokeUser(userIdentifier) : revokeOne(clientId, userIdentifier, isOwn);
     },
     discard: createDiscard(options),
   };

@@ -69,6 +69,13 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: 'revoke guest tokens',
     reason: 'A guest token of the interface is valid until it expires. Keep expiryMinutes of the policy short.',
   },
+  'tell-gateways-apart': {
+    // Came together with the field `gateway` of the revocation.
+    operation: listGuestTokens,
+    parameter: 'tokenDigest',
+    does: "revoke one gateway's guest tokens alone",
+    reason: 'The interface does not say which gateway a guest token is of.',
+  },
   'export-embed': {
     operation: exportEmbed,
     does: 'export the dashboard of an embed as a file',

@@ -96,6 +96,7 @@ export const createHttpTransport =
         headers: {
           ...(request.bearer === '' ? {} : { authorization: `Bearer ${request.bearer}` }),
           accept: 'application/json',
+          ...(request.gateway === undefined ? {} : { 'guestlist-gateway': request.gateway }),
           ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),

@@ -32,14 +32,15 @@ export const listGuestTokens =
 export type RevokeGuestTokens =
   | { readonly id: string }
   | { readonly token: string }
-  | { readonly clientId: string; readonly userIdentifier?: string | undefined }
-  | { readonly all: true };
+  | { readonly clientId: string; readonly userIdentifier?: string | undefined; readonly gateway?: string | undefined }
+  | { readonly all: true; readonly gateway?: string | undefined };
 
 const revocationOf = (command: RevokeGuestTokens, tokens: Tokens): Revocation => {
   if ('id' in command) return { kind: 'id', id: command.id };
   if ('token' in command) return { kind: 'token', hash: tokens.hash(command.token) };
-  if ('all' in command) return { kind: 'all' };
-  return { kind: 'client', clientId: command.clientId, userIdentifier: command.userIdentifier ?? null };
+  const { gateway } = command;
+  if ('all' in command) return { kind: 'all', gateway };
+  return { kind: 'client', clientId: command.clientId, userIdentifier: command.userIdentifier ?? null, gateway };
 };
 
 /**

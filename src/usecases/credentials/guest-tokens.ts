@@ -156,7 +156,8 @@ export const createGuestToken =
       const sources = await scopeSources(store, command);
       const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
       const grant = { ...(await grantOf(deps, scope, command)), ...sources };
-      if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch))) throw deletedMeanwhile();
+      if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch, caller.gateway)))
+        throw deletedMeanwhile();
     });
     return { token };
   };
