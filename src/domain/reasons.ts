@@ -69,6 +69,7 @@ export const ownReasons = [
   'datasource-credentials',
   'datasource-database',
   'datasource-encryption',
+  'datasource-exhausted',
   'datasource-failed',
   'datasource-lost',
   'datasource-network',

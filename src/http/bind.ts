@@ -20,7 +20,7 @@ import { isRecord } from '../domain/is-record.js';
 import type { Log } from '../domain/log-events.js';
 import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
-import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
+import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
@@ -205,32 +205,45 @@ async function* logged(
   }
 }
 
-const headersOf = (status: number): Answer['headers'] => {
-  if (status === 503) return { 'Retry-After': String(unavailableRetrySeconds) };
-  return status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+const headersOf = (status: number, retryAfterSeconds: number | null): Answer['headers'] => {
+  const seconds = status === 503 ? (retryAfterSeconds ?? unavailableRetrySeconds) : retryAfterSeconds;
+  const retry = seconds === null ? {} : { 'Retry-After': String(seconds) };
+  return status === 401 ? { 'WWW-Authenticate': 'Bearer', ...retry } : retry;
 };
 
-const answerError = (code: Code, message: string, status: number, reason: Reason): Answer => ({
+const answerError = (
+  code: Code,
+  message: string,
+  status: number,
+  reason: Reason,
+  retryAfterSeconds: number | null = null,
+): Answer => ({
   status,
-  headers: headersOf(status),
+  headers: headersOf(status, retryAfterSeconds),
   contentType: json,
   body: envelope(code, message, status),
   refused: { code, reason },
 });
 
+/** Whether the request names a server that does not answer: the request is at fault. A server without room answers. */
+const namesWrongServer = ({ code }: Refusal, { reason }: DependencyUnavailable): boolean =>
+  code === 'DATASOURCE_CONNECTION_ERROR' && reason === 'datasource-lost';
+
 /**
- * Returns the answer if a database or server is unavailable, else undefined. A refusal keeps its code and message. If
- * the unreachable server is one that the request itself names, the request is at fault, and the result is undefined.
+ * Returns the answer if a database or server is unavailable, else undefined. It is 503 in every operation, declared or
+ * not. A refusal keeps its code and message; UPSTREAM_UNAVAILABLE is the gateway's code, so the service has its own.
  */
 const answerUnavailable = (error: unknown, requestId: string): Answer | undefined => {
   const fault = findUnavailable(error);
+  if (error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE')
+    return answerError('SERVICE_UNAVAILABLE', error.message, 503, error.reason, error.retryAfterSeconds);
   if (fault === undefined) return undefined;
   if (!(error instanceof Refusal)) {
     const { code, message, status } = unavailable(requestId).error;
     return answerError(code, message, status, fault.reason);
   }
-  if (error.code === 'DATASOURCE_CONNECTION_ERROR') return undefined;
-  return answerError(error.code, error.message, 503, error.reason);
+  if (namesWrongServer(error, fault)) return undefined;
+  return answerError(error.code, error.message, 503, error.reason, error.retryAfterSeconds);
 };
 
 /**
@@ -249,11 +262,8 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Serv
   if (error instanceof BodyTooLarge) return answerError(error.code, error.message, 413, error.reason);
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
   const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
-  if (isDeclared && status < 500) {
-    const answer = answerError(error.code, error.message, status, error.reason);
-    const { retryAfterSeconds: retry } = error;
-    return retry === null ? answer : { ...answer, headers: { ...answer.headers, 'Retry-After': String(retry) } };
-  }
+  if (isDeclared && status < 500)
+    return answerError(error.code, error.message, status, error.reason, error.retryAfterSeconds);
   log.error({ event: 'operation.failed', err: error, requestId, operation: operation.name }, 'an operation failed');
   const message = failureMessage(requestId);
   if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
@@ -309,6 +319,12 @@ const isForGuests = (code: Code, reason: Reason): boolean =>
     ? requestReasons.has(reason)
     : code === 'UNAUTHORIZED' || errors[code].mender === 'end user';
 
+/** What passes is said to pass: an administrator could not mend it. */
+const neutralText = (status: number): string =>
+  status === 503
+    ? 'This is unavailable for the moment. Try again shortly.'
+    : "This chart can't be shown. Ask your administrator.";
+
 /**
  * Returns the error as an end user sees it: the same status and code, a neutral message, and the request id as a
  * reference. The developer's message goes to the log.
@@ -319,7 +335,7 @@ const neutral = (answer: Answer, requestId: string): Answer => {
   if (refused === undefined || !failure.success || isForGuests(refused.code, refused.reason)) return answer;
   return {
     ...answer,
-    body: envelope(refused.code, `This chart can't be shown. Ask your administrator. Reference: ${requestId}.`, status),
+    body: envelope(refused.code, `${neutralText(status)} Reference: ${requestId}.`, status),
     refused: { ...refused, message: failure.data.error.message },
   };
 };

@@ -20,7 +20,7 @@ const tenant = { kind: 'tenant', clientId: 'LAX' } as never;
 
 it('a failed query and a refused one', async () => {
   const { log, lines } = captureLog();
-  const about = { datasource, tenant, running: { requestId: 'request-1' } };
+  const about = { datasource, tenant, running: { requestId: 'request-1' }, faultOf: () => undefined };
   await expect(runLogged(() => Promise.reject(new Error('boom')), log, about)).rejects.toThrow(
     /The cause is in the log/,
   );

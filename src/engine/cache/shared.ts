@@ -5,6 +5,7 @@
  */
 import type { Clock, Sealer } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import { findUnavailable } from '../../domain/unavailable.js';
 import type { Cache } from '../../platform/cache.js';
 import { createSealedValues } from '../../platform/sealed-values.js';
 import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
@@ -69,7 +70,11 @@ const createCodec = (sealer: Sealer, clock: Clock) => {
   const sealed = createSealedValues<readonly [madeAtMs: number, rows: RunResult]>({
     sealer,
     read: (json) => (Array.isArray(json) && Number.isFinite(json[0]) ? [json[0], json[1]] : undefined),
-    isSharedFailure: ({ code, reason }) => code === 'METRIC_QUERY_ERROR' && !ownReasons.has(reason),
+    // A failure that passes is each replica's own: its text would not say that it passes.
+    isSharedFailure: (refusal) =>
+      refusal.code === 'METRIC_QUERY_ERROR' &&
+      !ownReasons.has(refusal.reason) &&
+      findUnavailable(refusal) === undefined,
     isCode: (code) => code === 'METRIC_QUERY_ERROR',
     unknownFailure: () =>
       new Refusal('METRIC_QUERY_ERROR', 'The query failed. Retry it.', { reason: 'failed-elsewhere' }),

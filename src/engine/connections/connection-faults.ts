@@ -1,11 +1,15 @@
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { DependencyUnavailable } from '../../domain/unavailable.js';
 import { refuseConnection } from './database.js';
+import type { DriverFault, FaultOf } from './driver-faults.js';
 
-type Fault = 'network' | 'credentials' | 'database' | 'encryption' | 'settings';
+/** `late` and `statement` are no faults of connecting. */
+type Fault = Exclude<DriverFault, 'late' | 'statement'>;
 
 const mends: Readonly<Record<Fault, string>> = {
-  network: 'the server does not answer; check host and port, and that it accepts connections from here.',
+  lost: 'the server does not answer; check host and port, and that it accepts connections from here.',
+  busy: 'the server has no free connections or is short of memory or disk; retry shortly.',
   credentials:
     'the server refused the credentials; check username and password, and that this user may connect from here.',
   database: 'the server has no such database for this user; check the database name.',
@@ -15,38 +19,37 @@ const mends: Readonly<Record<Fault, string>> = {
     'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.',
 };
 
-const networkCodes: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EPIPE',
-  'PROTOCOL_CONNECTION_LOST',
-]);
+/** DependencyUnavailable for a fault that passes; undefined for any other. */
+export const passingFault = (fault: DriverFault | undefined, cause: unknown): DependencyUnavailable | undefined => {
+  if (cause instanceof DependencyUnavailable) return cause;
+  if (fault === 'lost') return new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
+  if (fault !== 'busy') return undefined;
+  return new DependencyUnavailable('datasource-exhausted', 'The datasource is short of connections or memory.', cause);
+};
 
-/** Error codes of OpenSSL and Node for a failed certificate or handshake. */
-const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
-
-/** Whether the server was unreachable or the connection to it broke. */
-export const isNetworkFault = (cause: unknown): boolean => networkCodes.has(codeOf(cause));
+const reasons = {
+  lost: 'datasource-network',
+  busy: 'datasource-exhausted',
+  credentials: 'datasource-credentials',
+  database: 'datasource-database',
+  settings: 'datasource-settings',
+  encryption: 'datasource-encryption',
+} as const satisfies Readonly<Record<Fault, Reason>>;
 
 /**
  * Translates an error of connecting into DATASOURCE_CONNECTION_ERROR with what to check. A refusal of our own stays
- * as it is. `codes` are the server's error codes.
+ * as it is.
  */
-export const refuseFault = (name: string, cause: unknown, codes: ReadonlyMap<string, Fault>): never => {
+export const refuseFault = (name: string, cause: unknown, faultOf: FaultOf): never => {
   if (cause instanceof Refusal && cause.cause === undefined) throw cause;
   const told = toldBy(cause);
-  const fault = faultOf(codeOf(told), codes);
-  const mend = fault === undefined ? 'it could not be opened; the cause is in the log.' : mends[fault];
-  const away = new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', told);
+  const fault = faultOf(told);
+  const known = fault === 'late' || fault === 'statement' ? undefined : fault;
+  const mend = known === undefined ? 'it could not be opened; the cause is in the log.' : mends[known];
   return refuseConnection(
     `Datasource ${name}: ${mend}`,
-    `datasource-${fault ?? 'unavailable'}`,
-    fault === 'network' ? away : told,
+    known === undefined ? 'datasource-unavailable' : reasons[known],
+    passingFault(known, told) ?? told,
   );
 };
 
@@ -55,13 +58,3 @@ const toldBy = (cause: unknown): unknown => {
   const inner = cause instanceof Refusal ? cause.cause : cause;
   return inner instanceof DependencyUnavailable ? inner.cause : inner;
 };
-
-const faultOf = (code: string, codes: ReadonlyMap<string, Fault>): Fault | undefined => {
-  const own = codes.get(code);
-  if (own !== undefined) return own;
-  if (networkCodes.has(code)) return 'network';
-  return encryptionCode.test(code) ? 'encryption' : undefined;
-};
-
-const codeOf = (cause: unknown): string =>
-  typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';

@@ -1,9 +1,10 @@
 import { handled } from '../../domain/handled.js';
-import { DependencyUnavailable } from '../../domain/unavailable.js';
 import { closeAll } from '../../platform/close-all.js';
 import { ReadLimitReached } from './batches.js';
 import type { Permit, Permits } from './budget.js';
+import { passingFault } from './connection-faults.js';
 import { ReaderFailed, refuseLate } from './database.js';
+import type { FaultOf } from './driver-faults.js';
 import { createPool } from './pool.js';
 
 /** Handles one driver's connections. Calls for one connection never overlap. */
@@ -21,10 +22,8 @@ export type Driver<Connection> = {
   readonly cancel: (connection: Connection, requestId?: string) => Promise<void>;
   /** Whether the server itself reported this error, so the connection is in a known state. */
   readonly isAnswer: (cause: unknown) => boolean;
-  /** Whether the server stopped the statement at its time limit. */
-  readonly isTimeout: (cause: unknown) => boolean;
-  /** Whether the server was unreachable or ended the connection. Another connection may work. */
-  readonly isLost: (cause: unknown) => boolean;
+  /** What the error means. After `lost`, another connection may work. */
+  readonly faultOf: FaultOf;
 };
 
 /** Settings for one use of a connection. */
@@ -46,7 +45,7 @@ export type LoanSettings = {
 export type Connections<Connection> = {
   /**
    * Runs the work in a transaction of its own, which is rolled back.
-   * @throws DependencyUnavailable where the server is unreachable; the reason of the signal where it aborts.
+   * @throws DependencyUnavailable where the server is unreachable or has no room; the reason of the signal where it aborts.
    */
   readonly use: <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings) => Promise<R>;
   readonly close: () => Promise<void>;
@@ -96,8 +95,8 @@ export const createConnections = <Connection>(
           return await once(work, settings, isRepeatable && tries === 1);
         } catch (cause) {
           if (signal?.aborted === true && cause === signal.reason) throw cause;
-          if (!driver.isLost(cause)) throw cause;
-          if (tries === 1) throw new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
+          const fault = driver.faultOf(cause);
+          if (fault !== 'lost' || tries === 1) throw passingFault(fault, cause) ?? cause;
         }
       }
     },
@@ -208,7 +207,7 @@ const lend = async <Connection, R>(
       else driver.destroy(connection);
     }
     if (stopped === 'gone') throw signal?.reason;
-    if (stopped === 'late' || driver.isTimeout(cause))
+    if (stopped === 'late' || driver.faultOf(cause) === 'late')
       return refuseLate(stopped === 'late' ? totalMs : timeoutMs, cause);
     throw cause;
   } finally {

@@ -6,11 +6,12 @@ import { type AnswerColumn, type Cell, statementRefused } from '../../domain/que
 import type { LiveConnections } from '../../domain/query/live.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
+import { findUnavailable } from '../../domain/unavailable.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Dialect, Statement } from '../databases/dialect.js';
 import type { SqlType } from '../databases/sql-type.js';
-import { isStatementFault } from '../databases/statement-faults.js';
 import type { Permits } from './budget.js';
+import type { FaultOf } from './driver-faults.js';
 
 export type Log = Pick<EventLog, 'warn' | 'error'>;
 
@@ -162,6 +163,7 @@ export type LoggedStatement = {
   readonly datasource: Datasource;
   readonly tenant: TenantScope;
   readonly running: Running;
+  readonly faultOf: FaultOf;
 };
 
 /** The id of a tenant for the log; undefined if a query is not restricted to one. */
@@ -172,7 +174,7 @@ export const loggedTenant = (tenant: TenantScope): string | undefined =>
 export const runLogged = async <R>(
   work: () => Promise<R>,
   log: Log,
-  { datasource, tenant, running: { signal, requestId } }: LoggedStatement,
+  { datasource, tenant, running: { signal, requestId }, faultOf }: LoggedStatement,
 ): Promise<R> => {
   const about = { requestId, tenant: loggedTenant(tenant), datasource: datasource.name };
   try {
@@ -187,7 +189,8 @@ export const runLogged = async <R>(
     }
     log.error({ event: 'query.failed', err: cause, ...about }, 'query failed at the datasource');
     throw new Refusal('METRIC_QUERY_ERROR', 'The query failed at the datasource. The cause is in the log.', {
-      reason: isStatementFault(datasource.datasourceType, cause) ? statementRefused : 'datasource-failed',
+      reason:
+        findUnavailable(cause)?.reason ?? (faultOf(cause) === 'statement' ? statementRefused : 'datasource-failed'),
       cause,
     });
   }

@@ -3,11 +3,13 @@ import { clientOf } from '../../../domain/datamart/tenant.js';
 import { readHost } from '../../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { untilReadLimit } from '../../connections/batches.js';
-import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
+import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../../connections/database.js';
+import { codeOf } from '../../connections/driver-faults.js';
 import type { Ask } from '../source-tables.js';
 import { clickHouseDialect } from './dialect.js';
+import { faultOf } from './faults.js';
 import { readTable, runStatement, type Server, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
@@ -26,7 +28,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     return (await connections.use(run, forCatalog)).rows;
   };
   const told = <R>(work: Promise<R>): Promise<R> =>
-    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faultOf));
   return {
     dialect: clickHouseDialect,
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
@@ -39,35 +41,17 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
         datasource,
         tenant,
         running,
+        faultOf,
       });
     },
     stream: (statement, tenant, sink, running = {}) => {
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
       const stream = (server: Server) => streamStatement(server, statement, { sink, timeoutMs: streamMs }, running);
-      return runLogged(() => connections.use(stream, settings), log, { datasource, tenant, running });
+      return runLogged(() => connections.use(stream, settings), log, { datasource, tenant, running, faultOf });
     },
     close: connections.close,
   };
 };
-
-/** ClickHouse error codes. */
-const faults: Parameters<typeof refuseFault>[2] = new Map([
-  ['516', 'credentials'],
-  ['192', 'credentials'],
-  ['193', 'credentials'],
-  ['194', 'credentials'],
-  ['81', 'database'],
-  ['291', 'database'],
-  ['497', 'database'],
-  ['115', 'settings'],
-  ['164', 'settings'],
-  ['452', 'settings'],
-  // The port does not speak HTTP; perhaps it is the port of ClickHouse's native protocol.
-  ['HPE_INVALID_CONSTANT', 'network'],
-]);
-
-/** The statement exceeded its time limit. */
-const timeoutCode = '159';
 
 const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Driver<Server> => ({
   connect: () => connect(source, connectTimeoutMs),
@@ -83,8 +67,7 @@ const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Drive
   // The server cancels queries of closed connections (`cancel_http_readonly_queries_on_client_close`).
   cancel: async () => undefined,
   isAnswer: (cause) => /^[0-9]+$/.test(codeOf(cause)),
-  isTimeout: (cause) => codeOf(cause) === timeoutCode,
-  isLost: isNetworkFault,
+  faultOf,
 });
 
 const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Promise<Server> => {
@@ -135,6 +118,3 @@ const findReadonly = async (client: ClickHouseClient, connectTimeoutMs: number):
     clearTimeout(timer);
   }
 };
-
-const codeOf = (cause: unknown): string =>
-  typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';

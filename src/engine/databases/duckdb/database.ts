@@ -15,6 +15,7 @@ import {
 import { createPool, type Pool } from '../../connections/pool.js';
 import type { Ask } from '../source-tables.js';
 import { duckDbDialect } from './dialect.js';
+import { faultOf } from './faults.js';
 import { runStatement, streamStatement, type Watch, watch } from './read.js';
 import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
 import { dropStatements } from './statements.js';
@@ -94,7 +95,7 @@ const connect = async (
     describe: () => readSourceTables(ask),
     run: (statement, tenant, running = {}) => {
       const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
-      return runLogged(work, log, { datasource, tenant, running });
+      return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
     stream: (statement, tenant, sink, running = {}) => {
       const end = performance.now() + streamMs;
@@ -104,7 +105,7 @@ const connect = async (
       };
       const work = () =>
         lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
-      return runLogged(work, log, { datasource, tenant, running });
+      return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
     count: () => ({ open: connections.length, ...pool.count() }),
     close: async () => {

@@ -2,11 +2,12 @@ import type { ConnectionOptions, QueryError } from 'mysql2/promise';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { untilReadLimit } from '../../connections/batches.js';
-import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
+import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { forCatalog, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
 import type { Ask } from '../source-tables.js';
 import { createMysqlDialect } from './dialect.js';
+import { faultOf } from './faults.js';
 import { createServer, runStatement, type Server, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
@@ -19,7 +20,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (server) => (await runStatement(server, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
-    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faultOf));
   let isMariaDb: boolean;
   try {
     isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forCatalog));
@@ -36,27 +37,18 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
       const { signal, requestId } = running;
       const settings = { timeoutMs, client: clientOf(tenant), signal, requestId, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
-      return runLogged(() => untilReadLimit(work), log, { datasource, tenant, running });
+      return runLogged(() => untilReadLimit(work), log, { datasource, tenant, running, faultOf });
     },
     stream: (statement, tenant, sink, running = {}) => {
       // For the server, a stream is one statement.
       const { signal, requestId } = running;
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal, requestId };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
-      return runLogged(work, log, { datasource, tenant, running });
+      return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
     close: connections.close,
   };
 };
-
-const faults: Parameters<typeof refuseFault>[2] = new Map([
-  ['ER_ACCESS_DENIED_ERROR', 'credentials'],
-  ['ER_ACCESS_DENIED_NO_PASSWORD_ERROR', 'credentials'],
-  ['ER_HOST_NOT_PRIVILEGED', 'credentials'],
-  ['ER_NOT_SUPPORTED_AUTH_MODE', 'credentials'],
-  ['ER_BAD_DB_ERROR', 'database'],
-  ['ER_DBACCESS_DENIED_ERROR', 'database'],
-]);
 
 type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
 
@@ -83,8 +75,7 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
     }
   },
   isAnswer: (cause) => isServerError(cause) && cause.fatal !== true,
-  isTimeout: (cause) => isServerError(cause) && timeouts.has(cause.errno ?? 0),
-  isLost: (cause) => isNetworkFault(cause) || (isServerError(cause) && shutdowns.has(cause.errno ?? 0)),
+  faultOf,
 });
 
 /**
@@ -96,12 +87,6 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
  */
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
-
-/** Error numbers of an exceeded time limit, of MariaDB and MySQL. */
-const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
-
-/** A shutdown, a killed connection, and a connection that the server closed. */
-const shutdowns: ReadonlySet<number> = new Set([1053, 1927, 4031]);
 
 const isServerError = (cause: unknown): cause is QueryError =>
   cause instanceof Error && 'errno' in cause && 'sqlState' in cause;

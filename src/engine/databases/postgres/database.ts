@@ -5,11 +5,12 @@ import type { DatabaseError } from 'pg';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { untilReadLimit } from '../../connections/batches.js';
-import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
+import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { forCatalog, type Log, type OpenDatabase, type ResultTable, runLogged } from '../../connections/database.js';
 import type { Ask } from '../source-tables.js';
 import { postgresDialect } from './dialect.js';
+import { faultOf } from './faults.js';
 import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
@@ -21,7 +22,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
-    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faultOf));
   try {
     await told(connections.use(async () => {}, forCatalog));
   } catch (cause) {
@@ -43,25 +44,17 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
         if (table.isCut === true) await connections.use((server) => assertAssumed(server, statement), settings);
         return table;
       };
-      return runLogged(all, log, { datasource, tenant, running });
+      return runLogged(all, log, { datasource, tenant, running, faultOf });
     },
     stream: (statement, tenant, sink, running = {}) => {
       const { signal, requestId } = running;
       const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal, requestId };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
-      return runLogged(work, log, { datasource, tenant, running });
+      return runLogged(work, log, { datasource, tenant, running, faultOf });
     },
     close: connections.close,
   };
 };
-
-const faults: Parameters<typeof refuseFault>[2] = new Map([
-  ['28P01', 'credentials'],
-  ['28000', 'credentials'],
-  ['3D000', 'database'],
-  ['42501', 'database'],
-  ['57P03', 'network'],
-]);
 
 type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
 
@@ -95,8 +88,7 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
     }
   },
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',
-  isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
-  isLost: (cause) => (isServerError(cause) ? shutdowns.has(cause.code ?? '') : isBroken(cause)),
+  faultOf,
 });
 
 /**
@@ -111,16 +103,6 @@ const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), p
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS name)), true),
   pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
   pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true)`;
-
-/**
- * SQL states of a session that the server ended or does not accept yet: an administrator's command, a crash, a
- * shutdown, a start.
- */
-const shutdowns: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05']);
-
-/** The driver's error for a connection closed by the server is its only plain Error without a code. */
-const isBroken = (cause: unknown): boolean =>
-  isNetworkFault(cause) || (cause instanceof Error && cause.constructor === Error && !('code' in cause));
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 

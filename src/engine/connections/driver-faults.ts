@@ -1,0 +1,65 @@
+/**
+ * What an error of a database's driver means. Each database has one table of its codes, `databases/<name>/faults.ts`;
+ * nothing else compares a driver's codes.
+ */
+/**
+ * Passing: `lost` (no connection, or it broke: another one may serve at once) and `busy` (the server is full, starts, or
+ * lacks memory: the same may succeed later). `late`: the statement reached its time limit. The author's: `statement`
+ * (names, functions or types that the database refuses whatever the rows are). The datasource's settings: `credentials`,
+ * `database`, `settings` and `encryption`. An error that no table names is ours.
+ */
+export type DriverFault =
+  | 'lost'
+  | 'busy'
+  | 'late'
+  | 'statement'
+  | 'credentials'
+  | 'database'
+  | 'settings'
+  | 'encryption';
+
+export type FaultOf = (cause: unknown) => DriverFault | undefined;
+
+/** The codes of one database. */
+export type FaultCodes = Readonly<Partial<Record<DriverFault, readonly (string | number)[]>>>;
+
+/** Codes of Node and of drivers for a connection that was not made or broke. */
+const lostCodes: readonly string[] = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+];
+
+/** Error codes of OpenSSL and Node for a failed certificate or handshake. */
+const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
+
+const propertyOf = (cause: unknown, name: 'code' | 'errno'): string => {
+  if (typeof cause !== 'object' || cause === null) return '';
+  const value: unknown = Reflect.get(cause, name);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+};
+
+export const codeOf = (cause: unknown): string => propertyOf(cause, 'code');
+
+/** Reads the table: an error is found by its code, or by its number where the database has both. */
+export const createFaultOf = (codes: FaultCodes): FaultOf => {
+  const faults = new Map<string, DriverFault>(lostCodes.map((code) => [code, 'lost']));
+  for (const [fault, listed = []] of Object.entries(codes) as [DriverFault, FaultCodes[DriverFault]][])
+    for (const code of listed) faults.set(String(code), fault);
+  return (cause) => {
+    const code = codeOf(cause);
+    const known = faults.get(code) ?? faults.get(propertyOf(cause, 'errno'));
+    return known ?? (encryptionCode.test(code) ? 'encryption' : undefined);
+  };
+};
+
+/** A driver's error without a code: it reports by it that the connection ended, and by nothing else. */
+export const isPlainError = (cause: unknown): boolean =>
+  cause instanceof Error && cause.constructor === Error && !('code' in cause);
