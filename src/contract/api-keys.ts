@@ -41,6 +41,7 @@ export const createApiKey = operation({
   resource: 'Keys',
   summary: 'Create an API key of a data app',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   input: z.strictObject({
     dataAppName: identifier,
     name: identifier.describe('Unique among the API keys of the data app.'),
@@ -66,6 +67,7 @@ export const listApiKeys = operation({
   description:
     'Ordered by name; the keys themselves are never listed. A key that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['auditor'],
   input: listInput,
   output: z.object({ data: z.array(z.object({ ...listedCredential, description: z.string().nullable() })) }),
@@ -106,6 +108,7 @@ export const deleteApiKey = operation({
   summary: 'Revoke an API key',
   description: 'The key becomes invalid at once, and so do keys that it replaced. This cannot be undone.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['owner'],
   input: z.strictObject({ dataAppName: identifier, name: identifier }),
   output: z.object({ name: z.string() }),
@@ -123,6 +126,7 @@ export const rotateApiKey = operation({
   description:
     'The new key has the same name. The old key stays valid until its grace period ends, and cannot be rotated again.',
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: rotation,
   output: newCredential,
   encode: asIs<z.input<typeof newCredential>>,

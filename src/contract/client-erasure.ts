@@ -14,6 +14,7 @@ export const eraseClient = operation({
   description:
     'Deletes its dashboards with their embeds and metrics, everything that its guests created and saved on any dashboard, its guest tokens, and every other record of it. Rows of the customer’s databases are not changed. A second call finds nothing and succeeds. This cannot be undone.',
   credentials: ['apiKey'],
+  reads: 'definitions',
   input: z.strictObject({ clientId: identifier }),
   output: z.object({
     data: z

@@ -32,6 +32,7 @@ export const getDashboardContent = operation({
   description:
     'Returns the export and the digest that a replacement must name. An API key can read dashboards of its own clients and of the organization.',
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject(target),
   output: dashboardExport.extend({ digest }),
@@ -57,6 +58,7 @@ export const replaceDashboardContent = operation({
     'Replaces everything or nothing, and only if `expectedDigest` is the digest of the current content. Each metric of the content is matched by id: with the dashboard’s metric of that id, or its copy of it, or one that an earlier replacement removed. A metric without a match is created as a copy with a new id. Metrics that the content does not name are removed from the dashboard but stay stored. If `tiles`, `metadata` or `isAllowPrivateMetricsByDefault` is missing, it keeps its value. Items that guests created do not change. An API key can replace dashboards of its clients; those of the organization (templates) need a service token.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   input: z.strictObject({
     ...target,
@@ -103,6 +105,7 @@ export const compareDashboardContent = operation({
     'Answers each change from `content` to the dashboard’s current content as a sentence, and the digest of the current content. After a refused replacement (409 DASHBOARD_CHANGED), send the content that you had read: the answer says what others changed meanwhile, so that you can merge. Empty if nothing changed. Metrics are matched by id, filters by name. Settings that `content` leaves out count as unchanged. Reads definitions, never rows, and writes nothing.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject({
@@ -155,6 +158,7 @@ export const mergeDashboardContent = operation({
     'For a replacement that was refused with 409 DASHBOARD_CHANGED. `base` is the content that you had read, and `content` the one that you wanted to write. The answer has the changes of both sides as sentences, and a content with both. What both sides changed differently is a conflict: choose a side for each by its path, and call again; a conflict without a choice has your value. Send the merged content with the answer’s digest to PUT /api/v2/data-app/dashboards/content. A card that overlaps one that you moved is put below the others. Reads definitions, never rows, and writes nothing.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author'],
   input: z.strictObject({
@@ -232,6 +236,7 @@ export const proposeDashboardContent = operation({
   description:
     'Proposes cards and filters: single values, counts over time, the greatest groups, and a table of the latest rows. They come from names, datatypes, keys and relationships, and from the number of rows that the database estimates; no row is read. Columns and tables that the datamart hides, and tables that no query may read, are left out. Empty if no table holds what a card could show. Nothing is written: send what you keep of it to PUT /api/v2/data-app/dashboards/content.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author'],
   input: z.strictObject({
@@ -261,6 +266,7 @@ export const listUnreadableMetrics = operation({
     'Every query of these metrics is refused. With `content`, its metrics are checked, not those that the dashboard has now. The gateway rolls out no template that has one. Each metric is prepared as for a query, without reading a row. Where each client has a database of its own, that of one client of the latest sync stands in.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'definitions',
   // The database prepares the SQL of `content`, so those may ask who may write it.
   roles: ['author'],
   readsOnly: true,
@@ -298,6 +304,7 @@ export const tryDashboardContent = operation({
     'Runs each metric of the content with the tenant scope of the client that owns the dashboard, and answers whether it can be answered, never its rows. RLS variables of columns have no values here; a metric whose SQL compares with one is not tried. Writes nothing.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  reads: 'outcomes',
   roles: ['author'],
   input: z.strictObject({
     ...target,

@@ -47,6 +47,7 @@ export const createDashboardEmbed = operation({
   summary: 'Create a dashboard of a client with its embed, empty or from a template',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  reads: 'definitions',
   authenticationCode: 'INVALID_DATA_APP_API_KEY',
   input: z.strictObject({
     dashboardId: identifier.describe('Unique within the data app.'),

@@ -17,6 +17,7 @@ export const deleteDashboard = operation({
   description:
     'Deletes the dashboard, its embeds, the metrics that are on no other dashboard, and the guest tokens that name no other embed. Dashboards of the organization and of other data apps cannot be deleted. This cannot be undone.',
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
   encode: (dashboard: Dashboard) => ({ id: dashboard.externalDashboardId, error: null }),
@@ -33,6 +34,7 @@ export const deleteTemplate = operation({
   description:
     'With the metrics that only it holds. Refused while copies or embeds of it exist; the message names some. Dashboards of clients are deleted by the API key of their data app. Cannot be undone.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
@@ -55,6 +57,7 @@ export const exportEmbed = operation({
   description:
     'The export of an organization’s dashboard contains only metrics of the organization; metrics of guests are never exported. For an embed of one metric, the export contains that metric.',
   credentials: ['apiKey'],
+  reads: 'definitions',
   input: z.strictObject({ embedId: identifier }),
   output: dashboardExport,
   encode: encodeExport,
@@ -71,6 +74,7 @@ export const exportDashboard = operation({
   description:
     'Exports the organization’s dashboard of that id, else a client’s, if only one data app has a dashboard of that id in the workspace.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author'],
   input: z.strictObject({ dashboardId: identifier, workspaceName: identifier }),
@@ -93,6 +97,7 @@ export const importDashboard = operation({
     'Creates a dashboard of the organization. Its metrics get new ids but keep the ids of the file as their origin, so settings of guest tokens that name those ids also restrict the copies.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   input: z.strictObject({
     workspaceName: identifier,

@@ -14,6 +14,7 @@ export const listDatamartColumns = operation({
   description:
     'The tables and columns that filters of end users may name: hidden ones are left out. Reads the stored datamart, never rows.',
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({ data: z.object({ datamartName: z.string(), tables: z.array(table) }), error: noError }),

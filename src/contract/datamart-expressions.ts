@@ -21,6 +21,7 @@ export const checkDatamartExpression = operation({
   description:
     'Parses the expression as the database would, finds its columns in the table, and has the database check functions and types. Reads no row, and writes nothing. Each fault has its place: where the text fails to parse, or the smallest part that is refused.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   readsOnly: true,
   input: z.strictObject({

@@ -45,6 +45,7 @@ export const getDatamartTenancy = operation({
   description:
     'For each table: why its rows belong to a client, or why no query may read the table. Reads the current keys of the datasource.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'publisher', 'auditor'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({

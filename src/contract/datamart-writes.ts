@@ -34,6 +34,7 @@ export const createDatamart = operation({
   description: 'The tables, columns and datatypes are read from the datasource.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   input: z.strictObject({
     name: identifier.describe('Unique in the organization.'),
@@ -72,6 +73,7 @@ export const updateDatamart = operation({
   description: 'Missing fields keep their values; `tableList` and `relationships` replace the stored lists.',
   bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   input: z.strictObject({
     datamartName: identifier.describe('The datamart’s name, case-sensitive. It cannot be changed.'),

@@ -153,6 +153,7 @@ export const listDatamarts = operation({
   resource: 'Datamarts',
   summary: 'List datamarts',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author', 'publisher', 'support', 'auditor'],
   authenticationCode: 'INVALID_DATA_APP_API_KEY',
@@ -190,6 +191,7 @@ export const deleteDatamart = operation({
   description:
     'Also deletes its semantic layer, its embeds, and the guest tokens that read nothing else. Workspaces that are connected to it stay, without a datamart. This cannot be undone.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({ id: z.string(), error: noError }),

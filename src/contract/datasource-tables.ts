@@ -118,6 +118,7 @@ export const listDatasourceTables = operation({
   description:
     'The tables that the datasource’s user may read, as they are now: columns, datatypes, keys and an estimated number of rows; no rows. The proposals come from foreign keys, then from names. They are made from all tables; with a search or paging, those about the listed tables are returned. They are only proposals: a datamart has what you write into it.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'auditor'],
   input: z.strictObject({ ...asked, ...pagination }),
   output: z.object({
@@ -241,9 +242,9 @@ export const compareDatasourceColumns = operation({
   description:
     'Says whether the rows contradict the cardinality of a relationship of the two columns. Counts over the rows of all clients in the datasource’s own database, of each table at most the first million; answers counts and no value.',
   credentials: ['serviceToken'],
+  reads: 'outcomes',
   roles: ['author'],
   readsOnly: true,
-  showsData: true,
   input: z.strictObject({ name: identifier.describe('The datasource.'), from: end, to: end }),
   output: z.object({ data: z.object({ from: repeats, to: repeats }), error: noError }),
   encode: ({ from, to }: ComparedColumns) => ({ data: { from, to }, error: null }),

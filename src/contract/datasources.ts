@@ -116,6 +116,7 @@ export const createDatasource = operation({
   description:
     'The service connects first. If the database cannot be reached, the request is refused and nothing is stored.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: datasource,
   output: savedDatasource,
@@ -133,6 +134,7 @@ export const updateDatasource = operation({
   description:
     'The request must contain all connection settings, including unchanged ones. The type cannot change. If the database cannot be reached, the request is refused and the stored settings stay.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: datasource,
   output: savedDatasource,
@@ -148,6 +150,7 @@ export const listDatasources = operation({
   resource: 'Datasources',
   summary: 'List the datasources, without their credentials',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject(pagination),
   output: z.object({
@@ -189,6 +192,7 @@ export const deleteDatasource = operation({
   description:
     'Refused while a datamart or a workspace stands on it; the message names them. Its connections are closed. The database itself is not touched. Cannot be undone.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: z.strictObject({ name: identifier }),
   output: savedDatasource,
@@ -220,6 +224,7 @@ export const syncDatasource = operation({
   description:
     'Also reads the databases of the server that may belong to a client (tenancyLevel DATABASE and MULTI_DATABASE); a database that the latest sync did not find cannot be read by any client. Later queries use the new tables.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['author'],
   input: synced,
   output: z.object({ data: z.object({ message: z.string() }) }),

@@ -16,6 +16,7 @@ export const createEmbed = operation({
   summary: 'Create an embed for an existing dashboard or metric',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  reads: 'definitions',
   input: z.discriminatedUnion('embedType', [
     z.strictObject({
       embedType: z.literal('dashboard'),
@@ -76,6 +77,7 @@ export const deleteEmbed = operation({
   description:
     'Also deletes the guest tokens that name no other embed. A POST to the same path deletes too, if query and body name the same embed and the body has no other field. This cannot be undone.',
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: z.strictObject({ embedId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
   encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
@@ -146,6 +148,7 @@ export const listEmbeds = operation({
   resource: 'Embeds',
   summary: "List the data app's embeds",
   credentials: ['apiKey'],
+  reads: 'definitions',
   readsOnly: true,
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject({ ...pagination, ...oneEmbed }),
@@ -196,6 +199,7 @@ export const listEmbedMetrics = operation({
   resource: 'Embeds',
   summary: 'List the metrics that a client reads through an embed',
   credentials: ['apiKey'],
+  reads: 'definitions',
   input: z.strictObject({ embedId: identifier, clientId: identifier, ...pagination }),
   output: z.object({ data: z.array(listedMetric), error: noError }),
   encode: (metrics: readonly Metric[]) => ({

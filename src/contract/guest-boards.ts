@@ -22,6 +22,7 @@ export const saveGuestLayout = operation({
   description:
     'Replaces the cards that this guest sees, and puts tiles at the places of `tiles`. A token without a user changes the layout of its client’s dashboard for all users; otherwise the layout is saved for the user only.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({
     dashboardId: identifier,
     layout: list(card).refine(
@@ -61,6 +62,7 @@ export const restoreGuestLayout = operation({
   description:
     'Deletes the layout that this guest saved, and answers the cards that the guest sees then: those of the client, else of the dashboard. Nobody else’s layout changes. Without a saved layout nothing changes; a token without a user has none on its client’s own dashboard.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ dashboardId: identifier }),
   output: saveGuestLayout.output,
   encode: saveGuestLayout.encode,
@@ -97,6 +99,7 @@ export const createGuestView = operation({
   description:
     'The view belongs to this user and dashboard, and its name is unique among them. Other users see it only if it is shared.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z
     .strictObject({
       dashboardId: identifier,
@@ -126,6 +129,7 @@ export const listGuestViews = operation({
   summary: 'List the user’s views of a dashboard, and those shared by others',
   description: `Oldest first; at most ${guestLimits.views} of each user.`,
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(guestView), error: noError }),
   encode: (views: readonly ListedView[]) => ({ data: views.map(encodeView), error: null }),
@@ -142,6 +146,7 @@ export const updateGuestView = operation({
   description:
     'What is left out keeps its value. A view of another user can only be shared no longer, or be the default. A view that becomes shared or unshared is no longer a default, unless `isDefault` says so.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z
     .strictObject({ dashboardId: identifier, viewId: identifier, name: identifier.optional(), ...choices, ...flags })
     .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
@@ -161,6 +166,7 @@ export const deleteGuestView = operation({
   resource: 'Guest writes',
   summary: 'Delete a view',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ dashboardId: identifier, viewId: identifier }),
   output: z.object({ data: z.object({ id: z.string() }), error: noError }),
   encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),

@@ -19,6 +19,7 @@ export const listGuestEmbeds = operation({
   summary: 'List the dashboards and metrics that the token opens',
   description: 'Oldest first, or in the order of the token. `metrics` has only metrics with an embed of their own.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({}),
   output: z.object({
     data: z.object({

@@ -46,6 +46,7 @@ export const createGuestMetric = operation({
   description:
     'The metric belongs to the guest’s client. If the dashboard has `isAllowPrivateMetricsByDefault` and the token names a user, only that user sees the metric until it is published. Refused for a token with `rlsSettings` or `appFilters`.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({
     dashboardId: identifier,
     name: identifier,
@@ -73,6 +74,7 @@ export const updateGuestMetric = operation({
   description:
     'Missing fields keep their values. With a `digest`, the change is refused (409 METRIC_CHANGED) if somebody else changed the metric meanwhile. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z
     .strictObject({
       metricId: identifier,
@@ -102,6 +104,7 @@ export const deleteGuestMetric = operation({
   summary: 'Delete a metric of the client',
   description: 'A metric that the host made is archived instead.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ metricId: identifier }),
   output: z.object({ data: z.object({ metricId: z.string() }), error: noError }),
   encode: ({ metricId }: { readonly metricId: string }) => ({ data: { metricId }, error: null }),
@@ -120,6 +123,7 @@ export const archiveGuestMetric = operation({
   summary: 'Archive a metric of the client, or restore it',
   description: 'No guest sees an archived metric. Restoring it needs `isEnableManageMetrics`.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ metricId: identifier, isArchived: z.boolean().default(true) }),
   output: z.object({ data: z.object({ metricId: z.string(), isArchived: z.boolean() }), error: noError }),
   encode: ({ metricId, isArchived }: { readonly metricId: string; readonly isArchived: boolean }) => ({
@@ -152,6 +156,7 @@ export const previewGuestMetric = operation({
   description:
     'With a `metricId`, the definition is a change of that metric. Nothing is stored. Needs the same permission as the write itself.',
   credentials: ['guestToken'],
+  reads: 'rows',
   input: z.strictObject({
     ...previewQuestion,
     metricId: identifier
@@ -176,6 +181,7 @@ export const publishMetric = operation({
   summary: 'Publish a guest’s private metric, or make it private again',
   description: 'All users of its client see a published metric.',
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: z.strictObject({ embedId: identifier, metricId: identifier, isPublished: z.boolean() }),
   output: z.object({ id: z.string() }),
   encode: ({ metricId }: { readonly metricId: string }) => ({ id: metricId }),

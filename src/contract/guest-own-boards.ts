@@ -60,6 +60,7 @@ export const listGuestBoards = operation({
   summary: 'List the user’s own dashboards made of a dashboard, and those shared by others',
   description: `Oldest first; at most ${guestLimits.boards} of the user. Refused unless the embed allows them (\`isAllowDashboardCreation\`).`,
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(listedBoard), error: noError }),
   encode: (boards: readonly ListedBoard[]) => ({ data: boards.map(encodeListedBoard), error: null }),
@@ -76,6 +77,7 @@ export const createGuestBoard = operation({
   description:
     'Needs `isEnableCreateDashboard` in the token, `isAllowDashboardCreation` of the embed, and a user. It belongs to this user and dashboard, and its name is unique among them. Its cards are queried as those of the dashboard, with all its restrictions: a board gives no right.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z
     .strictObject({
       dashboardId: identifier,
@@ -102,6 +104,7 @@ export const getGuestBoard = operation({
   summary: 'Read an own or a shared dashboard',
   description: 'Cards of metrics that the token does not read are left out.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier, boardId: identifier }),
   output: written,
   encode: encodeWritten,
@@ -121,6 +124,7 @@ export const updateGuestBoard = operation({
   description:
     'What is left out keeps its value; cards that the token does not show stay. Refused (409 BOARD_CHANGED) if it changed since `version` was read. A board of another user can only be shared no longer.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z
     .strictObject({
       dashboardId: identifier,
@@ -149,6 +153,7 @@ export const deleteGuestBoard = operation({
   summary: 'Delete an own dashboard',
   description: 'The dashboard, its metrics and those of the user stay.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ dashboardId: identifier, boardId: identifier }),
   output: z.object({ data: z.object({ id: z.string() }), error: noError }),
   encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),

@@ -32,6 +32,7 @@ export const listGuestMetrics = operation({
   description:
     'Oldest first. Metrics of other users are left out, and so are archived ones without `isEnableManageMetrics`, which restores them. Needs `isEnableMetricUpdation`, `isEnableArchiveMetrics` or `isEnableManageMetrics`.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({ data: z.array(ownMetric), error: noError }),
   encode: (metrics: readonly OwnMetric[]) => ({
@@ -66,6 +67,7 @@ export const getGuestMetricDefinition = operation({
   description:
     'Of a metric that a guest of the client made and this guest may change. Refused if the definition names columns that are hidden now. Send `digest` with the change: it is refused if somebody else changed the metric meanwhile. Needs `isEnableMetricUpdation`.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ metricId: identifier }),
   output: z.object({
     data: z.object({ metricId: z.string(), name: z.string(), definition: newGuestDefinition, digest: z.string() }),
@@ -100,6 +102,7 @@ export const publishGuestMetric = operation({
   description:
     'All users of the client see a published metric. Only the user who made the metric may do this, with `isEnableManageMetrics`. A metric that belongs to no user is seen by all anyway, and is refused.',
   credentials: ['guestToken'],
+  reads: 'nothing',
   input: z.strictObject({ metricId: identifier, isPublished: z.boolean() }),
   output: z.object({ data: z.object({ metricId: z.string(), isPublished: z.boolean() }), error: noError }),
   encode: ({ metricId, isPublished }: { readonly metricId: string; readonly isPublished: boolean }) => ({

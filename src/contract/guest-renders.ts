@@ -27,6 +27,7 @@ const common = {
   resource: 'Guest reads',
   description: about,
   credentials: ['guestToken'],
+  reads: 'rows',
   takesLanguage: true,
   output: file,
   requestsOf: () => 10,

@@ -134,6 +134,7 @@ const common = { section: 'guest', resource: 'Guest reports', credentials: ['gue
 export const createGuestSchedule = operation({
   ...common,
   name: 'createGuestSchedule',
+  reads: 'definitions',
   summary: 'Schedule a report or an alert',
   description: `${permission} It goes to the address of the user’s own login, or to \`recipients\`. What it shows is decided when it is sent: by the policy, the tenant’s state and the permissions of that moment. At most ${mostSchedules} of one user on a dashboard.`,
   input: z.strictObject({
@@ -179,6 +180,7 @@ export const createGuestSchedule = operation({
 export const listGuestSchedules = operation({
   ...common,
   name: 'listGuestSchedules',
+  reads: 'definitions',
   summary: 'List one’s own schedules of a dashboard',
   description: `${permission} Oldest first.`,
   input: z.strictObject({ dashboardId: identifier }),
@@ -192,6 +194,7 @@ export const listGuestSchedules = operation({
 export const listGuestChannels = operation({
   ...common,
   name: 'listGuestChannels',
+  reads: 'definitions',
   summary: 'List the channels for a dashboard’s alerts',
   description: `${permission} Webhooks of the operator that the policy grants the user for this dashboard now.`,
   input: z.strictObject({ dashboardId: identifier }),
@@ -222,6 +225,7 @@ const audience = z
 export const listGuestRecipients = operation({
   ...common,
   name: 'listGuestRecipients',
+  reads: 'definitions',
   summary: 'List whom a dashboard’s reports may go to',
   description: `${permission} The users of the tenant who were here lately, if the policy grants \`schedule\` for this dashboard now.`,
   input: z.strictObject({ dashboardId: identifier }),
@@ -255,6 +259,7 @@ export const listGuestRecipients = operation({
 export const updateGuestSchedule = operation({
   ...common,
   name: 'updateGuestSchedule',
+  reads: 'definitions',
   summary: 'Change or pause a schedule',
   description: `${permission} What is left out keeps its value. Moments that pass during a pause are not sent later.`,
   input: namedInput.extend({
@@ -283,6 +288,7 @@ export const updateGuestSchedule = operation({
 export const deleteGuestSchedule = operation({
   ...common,
   name: 'deleteGuestSchedule',
+  reads: 'nothing',
   summary: 'Delete a schedule with its history',
   description: `${permission} What has not left is not sent.`,
   input: namedInput,
@@ -296,6 +302,7 @@ export const deleteGuestSchedule = operation({
 export const sendGuestSchedule = operation({
   ...common,
   name: 'sendGuestSchedule',
+  reads: 'nothing',
   summary: 'Send a report or check an alert now',
   description: `${permission} Sends one message soon, also of a paused or muted schedule, and tells what an alert found even if it told that before. Refused while a message of the schedule is on its way.`,
   input: namedInput,
@@ -309,6 +316,7 @@ export const sendGuestSchedule = operation({
 export const listGuestDeliveries = operation({
   ...common,
   name: 'listGuestDeliveries',
+  reads: 'definitions',
   summary: 'List what became of a schedule’s reports',
   description: `${permission} The newest first; at most ${mostListed}, or ${mostRecipients} of a schedule with recipients. They are kept for 90 days.`,
   input: namedInput,
@@ -354,6 +362,7 @@ const tenantSchedule = schedule
 export const listTenantSchedules = operation({
   ...common,
   name: 'listTenantSchedules',
+  reads: 'definitions',
   summary: 'List the schedules of all users of the tenant on a dashboard',
   description: `${managed} The newest first; at most ${mostWatched}. Without filters and values that their users chose.`,
   input: z.strictObject({ dashboardId: identifier }),
@@ -389,6 +398,7 @@ export const listTenantSchedules = operation({
 export const pauseTenantSchedule = operation({
   ...common,
   name: 'pauseTenantSchedule',
+  reads: 'nothing',
   summary: 'Pause or resume a schedule of any user of the tenant',
   description: `${managed} Moments that pass during a pause are not sent later.`,
   input: namedInput.extend({ isPaused }),
@@ -402,6 +412,7 @@ export const pauseTenantSchedule = operation({
 export const deleteTenantSchedule = operation({
   ...common,
   name: 'deleteTenantSchedule',
+  reads: 'nothing',
   summary: 'Delete a schedule of any user of the tenant with its history',
   description: `${managed} What has not left is not sent.`,
   input: namedInput,

@@ -61,6 +61,7 @@ export const summariseGuestDashboard = operation({
   description:
     'Answers computed facts about each metric, from what a query of this guest answers: latest values, largest changes, highest and lowest groups, shares, and values far from the usual. `text` is of a language model, on embeds with `isAllowAiPilot` whose workspace has a model with `allowRows`; it is left out if one of its numbers is not among the facts. Needs `isEnableMetricSummary` of the workspace. Each metric counts as a request for the rate limits.',
   credentials: ['guestToken'],
+  reads: 'rows',
   takesLanguage: true,
   input: z.strictObject({
     dashboardId: identifier,
@@ -117,6 +118,7 @@ export const listGuestSuggestions = operation({
   description:
     'A few definitions of the fields that this guest may use, read from the catalogue alone. Needs the right to create metrics, from fields or in words, and `isEnableMetricSuggestions` of the workspace.',
   credentials: ['guestToken'],
+  reads: 'definitions',
   input: z.strictObject({ dashboardId: identifier }),
   output: z.object({
     data: z.array(

@@ -22,6 +22,7 @@ export const listGuestTokens = operation({
   summary: 'List the guest tokens of the data app',
   description: 'Returns the valid tokens, oldest first. The tokens themselves are never listed.',
   credentials: ['apiKey'],
+  reads: 'definitions',
   roles: ['support', 'auditor'],
   input: z.strictObject({ ...filters, ...pagination }),
   output: z.object({
@@ -90,6 +91,7 @@ export const revokeGuestTokens = operation({
   description:
     'The request has exactly one of the forms `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`; the last three take `gateway` too. The next read with such a token is refused, and tokens that are being created become invalid too.',
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: z.union([
     z.strictObject({ id: identifier.describe('As listed.') }),
     z.strictObject({ token: identifier.describe('The guest token itself.') }),

@@ -89,6 +89,7 @@ export const createGuestToken = operation({
     'Called by the host’s backend for one end user. The token is an opaque reference: its filters, RLS values and permissions stay on the server.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  reads: 'nothing',
   input: guestTokenRequest,
   output: z.object({ token: z.string() }),
   encode: (result: { readonly token: string }) => ({ token: result.token }),

@@ -123,6 +123,7 @@ export const queryMetric = operation({
   description: 'Called by the host’s backend, for one client.',
   bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
+  reads: 'rows',
   input: z.strictObject({
     embedId: identifier,
     metricId: identifier,

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Code } from '../domain/refusal.js';
 import type { StudioRole } from '../domain/studio/person.js';
+import type { Reads } from '../domain/studio/reads.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
@@ -107,8 +108,7 @@ export type Operation<
   readonly roles?: readonly StudioRole[];
   /** True: it changes nothing, though it is sent as a POST. A GET never changes anything. */
   readonly readsOnly?: boolean;
-  /** True: its answer may hold rows of tenants, so a person in Studio needs access to data besides the role. */
-  readonly showsData?: boolean;
+  readonly reads: Reads;
   /** True: the field `language` of the input is the first language of `Accept-Language`. */
   readonly takesLanguage?: boolean;
   /** The code for a missing or wrong credential. Default: AUTHENTICATION_ERROR. */

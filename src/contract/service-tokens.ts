@@ -17,6 +17,7 @@ export const createServiceToken = operation({
   resource: 'Keys',
   summary: 'Create a service token',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   input: z.strictObject({ name: identifier.describe('Unique among the service tokens.') }),
   output: newCredential,
   encode: asIs<z.input<typeof newCredential>>,
@@ -33,6 +34,7 @@ export const listServiceTokens = operation({
   description:
     'Ordered by name; the tokens themselves are never listed. A token that was replaced by rotation is not listed.',
   credentials: ['serviceToken'],
+  reads: 'definitions',
   roles: ['auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object(listedCredential)) }),
@@ -57,6 +59,7 @@ export const deleteServiceToken = operation({
   description:
     'The token becomes invalid at once, and so do tokens that it replaced. The last token cannot be revoked: create another one first.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['owner'],
   input: named,
   output: z.object({ name: z.string() }),
@@ -74,6 +77,7 @@ export const rotateServiceToken = operation({
   description:
     'The new token has the same name. The old token stays valid until its grace period ends, and cannot be rotated again.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   input: rotation,
   output: newCredential,
   encode: asIs<z.input<typeof newCredential>>,

@@ -116,6 +116,7 @@ const namedInput = z.strictObject({ scheduleId: identifier });
 export const createTemplateSchedule = operation({
   ...common,
   name: 'createTemplateSchedule',
+  reads: 'definitions',
   summary: 'Schedule a report for all tenants of a template',
   description: `${whom} At most ${mostSchedules} for one template.`,
   roles: writers,
@@ -148,6 +149,7 @@ export const createTemplateSchedule = operation({
 export const listTemplateSchedules = operation({
   ...common,
   name: 'listTemplateSchedules',
+  reads: 'definitions',
   summary: 'List the schedules for all tenants of templates',
   description: 'The newest first.',
   roles: readers,
@@ -162,6 +164,7 @@ export const listTemplateSchedules = operation({
 export const updateTemplateSchedule = operation({
   ...common,
   name: 'updateTemplateSchedule',
+  reads: 'definitions',
   summary: 'Change or pause a schedule for all tenants of a template',
   description: 'What is left out keeps its value. Moments that pass during a pause are not sent later.',
   roles: writers,
@@ -190,6 +193,7 @@ export const updateTemplateSchedule = operation({
 export const deleteTemplateSchedule = operation({
   ...common,
   name: 'deleteTemplateSchedule',
+  reads: 'nothing',
   summary: 'Delete a schedule for all tenants of a template with its history',
   description: 'What has not left is not sent.',
   roles: writers,
@@ -204,6 +208,7 @@ export const deleteTemplateSchedule = operation({
 export const sendTemplateSchedule = operation({
   ...common,
   name: 'sendTemplateSchedule',
+  reads: 'nothing',
   summary: 'Send a report to all tenants of a template now',
   description: `${whom} Also of a paused schedule. Refused while a message of the schedule is on its way.`,
   roles: writers,
@@ -225,6 +230,7 @@ const tenantDelivery = toldDelivery
 export const listTemplateDeliveries = operation({
   ...common,
   name: 'listTemplateDeliveries',
+  reads: 'definitions',
   summary: 'List what became of a report in each tenant',
   description: `The newest first; at most ${mostHostListed}. They are kept for 90 days, and erased with their tenant.`,
   roles: readers,

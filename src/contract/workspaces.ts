@@ -51,6 +51,7 @@ export const createWorkspace = operation({
   resource: 'Workspaces',
   summary: 'Create a workspace',
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: connected(settings),
   output: savedWorkspace,
@@ -71,6 +72,7 @@ export const updateWorkspace = operation({
   description:
     'Replaces the connection. An embed whose datamart the workspace no longer reaches is refused. Missing settings keep their values; null clears a setting.',
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: connected(changedSettings),
   output: savedWorkspace,
@@ -91,6 +93,7 @@ export const deleteWorkspace = operation({
   description:
     'Refused while it has dashboards; the message names some. Metrics that are on no dashboard are deleted with it. Cannot be undone.',
   credentials: ['serviceToken'],
+  reads: 'nothing',
   roles: ['author'],
   input: z.strictObject({ name: identifier }),
   output: savedWorkspace,
@@ -111,6 +114,7 @@ export const listWorkspaces = operation({
   resource: 'Workspaces',
   summary: 'List the workspaces with their settings',
   credentials: ['apiKey', 'serviceToken'],
+  reads: 'definitions',
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object({ name, connectionType: z.string().optional(), ...settings })) }),

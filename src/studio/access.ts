@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import { needsData, type Reads } from '../domain/studio/reads.js';
 import { changeTokenOf } from './sessions.js';
 
 /** The header with the change token of a page of this Studio. */
@@ -32,9 +33,9 @@ export const assertRole = (person: Person, what: string, roles: readonly StudioR
   });
 };
 
-/** Throws UNAUTHORIZED unless the person may see rows of tenants. */
-export const assertSeesData = ({ seesData }: Person): void => {
-  if (seesData) return;
+/** Throws UNAUTHORIZED unless the person may have answers that tell this much of the rows of tenants. */
+export const assertReads = ({ seesData }: Person, reads: Reads): void => {
+  if (seesData || !needsData(reads)) return;
   throw new Refusal('UNAUTHORIZED', 'You may not see data of tenants. Ask an owner of this installation.', {
     reason: 'studio-no-data',
   });

@@ -1,23 +1,25 @@
 /** The operators' commands that Studio may run, and the roles that may run each. A command that is not here is refused. */
 import { isRecord } from '../domain/is-record.js';
 import type { StudioRole } from '../domain/studio/person.js';
+import type { Reads } from '../domain/studio/reads.js';
 
 type Rule = {
   readonly roles: readonly StudioRole[];
   /** Whether it changes something, and so has an entry in the audit. */
   readonly isChange: boolean;
-  /** Whether it needs a person who sees data: who decides what others see may see it. */
-  readonly needsData?: true;
-  /** A field of the input that needs one of these roles instead. */
-  readonly narrower?: { readonly field: string; readonly roles: readonly StudioRole[] };
+  /** What its answer tells. A command of `definitions` leaves out what it tells only people who see data. */
+  readonly reads: Reads;
+  /** A field of the input that needs one of these roles instead, and whose answer tells this. */
+  readonly narrower?: { readonly field: string; readonly roles: readonly StudioRole[]; readonly reads: Reads };
 };
 
-const read = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: false });
-const change = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: true });
+const read = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: false, reads: 'definitions' });
+const change = (...roles: readonly StudioRole[]): Rule => ({ roles, isChange: true, reads: 'nothing' });
 
 export const commandRoles: Readonly<Record<string, Rule>> = {
-  'audit-export': read('auditor'),
-  'audit-search': read('auditor'),
+  // Names of users, and what they asked.
+  'audit-export': { ...read('auditor'), reads: 'rows' },
+  'audit-search': { ...read('auditor'), reads: 'rows' },
   'audit-verify': read('auditor'),
   'embed-facts': read('author', 'publisher', 'support', 'auditor'),
   'erasure-report': read('support', 'auditor'),
@@ -25,14 +27,15 @@ export const commandRoles: Readonly<Record<string, Rule>> = {
   'policy-explain': {
     ...read('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
     // The explanation of an earlier request has the claims of its user.
-    narrower: { field: 'request', roles: ['support', 'auditor'] },
+    narrower: { field: 'request', roles: ['support', 'auditor'], reads: 'rows' },
   },
   'policy-names': read('author', 'publisher', 'policyAdmin', 'auditor'),
   'policy-read': read('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
   'policy-reload': change('publisher', 'policyAdmin'),
-  'policy-save': { ...change('policyAdmin'), needsData: true },
+  // Who decides what others see may see it.
+  'policy-save': { ...change('policyAdmin'), reads: 'rows' },
   'policy-words': read('author', 'publisher', 'policyAdmin'),
-  'request-explanation': read('support', 'auditor'),
+  'request-explanation': { ...read('support', 'auditor'), reads: 'rows' },
   revoke: change('support'),
   unrevoke: change('support'),
   'rollout-apply': change('publisher'),
@@ -40,7 +43,7 @@ export const commandRoles: Readonly<Record<string, Rule>> = {
   'rollout-plan': {
     ...read('author', 'publisher', 'support', 'auditor'),
     // Values of conflicts are parts of dashboards, which these roles may read.
-    narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'] },
+    narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'], reads: 'definitions' },
   },
   'rollout-resume': change('publisher'),
   'rollout-rollback': change('publisher'),
@@ -57,10 +60,10 @@ export const commandRoles: Readonly<Record<string, Rule>> = {
   'tenants-provision': change('publisher', 'support'),
 };
 
-/** The roles that may run a command with this input. Undefined: Studio does not offer it. */
-export const rolesFor = (name: string, input: unknown): readonly StudioRole[] | undefined => {
+/** Who may run a command with this input, and what the answer tells. Undefined: Studio does not offer it. */
+export const ruleFor = (name: string, input: unknown): Pick<Rule, 'roles' | 'reads'> | undefined => {
   const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
   const { narrower } = rule ?? {};
   const isNarrow = narrower !== undefined && isRecord(input) && Object.hasOwn(input, narrower.field);
-  return isNarrow ? narrower.roles : rule?.roles;
+  return isNarrow ? narrower : rule;
 };

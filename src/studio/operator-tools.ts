@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../contract/operation.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import { needsData, type Reads } from '../domain/studio/reads.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Described } from '../mcp/described.js';
 import { inputSchemaOf } from '../mcp/tools.js';
@@ -13,6 +14,7 @@ import { isChange } from './work.js';
 
 export type OperatorTool = Described & {
   readonly roles: readonly StudioRole[];
+  readonly tells: Reads;
   readonly does:
     | { readonly kind: 'operation'; readonly operation: Operation }
     | { readonly kind: 'command'; readonly command: AdminCommand }
@@ -69,7 +71,7 @@ const toolName = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('-', '_');
 
 const operationTool = (operation: Operation, roles: readonly StudioRole[]): OperatorTool => ({
-  ...{ name: toolName(operation.name), title: operation.summary, reads: true, roles },
+  ...{ name: toolName(operation.name), title: operation.summary, reads: true, roles, tells: operation.reads },
   description: operation.description ?? operation.summary,
   inputSchema: inputSchemaOf(operation.input),
   does: { kind: 'operation', operation },
@@ -80,20 +82,21 @@ const commandTool = (command: AdminCommand, { title, description, isDestructive 
   ...(isDestructive === undefined ? {} : { isDestructive }),
   reads: commandRoles[command.name]?.isChange !== true,
   roles: commandRoles[command.name]?.roles ?? [],
+  tells: commandRoles[command.name]?.reads ?? 'rows',
   inputSchema: inputSchemaOf(command.input),
   does: { kind: 'command', command },
 });
 
 const processTool = (process: ProcessRead): OperatorTool => ({
   ...{ name: process.name, title: process.title, description: process.description, roles: process.roles },
-  reads: true,
+  ...{ reads: true, tells: process.reads },
   inputSchema: inputSchemaOf(process.input),
   does: { kind: 'process', process },
 });
 
 /** Whether an assistant may call it: what reads, and answers JSON without rows of tenants. */
 const isOffered = (operation: Operation): boolean =>
-  !isChange(operation) && operation.showsData !== true && operation.contentType === 'application/json';
+  !isChange(operation) && operation.reads !== 'rows' && operation.contentType === 'application/json';
 
 /** Every tool, by name. */
 export const operatorTools = (
@@ -110,6 +113,6 @@ export const operatorTools = (
   ...processReads.map(processTool),
 ];
 
-/** Those that the person's roles allow. The others do not exist for this person. */
+/** Those that the person's roles and access to data allow. The others do not exist for this person. */
 export const toolsFor = (person: Person, tools: readonly OperatorTool[]): readonly OperatorTool[] =>
-  tools.filter(({ roles }) => hasRole(person, roles));
+  tools.filter(({ roles, tells }) => hasRole(person, roles) && (person.seesData || !needsData(tells)));

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import type { Reads } from '../domain/studio/reads.js';
 import type { ReadSystem } from './system.js';
 
 export type ProcessParts = { readonly readSystem: ReadSystem; readonly queries: ReadQueries };
@@ -12,6 +13,8 @@ export type ProcessRead = {
   readonly title: string;
   readonly description: string;
   readonly roles: readonly StudioRole[];
+  /** A read of `definitions` leaves out what it tells only people who see data. */
+  readonly reads: Reads;
   readonly input: z.ZodType<Readonly<Record<string, unknown>>>;
   /** The input was checked. */
   readonly read: (parts: ProcessParts, person: Person, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -27,6 +30,7 @@ export const systemRead: ProcessRead = {
   title: 'Read the state of the system',
   description: 'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now.',
   roles: ['support', 'auditor'],
+  reads: 'definitions',
   input: nothing,
   read: ({ readSystem }) => readSystem(),
 };
@@ -34,13 +38,27 @@ export const systemRead: ProcessRead = {
 export const queriesRead: ProcessRead = {
   name: 'list_slow_queries',
   title: 'List slow and failed queries',
-  description: 'Lists the slowest and the latest failed queries of this process, by tenant.',
+  description:
+    'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, and no numbers of rows.',
   roles: operators,
+  reads: 'definitions',
   input: nothing,
   read: async ({ queries }, person) => {
-    const { slowest, failed, ...rest } = queries.read();
-    const shown = ({ sql, ...note }: QueryNote) => (hasRole(person, readers) ? { ...note, sql } : note);
-    return { ...rest, slowest: slowest.map(shown), failed: failed.map(shown) };
+    const { slowest, failed, finished, clients, since } = queries.read();
+    const shown = <Note extends Pick<QueryNote, 'sql'>>({ sql, ...note }: Note) =>
+      hasRole(person, readers) ? { ...note, sql } : note;
+    if (person.seesData) return { since, clients, slowest: slowest.map(shown), failed: failed.map(shown) };
+    return {
+      since,
+      clients: clients.map(({ dataAppId, clientId, queries: count, ms }) => ({
+        dataAppId,
+        clientId,
+        queries: count,
+        ms,
+      })),
+      slowest: finished.map(({ rows: _, failure: __, ...note }) => shown(note)),
+      failed: null,
+    };
   },
 };
 
@@ -49,6 +67,8 @@ export const planRead: ProcessRead = {
   title: 'Explain a slow query',
   description: 'Reads how the database runs a query of the list, by its id. Without values.',
   roles: readers,
+  // The database plans by what its statistics say of the rows, and estimates their number.
+  reads: 'outcomes',
   input: z.strictObject({ id: z.string().min(1).max(200) }),
   read: async ({ queries }, _, { id }) => {
     const plan = await queries.plan(String(id));

@@ -18,6 +18,7 @@ import type { Log } from '../domain/log-events.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import type { Reads } from '../domain/studio/reads.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
@@ -31,7 +32,7 @@ import { sendAnswer } from '../http/middleware.js';
 import { createRoutes, type Found } from '../http/routes.js';
 import { goneSignal } from '../http/sending.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
-import { assertRole, assertSeesData } from './access.js';
+import { assertReads, assertRole } from './access.js';
 import { answerOf } from './answer.js';
 import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
@@ -275,6 +276,7 @@ const createSessionPaths = (options: StudioOptions) => {
     system: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
       assertRole(session.person, 'the state of the system', systemRead.roles);
+      assertReads(session.person, systemRead.reads);
       await sendData(response, await systemRead.read(options, session.person, {}));
     },
     logOut: async (request: Request, response: Response): Promise<void> => {
@@ -300,11 +302,13 @@ const createQueryPaths = (options: StudioOptions) => {
     read: async (request: Request, response: Response): Promise<void> => {
       const { person } = (await loggedIn(request)).session;
       assertRole(person, 'queries', queriesRead.roles);
+      assertReads(person, queriesRead.reads);
       await sendData(response, await queriesRead.read(options, person, {}));
     },
     plan: async (request: Request, response: Response): Promise<void> => {
       const { person } = (await loggedIn(request)).session;
       assertRole(person, 'plans of queries', planRead.roles);
+      assertReads(person, planRead.reads);
       await sendData(response, await planRead.read(options, person, { id: String(request.params.id) }));
     },
   };
@@ -358,12 +362,13 @@ const createViewPath = (options: StudioOptions) => {
       const { person } = await sessions.withId(sessionId);
       const path = request.path.slice('/studio/as'.length);
       const found = find(request.method, path);
-      const use = found === undefined || 'allowed' in found ? undefined : useOf(found);
+      const matches = found === undefined || 'allowed' in found ? [] : found.matches;
+      const use = useOf(matches);
       if (use === undefined) {
         const message = 'A view only reads: nothing can be changed as another user.';
         throw new Refusal('UNAUTHORIZED', message, { reason: 'studio-view-reads' });
       }
-      if (use.showsData) assertSeesData(person);
+      for (const { operation } of matches) assertReads(person, operation.reads);
       const caller = await authenticate(['guestToken'], token);
       const requestId = requestIdOf(response);
       const answer = await dispatch({
@@ -386,7 +391,7 @@ const createViewPath = (options: StudioOptions) => {
 };
 
 /** What a view may do at a path. Undefined, unless a view may do each operation of the path. */
-const useOf = ({ matches }: Found): ViewUse | undefined => {
+const useOf = (matches: Found['matches']): ViewUse | undefined => {
   const uses = matches.map(({ operation: { name } }) =>
     Object.hasOwn(viewOperations, name) ? viewOperations[name] : undefined,
   );
@@ -410,16 +415,16 @@ const createAuthorPaths = (options: StudioOptions) => {
   const { authoring, audit } = options;
   const loggedIn = loggedInOf(options);
   const openedBy = authorOf(options);
-  const read = async (request: Request, showsRows: boolean) => {
+  const read = async (request: Request, reads: Reads) => {
     const { session } = await loggedIn(request);
     assertRole(session.person, 'building metrics', ['author']);
-    if (showsRows) assertSeesData(session.person);
+    assertReads(session.person, reads);
     const { view, ...metric } = await readInput(request, authoredMetric);
     return { caller: await openedBy(view, session), metric };
   };
   return {
     preview: async (request: Request, response: Response): Promise<void> => {
-      const { caller, metric } = await read(request, true);
+      const { caller, metric } = await read(request, 'rows');
       const requestId = requestIdOf(response);
       // Before the query: SQL whose author cannot be recorded must not run.
       if (definitionSqlParts(metric.definition).length > 0) await audit.record(previewed(caller, metric, requestId));
@@ -428,7 +433,7 @@ const createAuthorPaths = (options: StudioOptions) => {
     },
     /** Reads no row, so it needs no access to data. */
     describe: async (request: Request, response: Response): Promise<void> => {
-      const { caller, metric } = await read(request, false);
+      const { caller, metric } = await read(request, 'definitions');
       const sql = await authoring.describe(caller, metric, goneSignal(response, requestIdOf(response)));
       await sendData(response, { sql });
     },

@@ -12,8 +12,9 @@ import { listDashboards, listMetrics } from '../contract/workspace-dashboards.js
 import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
+import { needsData, type Reads } from '../domain/studio/reads.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
-import { assertRole } from './access.js';
+import { assertReads, assertRole } from './access.js';
 import { commandRoles } from './command-roles.js';
 import { loggedInOf, requestIdOf, sendData } from './requests.js';
 import { scheduleReaders } from './schedules.js';
@@ -33,6 +34,8 @@ export type Hit = {
 type Asking = { readonly person: Person; readonly requestId: string; readonly wanted: Wanted };
 type Kind = {
   readonly roles: readonly StudioRole[];
+  /** What hits tell. Left out: definitions. */
+  readonly reads?: Reads;
   readonly find: (asking: Asking) => Promise<FoundPage<Hit>>;
 };
 
@@ -46,7 +49,10 @@ export type SearchDeps = {
   readonly now: () => Date;
 };
 
-const rolesOf = (command: string): readonly StudioRole[] => commandRoles[command]?.roles ?? [];
+const ruleOf = (command: string): Pick<Kind, 'roles' | 'reads'> => {
+  const { roles, reads } = commandRoles[command] ?? { roles: [], reads: 'rows' };
+  return { roles, reads };
+};
 
 /** A page of a list that its source answers whole. */
 const pageOf = (all: readonly Hit[], { words, after, limit }: Wanted): FoundPage<Hit> => {
@@ -109,7 +115,7 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
     (await work.runCommand(person, { name, readInput: async () => input, requestId })) as T;
   return {
     tenant: {
-      roles: rolesOf('tenants-list'),
+      ...ruleOf('tenants-list'),
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { contains: words, limit, ...(after === null ? {} : { after }) };
@@ -121,7 +127,7 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     template: {
-      roles: rolesOf('policy-read'),
+      ...ruleOf('policy-read'),
       find: async (asking) => {
         type Read = { readonly templates: readonly { template: string; name: string }[] };
         const { templates } = await run<Read>(asking, 'policy-read', {});
@@ -132,7 +138,7 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     rollout: {
-      roles: rolesOf('rollout-list'),
+      ...ruleOf('rollout-list'),
       find: async (asking) => {
         const { rollouts } = await run<Rollouts>(asking, 'rollout-list', {});
         const hits = rollouts.map(({ id, template, state, startedAt }) => ({
@@ -142,7 +148,7 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     audit: {
-      roles: rolesOf('audit-search'),
+      ...ruleOf('audit-search'),
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { words, limit, ...(after === null ? {} : { after }) };
@@ -245,7 +251,9 @@ export const createSearchPath = (options: Options) => {
       }
     };
     if (kind === undefined) {
-      const mine = Object.entries(search).filter(([, { roles }]) => hasRole(person, roles));
+      const mine = Object.entries(search).filter(
+        ([, { roles, reads = 'definitions' }]) => hasRole(person, roles) && (person.seesData || !needsData(reads)),
+      );
       const groups = await Promise.all(mine.map(([name, one]) => find(name, one, firstHits)));
       return sendData(response, {
         groups: groups.filter(({ hits, next, isAway }) => hits.length > 0 || next !== null || isAway),
@@ -253,6 +261,7 @@ export const createSearchPath = (options: Options) => {
     }
     const wanted = Object.hasOwn(search, kind) ? search[kind] : undefined;
     assertRole(person, `searching for ${kind}`, wanted?.roles);
+    assertReads(person, wanted?.reads ?? 'definitions');
     return sendData(response, { groups: wanted === undefined ? [] : [await find(kind, wanted, pageHits)] });
   };
 };

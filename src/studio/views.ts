@@ -34,27 +34,26 @@ export const createViews = (sealer: Sealer): Views => ({
   },
 });
 
+/** How a view asks. `builds`: as an author, who builds on the user's fields, whether or not the user may build. */
+export type ViewUse = { readonly builds?: true };
+
+const asUser: ViewUse = {};
+
 /** What a view may ask of the guests' interface. Everything else, and so every change, is refused. */
-export type ViewUse = { readonly showsData: boolean; readonly builds?: true };
-
-const definitionsOnly: ViewUse = { showsData: false };
-const rows: ViewUse = { showsData: true };
-
 export const viewOperations: Readonly<Record<string, ViewUse>> = {
-  getGuestDashboard: definitionsOnly,
-  getGuestMetric: definitionsOnly,
-  getGuestBoard: definitionsOnly,
-  queryGuestMetric: rows,
-  queryGuestDashboard: rows,
-  listGuestUnderlying: rows,
-  listGuestFilterOptions: rows,
-  downloadGuestCsv: rows,
-  downloadGuestXlsx: rows,
-  downloadGuestDashboardXlsx: rows,
-  renderGuestDashboardPdf: rows,
-  renderGuestDashboardPng: rows,
-  renderGuestMetricPdf: rows,
-  renderGuestMetricPng: rows,
-  // An author builds on the user's fields, whether or not the user may build.
-  listGuestFields: { showsData: false, builds: true },
+  getGuestDashboard: asUser,
+  getGuestMetric: asUser,
+  getGuestBoard: asUser,
+  queryGuestMetric: asUser,
+  queryGuestDashboard: asUser,
+  listGuestUnderlying: asUser,
+  listGuestFilterOptions: asUser,
+  downloadGuestCsv: asUser,
+  downloadGuestXlsx: asUser,
+  downloadGuestDashboardXlsx: asUser,
+  renderGuestDashboardPdf: asUser,
+  renderGuestDashboardPng: asUser,
+  renderGuestMetricPdf: asUser,
+  renderGuestMetricPng: asUser,
+  listGuestFields: { builds: true },
 };

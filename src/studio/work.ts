@@ -10,8 +10,8 @@ import type { Audit } from '../gateway/audit/audit.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { createRoutes, withoutCondition } from '../http/routes.js';
-import { assertRole, assertSeesData } from './access.js';
-import { commandRoles, rolesFor } from './command-roles.js';
+import { assertReads, assertRole } from './access.js';
+import { commandRoles, ruleFor } from './command-roles.js';
 
 export type WorkDeps = {
   readonly operations: Readonly<Record<string, Operation>>;
@@ -60,7 +60,7 @@ const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps)
     // The body decides between operations of one path, so all of them must be allowed.
     for (const { operation } of found.matches) {
       assertRole(person, operation.name, operation.roles);
-      if (operation.showsData === true) assertSeesData(person);
+      assertReads(person, operation.reads);
     }
     const { operation } = withoutCondition(found);
     const detail = { command: operation.name, operator: nameInRecords(person) };
@@ -81,16 +81,18 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
   return async (person, { name, readInput, requestId }) => {
     const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
     assertRole(person, name, rule?.roles);
-    if (rule?.needsData === true) assertSeesData(person);
+    if (rule !== undefined) assertReads(person, rule.reads);
     const command = byName.get(name);
     if (command === undefined) throw new Refusal('NOT_FOUND', `There is no command ${name}.`);
     const input = await readInput();
-    assertRole(person, name, rolesFor(name, input));
+    const asked = ruleFor(name, input);
+    assertRole(person, name, asked?.roles);
+    if (asked !== undefined) assertReads(person, asked.reads);
     const operator = nameInRecords(person);
     // Before the command: what cannot be recorded must not happen.
     if (rule?.isChange === true)
       await audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command: name, operator } });
-    return command.run(input, operator);
+    return command.run(input, { name: operator, seesData: person.seesData });
   };
 };
 

@@ -19,7 +19,7 @@ import { hasNone, type Recipients } from '../domain/deliver/recipients.js';
 import { nextMoment, type Recurrence, recurrenceFault } from '../domain/deliver/recurrence.js';
 import { mostSchedules, type Reports } from '../domain/deliver/reports.js';
 import type { ReportFormat, Schedule } from '../domain/deliver/schedule.js';
-import type { ApiKeyCaller } from '../domain/guest/caller.js';
+import { type ApiKeyCaller, seesData } from '../domain/guest/caller.js';
 import type { FilterValues } from '../domain/guest/grant.js';
 import { readDashboardFilter } from '../domain/guest/saved-view.js';
 import type { Clock, Ids } from '../domain/ports.js';
@@ -178,8 +178,6 @@ export const createTemplateSchedule =
     await insertNew(deps, caller, schedule);
     return { ...schedule, templateName: template.externalDashboardId, last: null };
   };
-
-const seesData = ({ person }: ApiKeyCaller): boolean => person === undefined || person.seesData;
 
 const told = (caller: ApiKeyCaller, schedule: HostSchedule): ToldHostSchedule =>
   seesData(caller) ? schedule : concealedHost(schedule);

@@ -158,7 +158,7 @@ describe('a roll-out with decided conflicts', () => {
     const [{ path: found = path } = {}] = plan.tenants[0]?.conflicts ?? [];
     const { commands } = createRolloutCommands({ ...house, policies: { current: () => board.policy } as Policies });
     const run = (name: string, input: object) =>
-      commands.find((command) => command.name === name)?.run(input, 'link bob') as Promise<{
+      commands.find((command) => command.name === name)?.run(input, { name: 'link bob', seesData: true }) as Promise<{
         id: string;
         state: string;
       }>;
@@ -185,7 +185,16 @@ describe('a roll-out with decided conflicts', () => {
 
 describe('the check of a template', () => {
   const check = ({ policy, template }: Board, more: object = {}) =>
-    checkTemplate(deps(), policy, { template, tenants: 3, ...more });
+    checkTemplate(deps(), policy, { template, tenants: 3, seesData: true, ...more });
+
+  it('runs no metric for a person who may not see data, whatever the rows are', async () => {
+    const board = await openWith(['a', 'b']);
+    const { tenants, faults } = await check(board, { seesData: false });
+    expect(tenants.map(({ clientId }) => clientId).toSorted()).toEqual(['a', 'b']);
+    expect(faults).toEqual([
+      { level: 'warning', clientId: null, metric: null, text: expect.stringContaining('may not') },
+    ]);
+  });
 
   it('runs every metric for each sampled tenant, and finds no fault where there is none', async () => {
     const board = await openWith(['a', 'b']);

@@ -191,7 +191,11 @@ it('is said by the check and by the plan, also where no tenant has a copy', asyn
   board = await openBoard(house, `unreadable-new-${made}`);
   await board.publish(reads(byState));
   await change({ sharedTables: [] });
-  const { faults } = await checkTemplate(deps(), board.policy, { template: board.template, tenants: 3 });
+  const { faults } = await checkTemplate(deps(), board.policy, {
+    template: board.template,
+    tenants: 3,
+    seesData: true,
+  });
   expect(faults).toEqual([
     { level: 'error', clientId: null, metric: 'Metric by-shop', text: expect.stringContaining('main.shops') },
   ]);

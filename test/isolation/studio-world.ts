@@ -172,7 +172,10 @@ export const startStudioWorld = async (engine: Engine, seeded: Seeded) => {
       live: { sources: [], cache: null },
     }),
     readSigningKeys: () => ({ keys: [], sets: [] }),
-    queries: { read: () => ({ since: now, clients: [], slowest: [], failed: [] }), plan: async () => null },
+    queries: {
+      read: () => ({ since: now, clients: [], slowest: [], finished: [], failed: [] }),
+      plan: async () => null,
+    },
   });
   const front = createGuestFront({ dispatch: service.dispatch, addressOf: admission.addressOf, log });
   const server = createServer(express().use(requestId).use(front).use(gateway.router).use(studio.router));

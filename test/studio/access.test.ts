@@ -5,7 +5,9 @@ import type { Operation } from '../../src/contract/operation.js';
 import { guestWrites, withoutWrites } from '../../src/domain/guest/access.js';
 import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
+import { needsData } from '../../src/domain/studio/reads.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
+import { processReads } from '../../src/studio/process-reads.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { viewOperations } from '../../src/studio/views.js';
 import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
@@ -37,13 +39,18 @@ describe('an operation', () => {
   });
 
   test('that counts in the rows of all tenants needs access to data besides the role', async () => {
-    const counting = all.filter(({ showsData }) => showsData === true);
-    expect(counting.map(({ name, roles }) => [name, roles])).toEqual([['compareDatasourceColumns', ['author']]]);
+    const counting = all.filter(({ reads, roles }) => roles !== undefined && needsData(reads));
+    expect(counting.map(({ name, roles }) => [name, roles])).toEqual([
+      ['tryDashboardContent', ['author']],
+      ['compareDatasourceColumns', ['author']],
+    ]);
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role], false, `${role}-without-data`));
       server.dispatched.length = 0;
-      const { status } = await ask(headers, 'POST', '/studio/api/v2/datasource/columns/compare');
-      expect([role, status, server.dispatched.length]).toEqual([role, 403, 0]);
+      for (const operation of counting) {
+        const { status } = await ask(headers, 'POST', `/studio${pathOf(operation)}`);
+        expect([role, operation.name, status, server.dispatched.length]).toEqual([role, operation.name, 403, 0]);
+      }
     }
   });
 
@@ -166,6 +173,31 @@ describe('a command', () => {
   });
 });
 
+test('a command whose answer tells of rows or claims needs access to data besides the role', async () => {
+  const telling = Object.entries(commandRoles).filter(([, { reads }]) => needsData(reads));
+  expect(telling.map(([name]) => name)).toEqual(['audit-export', 'audit-search', 'policy-save', 'request-explanation']);
+  const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
+  const asked = [...telling.map(([name]) => [name, '{}'] as const), ['policy-explain', '{"request":"an-earlier-one"}']];
+  server.commands.length = 0;
+  for (const [name = '', body] of asked) {
+    expect([name, (await ask(headers, 'POST', `/studio/commands/${name}`, body)).status]).toEqual([name, 403]);
+  }
+  const { data } = (await (await ask(headers, 'GET', '/studio/search?q=acme')).json()) as {
+    data: { groups: readonly { kind: string }[] };
+  };
+  expect(data.groups.map(({ kind }) => kind)).not.toContain('audit');
+  expect((await ask(headers, 'GET', '/studio/search?q=acme&kind=audit')).status).toBe(403);
+  expect(server.commands.filter((name) => telling.some(([one]) => one === name))).toEqual([]);
+});
+
+test('all that can be called says what it tells of rows', () => {
+  const kinds = ['nothing', 'definitions', 'outcomes', 'rows'];
+  for (const { name, reads } of [...all, ...processReads]) expect([name, kinds.includes(reads)]).toEqual([name, true]);
+  for (const [name, { reads, narrower }] of Object.entries(commandRoles)) {
+    expect([name, kinds.includes(reads), kinds.includes(narrower?.reads ?? reads)]).toEqual([name, true, true]);
+  }
+});
+
 describe('the state of the system', () => {
   test.each(studioRoles)('is shown to the role %s only if it operates', async (role) => {
     const { status } = await ask(await server.as(personWith([role])), 'GET', '/studio/system');
@@ -219,6 +251,19 @@ describe('the queries', () => {
     },
   );
 
+  test('tell a person without data no outcome: no rows, no failure, no plan, and one list of those that failed or not', async () => {
+    const headers = await server.as(personWith(['author'], false, 'blind-author'));
+    const { data } = (await (await ask(headers, 'GET', '/studio/query-log')).json()) as { data: object };
+    const note = { id: '1', at: '1970-01-01T00:00:00.000Z', dataAppId: 'app', clientId: 'acme', datasource: 'main' };
+    expect(data).toEqual({
+      since: '1970-01-01T00:00:00.000Z',
+      clients: [{ dataAppId: 'app', clientId: 'acme', queries: 3, ms: 15 }],
+      slowest: [{ ...note, requestId: 'r', ms: 5, sql: 'SELECT 1' }],
+      failed: null,
+    });
+    expect((await ask(headers, 'GET', '/studio/query-log/1/plan')).status).toBe(403);
+  });
+
   test('that are no longer remembered have no plan', async () => {
     expect((await read('author', '/studio/query-log/3/plan')).status).toBe(404);
   });
@@ -256,8 +301,12 @@ describe('the reports and alerts of all users', () => {
   });
 
   test.each([
-    [true, 'ann@customer.example', { state: 'failed', reason: 'mail-refused' }],
-    [false, 'a…@customer.example', { state: 'checked', reason: null }],
+    [
+      true,
+      'https%3A%2F%2Flogin.example|ann%40customer.example',
+      { state: 'failed', reason: 'mail-refused', finishedAt: '1970-01-01T00:00:04.000Z' },
+    ],
+    [false, 'https%3A%2F%2Flogin.example|a…%40customer.example', { state: 'checked', reason: null, finishedAt: null }],
   ])(
     'name users, and addresses and what alerts found only to those who see data (%s)',
     async (seesData, user, last) => {

@@ -67,6 +67,7 @@ const commands = (isSaving = true, mayRead: PolicyMayRead = { tables: [], lookup
   });
   return {
     check: (draft: string) => check?.run({ text: draft }),
+    checkBlind: (draft: string) => check?.run({ text: draft }, { name: 'link bob', seesData: false }),
     save: (draft: string, digest = current.digest) => save?.run({ text: draft, digest }),
     policies,
   };
@@ -100,6 +101,11 @@ test('a draft with faults is answered with each fault and its line, without the 
     'policy.yaml:15',
   ]);
   expect(JSON.stringify(answer)).not.toContain(folder);
+});
+
+test('a draft is compared for no user where the asking person may not see data', async () => {
+  await logIn([['ann', 'acme']]);
+  expect(await commands().checkBlind(wider)).toMatchObject({ faults: [], plan: null, tests: { count: 1 } });
 });
 
 test('a draft without faults is tested, and compared for each user who logged in lately, once', async () => {

@@ -17,6 +17,7 @@ import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
 import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/search.js';
 import type { Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
+import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
 import { adminCommand } from '../../src/gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest } from '../../src/http/bind.js';
 import { requestId } from '../../src/http/middleware.js';
@@ -94,15 +95,21 @@ const someQuery: QueryNote = {
   ...{ ms: 5, rows: 1, failure: null, sql: 'SELECT 1' },
 };
 
+const someUse = { dataAppId: 'app', clientId: 'acme', questions: 2, queries: 3, rows: 4, ms: 15, failed: 1 };
+
 /** Its user is named by an address. */
 export const someSchedule: WatchedSchedule = {
   ...{ id: '7b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11', dashboardId: 'stored', openedId: 'delays--acme' },
   ...{ name: 'Each morning', format: 'alert', catchUp: 'once', isPaused: false, mutedUntil: null, channel: null },
   recipients: null,
   recurrence: { every: 'day', at: '08:00', timezone: 'UTC' },
-  owner: { dataAppId: 'app', clientId: 'acme', userIdentifier: 'ann@customer.example' },
+  owner: {
+    dataAppId: 'app',
+    clientId: 'acme',
+    userIdentifier: identifierOf('https://login.example', 'ann@customer.example'),
+  },
   ...{ nextAt: new Date(0), createdAt: new Date(0) },
-  last: { moment: new Date(0), state: 'failed', reason: 'mail-refused', finishedAt: new Date(0) },
+  last: { moment: new Date(0), state: 'failed', reason: 'mail-refused', finishedAt: new Date(4000) },
 };
 
 /** One thing of each kind, each named acme. Users of tokens are found by name only if they were asked for. */
@@ -242,7 +249,13 @@ export const startStudioServer = async (
       live: { sources: [], cache: null },
     }),
     queries: {
-      read: () => ({ since: new Date(0), clients: [], slowest: [someQuery], failed: [{ ...someQuery, id: '2' }] }),
+      read: () => ({
+        since: new Date(0),
+        clients: [someUse],
+        slowest: [someQuery],
+        finished: [someQuery],
+        failed: [{ ...someQuery, id: '2' }],
+      }),
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
     },
   };

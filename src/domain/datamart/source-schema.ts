@@ -35,3 +35,6 @@ export type ClientLevel = Exclude<Tenancy['tenancyLevel'], 'TABLE'>;
  * database.
  */
 export type ClientDatabases = Readonly<Record<ClientLevel, readonly string[]>>;
+
+/** The table for people who may not see data: an estimate counts rows. */
+export const withoutEstimate = (table: SourceTable): SourceTable => ({ ...table, estimatedRows: null });

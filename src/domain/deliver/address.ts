@@ -18,6 +18,9 @@ export const readAddress = (value: unknown, allowedDomains: readonly string[]): 
   return domain !== undefined && allows(allowedDomains, domain) ? value : undefined;
 };
 
+/** An @ as it is, and as `identifierOf` of the gateway writes it. Of several, the last one ends the name. */
+const addressIn = /([^\s@|<%]?)[^\s|<]*(@|%40)((?:(?!%40)[^\s@|])+)/gi;
+
 /** A user's name for people who may not see data: of an address, only the first character and the domain are left. */
 export const maskedAddress = (text: string): string =>
-  text.replaceAll(/([^\s@|<]?)[^\s@|<]*@([^\s@]+)/g, (_, first: string, domain: string) => `${first}…@${domain}`);
+  text.replaceAll(addressIn, (_, first: string, at: string, domain: string) => `${first}…${at}${domain}`);

@@ -53,5 +53,7 @@ export type ToldSchedule = Omit<WatchedSchedule, 'last'> & {
 
 export const toldSchedule = (schedule: WatchedSchedule): ToldSchedule => {
   const { format, last } = schedule;
-  return format !== 'alert' || last === null ? schedule : { ...schedule, last: { ...last, ...concealedOutcome(last) } };
+  if (format !== 'alert' || last === null) return schedule;
+  // A moment of an attempt tells that a message was sent.
+  return { ...schedule, last: { ...last, ...concealedOutcome(last), finishedAt: null } };
 };

@@ -19,6 +19,9 @@ export type ServiceCaller = {
   /** Who asks, if Studio calls in the name of the organization. */
   readonly person?: Person;
 };
+/** Whether an answer may tell of rows: with a credential of the host, or for a person in Studio who sees data. */
+export const seesData = ({ person }: ApiKeyCaller | ServiceCaller): boolean => person === undefined || person.seesData;
+
 /**
  * A grant with state that was read at the same time: `epoch` of its client and `revision` of the content. `revision`
  * null: cached content must not be used.

@@ -37,6 +37,8 @@ export type WatchedQueries = {
   readonly clients: readonly ClientUse[];
   /** The slowest of the last day, the slowest first. */
   readonly slowest: readonly QueryNote[];
+  /** The slowest of the last day, answered or failed. */
+  readonly finished: readonly QueryNote[];
   /** The failed ones of the last day, the latest first. */
   readonly failed: readonly QueryNote[];
 };

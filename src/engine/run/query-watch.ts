@@ -88,6 +88,7 @@ const createCounts = () => {
 const createBook = (clock: Clock, timing: Timing) => {
   const counts = createCounts();
   const slowest = createNotes((a, b) => b.note.ms - a.note.ms);
+  const finished = createNotes((a, b) => b.note.ms - a.note.ms);
   const failed = createNotes((a, b) => b.atMs - a.atMs);
   let last = 0;
   const add = (of: Watched, startedMs: number, rows: number, failure: string | null): void => {
@@ -95,23 +96,28 @@ const createBook = (clock: Clock, timing: Timing) => {
     const [at, ms] = [clock.now(), Math.round(timing.nowMs() - startedMs)];
     last += 1;
     const note = { id: String(last), at, dataAppId, clientId, datasource, requestId, sql, ms, rows, failure };
-    (failure === null ? slowest : failed).add({ note, of, atMs: at.getTime() });
+    const kept = { note, of, atMs: at.getTime() };
+    (failure === null ? slowest : failed).add(kept);
+    finished.add(kept);
     const count = counts.of(of);
     count.queries += 1;
     count.ms += ms;
     if (failure !== null) count.failed += 1;
   };
-  return { counts, slowest, failed, add };
+  return { counts, slowest, finished, failed, add };
 };
 
 export const createQueryWatch = (clock: Clock, timing: Timing = systemTiming): QueryWatch => {
   const since = clock.now();
-  const { counts, slowest, failed, add } = createBook(clock, timing);
+  const { counts, slowest, finished, failed, add } = createBook(clock, timing);
   const read = (notes: typeof slowest): readonly Kept[] => notes.read(clock.now().getTime());
   return {
     read: () => {
-      const [slow, bad] = [read(slowest), read(failed)].map((all) => all.map(({ note }) => note));
-      return { since, clients: counts.read(), slowest: slow ?? [], failed: bad ?? [] };
+      const notes = (of: typeof slowest) => read(of).map(({ note }) => note);
+      return {
+        ...{ since, clients: counts.read() },
+        ...{ slowest: notes(slowest), finished: notes(finished), failed: notes(failed) },
+      };
     },
     plan: async (id) => {
       const found = [...read(slowest), ...read(failed)].find(({ note }) => note.id === id);

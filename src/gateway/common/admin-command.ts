@@ -9,11 +9,14 @@ export type AdminCommand = {
   readonly name: string;
   readonly input: z.ZodType;
   /**
-   * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` is who runs it, as
-   * the audit names people. Left out: the gateway token does.
+   * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` left out: the
+   * gateway token runs it, which sees data.
    */
-  readonly run: (input: unknown, by?: string) => Promise<unknown>;
+  readonly run: (input: unknown, by?: RunBy) => Promise<unknown>;
 };
+
+/** Who runs a command: the name as in the audit, and whether the answer may tell of rows and of claims. */
+export type RunBy = { readonly name: string | null; readonly seesData: boolean };
 
 const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
   const result = schema.safeParse(input);
@@ -26,5 +29,9 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
 export const adminCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,
-  run: (input: z.output<Input>, by: string | null) => Promise<unknown>,
-): AdminCommand => ({ name, input, run: async (given, by) => run(decodeInput(name, input, given), by ?? null) });
+  run: (input: z.output<Input>, by: RunBy) => Promise<unknown>,
+): AdminCommand => ({
+  name,
+  input,
+  run: async (given, by) => run(decodeInput(name, input, given), by ?? { name: null, seesData: true }),
+});

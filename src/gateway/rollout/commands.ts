@@ -94,15 +94,17 @@ const choicesOf = (given: readonly GivenChoice[], refOf: Ledger['refOf']): NonNu
 
 /** What a template was, is, and would do. */
 const templateCommands = (deps: EditionDeps & CheckDeps, policies: Policies): readonly AdminCommand[] => [
-  adminCommand('template-record', z.strictObject({ template: templateName }), async ({ template }, by) => {
-    const { version } = await recordTemplate(deps, policies.current(), template, by);
+  adminCommand('template-record', z.strictObject({ template: templateName }), async ({ template }, { name }) => {
+    const { version } = await recordTemplate(deps, policies.current(), template, name);
     return { template, version };
   }),
   adminCommand('template-history', historyInput, (input) => listEditions(deps, policies.current(), input)),
   adminCommand('template-version', z.strictObject({ template: templateName, version }), (input) =>
     findVersion(deps, input),
   ),
-  adminCommand('template-check', checkInput, (input) => checkTemplate(deps, policies.current(), input)),
+  adminCommand('template-check', checkInput, (input, { seesData }) =>
+    checkTemplate(deps, policies.current(), { ...input, seesData }),
+  ),
 ];
 
 export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutCommands => {
@@ -119,7 +121,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     adminCommand('rollout-plan', planInput, (input) =>
       planRollout({ upstream, versions, ledger, capabilities: options.capabilities }, policies.current(), input),
     ),
-    adminCommand('rollout-apply', applyInput, async ({ canary, choices, ...input }, by) => {
+    adminCommand('rollout-apply', applyInput, async ({ canary, choices, ...input }, { name: by }) => {
       const { refOf } = options.ledger;
       const wanted = { ...input, canary: canary.map(refOf), choices: choicesOf(choices, refOf), by };
       return underWay(await rollouts.start(policies.current(), wanted));

@@ -3,7 +3,8 @@ import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { factsWithoutRows } from '../../domain/dashboard/first/facts.js';
 import { firstDashboard, layOut } from '../../domain/dashboard/first/first-dashboard.js';
 import { qualifiedName } from '../../domain/datamart/datamart.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
+import { withoutEstimate } from '../../domain/datamart/source-schema.js';
+import { type ServiceCaller, seesData } from '../../domain/guest/caller.js';
 import type { RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import { readSourceOf } from '../datamarts/source.js';
@@ -36,7 +37,12 @@ export const proposeDashboardContent =
     assertTables(datamart.tables.map(qualifiedName), wanted ?? []);
     const { find } = await readSourceOf(deps.store, deps.engine, datamart, []);
     const chosen = tables.filter(({ table }) => wanted === undefined || wanted.includes(qualifiedName(table)));
-    const { metrics, filters } = firstDashboard(datamart, factsWithoutRows(datamart, chosen, find));
+    // Estimates are counts of rows.
+    const known: typeof find = (table) => {
+      const source = find(table);
+      return source === undefined || seesData(caller) ? source : withoutEstimate(source);
+    };
+    const { metrics, filters } = firstDashboard(datamart, factsWithoutRows(datamart, chosen, known));
     return {
       layout: layOut(metrics),
       filters,

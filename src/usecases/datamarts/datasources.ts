@@ -1,9 +1,9 @@
 /** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import { proposeFor, type SourceProposals } from '../../domain/datamart/source-proposals.js';
-import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import { type SourceTable, withoutEstimate } from '../../domain/datamart/source-schema.js';
 import { findTables, proposalsAbout } from '../../domain/datamart/source-search.js';
-import type { ServiceCaller } from '../../domain/guest/caller.js';
+import { type ServiceCaller, seesData } from '../../domain/guest/caller.js';
 import { readHost } from '../../domain/host.js';
 import type {
   Datasource,
@@ -173,7 +173,7 @@ export const syncDatasource =
 export const listDatasourceTables =
   ({ store, engine }: { readonly store: Pick<Store, 'datasources'>; readonly engine: Pick<Engine, 'introspect'> }) =>
   async (
-    _caller: ServiceCaller,
+    caller: ServiceCaller,
     { name, search, ...paging }: Paged & { readonly name: string; readonly search?: string | undefined },
     signal?: RequestSignal,
   ): Promise<{
@@ -185,7 +185,8 @@ export const listDatasourceTables =
   }> => {
     const datasource = await store.datasources.findByName(name);
     if (datasource === undefined) throw unknown(name);
-    const all = await engine.introspect(datasource, [], { requestId: signal?.requestId });
+    const read = await engine.introspect(datasource, [], { requestId: signal?.requestId });
+    const all = seesData(caller) ? read : read.map(withoutEstimate);
     const found = findTables(all, search ?? '');
     const tables = pageItems(found, paging);
     const proposals = proposeFor(all);

@@ -487,7 +487,10 @@ class DashboardScreen extends Screen<Data> {
     const { template, datamart, columns } = data;
     const { seen } = this;
     const copy = seen !== undefined && 'view' in seen ? this.#copyOf(data, seen.view) : undefined;
-    const tryAll: TryAll = copy === undefined ? null : (wanted) => tryContent(this.api, template, copy, wanted);
+    const tryAll: TryAll =
+      copy === undefined || !this.api.session.person.seesData
+        ? null
+        : (wanted) => tryContent(this.api, template, copy, wanted);
     const add = ({ detail }: CustomEvent<Clip>): void =>
       this.#change(
         `${inNumbers(detail)} added.`,

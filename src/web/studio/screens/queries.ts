@@ -13,24 +13,26 @@ type Note = {
   readonly datasource: string;
   readonly requestId?: string;
   readonly ms: number;
-  readonly rows: number;
-  readonly failure: string | null;
+  /** Left out, like `failure` and the other outcomes, for those who may not see data. */
+  readonly rows?: number;
+  readonly failure?: string | null;
   /** Left out for those who may not read definitions. */
   readonly sql?: string;
 };
 export type TenantUse = {
   readonly clientId: string | null;
-  readonly questions: number;
+  readonly questions?: number;
   readonly queries: number;
-  readonly rows: number;
+  readonly rows?: number;
   readonly ms: number;
-  readonly failed: number;
+  readonly failed?: number;
 };
 export type Queries = {
   readonly since: string;
   readonly clients: readonly TenantUse[];
   readonly slowest: readonly Note[];
-  readonly failed: readonly Note[];
+  /** Null for those who may not see data. */
+  readonly failed: readonly Note[] | null;
 };
 
 const noTenant = 'no tenant';
@@ -44,7 +46,7 @@ const tenantOf = ({ clientId }: { readonly clientId: string | null }): TemplateR
   clientId === null ? noTenant : link(addressOf('tenants', [clientId]), clientId);
 const inSeconds = (ms: number): string =>
   `${(ms / 1000).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}\u00a0s`;
-const whole = (value: number): string => value.toLocaleString();
+const whole = (value: number | undefined): string => value?.toLocaleString() ?? '';
 
 type Data = Queries & { readonly tenants: readonly Tenant[] };
 type Row = TenantUse & Tenant['usage'];
@@ -100,11 +102,15 @@ class QueriesScreen extends Screen<Data> {
       });
     }
     const isFailed = view === 'failed';
-    const empty = html`<p>${isFailed ? 'No query failed in the last day.' : 'No query ran in the last day.'}</p>`;
+    const failed =
+      data.failed === null
+        ? 'You may not see data of tenants, so failures are not shown.'
+        : 'No query failed in the last day.';
+    const empty = html`<p>${isFailed ? failed : 'No query ran in the last day.'}</p>`;
     const columns = isFailed ? [...this.#columns, failureColumn] : this.#columns;
     return list({
       name: isFailed ? 'failed' : 'slowest',
-      rows: isFailed ? data.failed : data.slowest,
+      rows: isFailed ? (data.failed ?? []) : data.slowest,
       columns,
       filters: isFailed ? [...noteFilters, failureFilter] : noteFilters,
       query,

@@ -169,14 +169,17 @@ const copyColumns: readonly Column<Copy>[] = [
 const usageOf = ({ clientId, usage }: Tenant, use: readonly TenantUse[]): TemplateResult => {
   const own = use.filter((one) => clientId !== null && one.clientId === clientId);
   const sum = (number: (one: TenantUse) => number): number => own.reduce((total, one) => total + number(one), 0);
+  /** Outcomes are left out for those who may not see data. */
+  const outcome = (title: string, number: (one: TenantUse) => number | undefined): readonly [string, string][] =>
+    own.some((one) => number(one) === undefined) ? [] : [[title, sum((one) => number(one) ?? 0).toLocaleString()]];
   const facts: readonly (readonly [string, TemplateResult | string])[] = [
     ['Tokens', usage.mints.toLocaleString()],
     ['Last login', moment(usage.lastMintAt, 'none')],
-    ['Questions', sum(({ questions }) => questions).toLocaleString()],
+    ...outcome('Questions', ({ questions }) => questions),
     ['Queries', sum(({ queries }) => queries).toLocaleString()],
-    ['Rows', sum(({ rows }) => rows).toLocaleString()],
+    ...outcome('Rows', ({ rows }) => rows),
     ['Time of databases', `${(sum(({ ms }) => ms) / 1000).toLocaleString(undefined, { maximumFractionDigits: 2 })} s`],
-    ['Failed queries', sum(({ failed }) => failed).toLocaleString()],
+    ...outcome('Failed queries', ({ failed }) => failed),
   ];
   return html`<section class="card"><h2>Usage</h2>
     <p class="soft">Users with equal rights share a token, so a login that finds one is not counted. Questions and queries are those of this process since its start.</p>
