@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
+import { createTenantLookup } from '../../src/gateway/tenant/lookup.js';
 import { analyst, captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
 import { basePolicy } from './policies.js';
 import { listen } from './scripted-service.js';
@@ -363,5 +364,29 @@ describe('the configuration of a lookup', () => {
     });
     expect(await refused(analyst)).toMatchObject(unavailable);
     expect(host.state).toMatchObject({ badSignatures: 1, asked: [] });
+  });
+});
+
+describe('the address of a lookup', () => {
+  const ask = async (url: string, allowsPrivate: boolean) => {
+    const http = {
+      ...{ url, allowsPrivate, secretVariable: 'S', at: 'policy.yaml:1:1', timeoutMs: 300 },
+      ...{ cacheSeconds: 60, missingSeconds: 5, staleSeconds: 0, maxEntries: 10 },
+    };
+    const { log } = captureLog();
+    const find = createTenantLookup({ http, secret: hookSecret, clock: createMovableClock(), log });
+    const refusal = await Promise.resolve(find(['acme'])).catch((error: unknown) => error);
+    return String(Object(Object(refusal).cause).message);
+  };
+
+  it.each(['https://10.1.2.3/tenants', 'https://169.254.169.254/latest', 'https://[::1]/'])(
+    '%s is of a private network, and is not called unless the configuration allows it',
+    async (url) => {
+      expect(await ask(url, false)).toContain('allowPrivateAddresses');
+    },
+  );
+
+  it('of a private network is called where the configuration allows it', async () => {
+    expect(await ask('https://127.0.0.1:1/tenants', true)).toContain('ECONNREFUSED');
   });
 });
