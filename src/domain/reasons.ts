@@ -340,6 +340,7 @@ export const ownReasons = [
   'value-out-of-range',
   'value-too-long',
   'value-with-nul',
+  'values-of-another-guest',
   'view-choices',
   'view-of-another-user',
   'waited-too-long',

@@ -376,7 +376,7 @@ const createViewPath = (options: StudioOptions) => {
         path,
         query: request.query,
         authorization: undefined,
-        caller: use.builds === true ? asAuthor(caller, person) : asView(caller),
+        caller: use.builds === true ? asAuthor(caller, person) : asView(caller, person),
         showsCauses: true,
         acceptLanguage: request.headers['accept-language'],
         readBody: bodyOf(request),
@@ -399,7 +399,8 @@ const useOf = (matches: Found['matches']): ViewUse | undefined => {
 };
 
 /** The same user, who is offered nothing that a view may not do. */
-const asView = (caller: Caller): Caller => (caller.kind === 'guest' ? { ...caller, isView: true } : caller);
+const asView = (caller: Caller, { seesData }: Person): Caller =>
+  caller.kind === 'guest' ? { ...caller, isView: true, ...(seesData ? {} : { isBlind: true }) } : caller;
 
 /** The same user with all restrictions of the token, for an author who tries a metric that is not saved. */
 const asAuthor = (caller: Caller, person: Person): Caller => {

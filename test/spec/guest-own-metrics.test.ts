@@ -1,6 +1,8 @@
 /** The metrics that a guest may change: the list, definitions with a digest, and publishing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type NewGuestDefinition, newDefinition } from '../../src/domain/guest/metric.js';
+import { viewMetric } from '../../src/usecases/guest/reads.js';
+import { columnRef } from '../engine/world.js';
 import { boardOf, create, everything, guest, hideSome, openBoard, revenueBy } from './guests.js';
 import { call, type House, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
 
@@ -133,6 +135,52 @@ describe('GET /api/v2/guest/metrics/{metricId}/definition', () => {
       [globex, mine],
     ] as const)
       await refused('getGuestMetricDefinition UNAUTHORIZED', house, { metricId }, { bearer });
+  });
+});
+
+describe('values that a user chose in a metric', () => {
+  const chosen = {
+    name: 'n',
+    label: 'N',
+    column: columnRef('sales.region'),
+    dataType: 'string',
+    defaultValue: 'north',
+  };
+  const restricted = { dashboardAppFilters: [{ dashboardId: 'own-board', values: { Region: 'west' } }] };
+  const shownTo = async (bearer: string, metricId: string) =>
+    (await boardOf(house, bearer, 'own-board')).metrics.find((metric) => metric.metricId === metricId)?.filters;
+
+  test('are shown to the maker and to users who see all rows of the client, and to nobody else', async () => {
+    const definition = revenueBy(undefined, { filters: [chosen] });
+    const metricId = await create(house, ann, 'own-board', 'Chosen', { definition });
+    await ok(house, 'publishGuestMetric', { metricId, isPublished: true }, { bearer: ann });
+    const ofAnn = await guest(house, 'acme', { userIdentifier: 'ann', ...restricted });
+    const ofBob = await guest(house, 'acme', { userIdentifier: 'bob', ...restricted });
+    for (const bearer of [ann, bob, ofAnn])
+      expect(await shownTo(bearer, metricId)).toMatchObject([{ defaultValue: 'north' }]);
+    expect(await shownTo(ofBob, metricId)).toMatchObject([{ name: 'N', defaultValue: null }]);
+  });
+
+  test('of no user are read back by nobody who sees fewer rows', async () => {
+    const definition = revenueBy(undefined, { filters: [chosen] });
+    const metricId = await create(house, acme, 'own-board', 'Everybody’s choice', { definition });
+    for (const params of [restricted, { userIdentifier: 'bob', ...restricted }]) {
+      const bearer = await guest(house, 'acme', params);
+      expect(await shownTo(bearer, metricId)).toMatchObject([{ defaultValue: null }]);
+      await refused('getGuestMetricDefinition UNAUTHORIZED', house, { metricId }, { bearer });
+    }
+    expect((await read(ann, metricId)).definition.filters).toMatchObject([{ defaultValue: 'north' }]);
+  });
+
+  test('are in no view of a person without access to data', async () => {
+    const definition = revenueBy(undefined, { filters: [chosen] });
+    const metricId = await create(house, acme, 'own-board', 'Looked at', { definition });
+    const metric = await house.stored((store) => store.guestMetrics.findById(metricId));
+    if (metric === undefined) throw new Error('the metric is not stored');
+    const grant = { rlsSettings: [], appFilters: [], dashboardAppFilters: [], hideDashboardFilters: [] };
+    const shown = (isBlind: boolean) => viewMetric(grant as never, metric, isBlind).filters;
+    expect(shown(false)).toMatchObject([{ defaultValue: 'north' }]);
+    expect(shown(true)).toMatchObject([{ defaultValue: null }]);
   });
 });
 

@@ -694,6 +694,9 @@ describe('measures of the datamart', () => {
         own('mean', 'sum(amount) / count(*)'),
         own('rows', 'count(*)'),
         own('doubled', 'amount * 2', false),
+        own('whether', 'case when paid then amount else 0 end', false),
+        own('shout', '"PAID"', false),
+        own('halved', 'amount /', false),
         own('told', 'max(paid)'),
         own('told_case', 'max("PAID")'),
         own('broken', 'sum('),
@@ -737,7 +740,29 @@ describe('measures of the datamart', () => {
       suggestedAggregates: ['AGGREGATE'],
     });
     expect(fields?.find(({ columnName }) => columnName === 'doubled')).toMatchObject({ isMeasure: false });
+    for (const name of ['whether', 'shout', 'halved'])
+      expect(fields?.map(({ columnName }) => columnName)).not.toContain(name);
   });
+
+  test.each(['whether', 'shout', 'halved'])(
+    'a calculated column that reads what is hidden is hidden: %s',
+    async (name) => {
+      await open(`calculated-${name}`);
+      const column = columnRef(`sales.${name}`);
+      const closed = `the datamart has no column main.sales.${name}`;
+      for (const parts of [
+        { dimensions: [{ name: 'By', column }], measures: [{ name: 'N', aggregate: 'COUNT' }] },
+        { measures: [{ name: 'Sum', aggregate: 'SUM', column }] },
+        {
+          filters: [{ name: 'n', label: 'N', column, dataType: 'number' }],
+          measures: [{ name: 'N', aggregate: 'COUNT' }],
+        },
+      ] as const) {
+        const of = { dashboardId: `calculated-${name}`, definition: measured('mean', parts) };
+        expect(await refused('previewGuestMetric INVALID_REQUEST_BODY', house, of, { bearer: acme })).toContain(closed);
+      }
+    },
+  );
 
   test('answer with the rows of the guest’s client, as a guest’s own metric', async () => {
     await open('own-measures');

@@ -613,6 +613,13 @@ describe('a view as a tenant’s user', () => {
     expect(answer.status).toBe(200);
     const caller = { kind: 'guest', isView: true };
     expect(server.dispatched.at(-1)).toMatchObject({ caller, path: '/api/v2/guest/dashboards/x' });
+    expect(server.dispatched.at(-1)?.caller).not.toHaveProperty('isBlind');
+  });
+
+  test('of a person without access to data says so, so that no value that a user chose is answered', async () => {
+    const view = await viewOf(await server.as(personWith(['support'], false)));
+    await ask({ authorization: `Bearer ${view}` }, 'GET', '/studio/as/api/v2/guest/dashboards/x');
+    expect(server.dispatched.at(-1)?.caller).toMatchObject({ kind: 'guest', isView: true, isBlind: true });
   });
 
   test('changes nothing: every operation that is not listed as reading is refused', async () => {

@@ -1,10 +1,12 @@
 /** Schedules that guests make: who may, what is kept, and what a change does to the next moment. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import type { Audience } from '../../src/domain/deliver/recipients.js';
 import { mostSchedules, type Reports } from '../../src/domain/deliver/reports.js';
 import { reportFormats } from '../../src/domain/deliver/schedule.js';
 import type { Code } from '../../src/domain/refusal.js';
+import { findEmbed } from '../../src/usecases/embeds/lookup.js';
 import { getGuestDashboard } from '../../src/usecases/guest/reads.js';
 import { listGuestRecipients } from '../../src/usecases/guest/recipients.js';
 import {
@@ -316,6 +318,20 @@ test.each(each('isOpen', 'hasUser', 'isOn', 'mayDownload', 'hasLinks'))(
     expect(made.length > 0).toBe(given.isOpen && given.hasUser && given.isOn);
   },
 );
+
+test('a view of a person without access to data opens with no view that the user saved', async () => {
+  const viewer = await guest('viewer');
+  const { store } = deps();
+  const opened = await findEmbed(store, viewer.grant.dataAppId, dashboardId);
+  if (opened === undefined) throw new Error('there is no such dashboard');
+  const choices = { dashboardFilter: {}, metricFilter: {}, filterNames: {}, savedUnder: undefined };
+  const saved = { id: randomUUID(), name: 'Mine', isShared: false, isDefault: true, ...choices };
+  await store.guestViews.insert(opened.dashboard.id, viewer.grant, saved, new Date());
+  const opensWith = async (isBlind: { readonly isBlind?: true }) =>
+    (await getGuestDashboard(deps())({ ...viewer, isView: true, ...isBlind }, { dashboardId })).defaultView;
+  expect((await opensWith({}))?.name).toBe('Mine');
+  expect(await opensWith({ isBlind: true })).toBeNull();
+});
 
 test('a recurrence without a meaning is refused with its place', async () => {
   const ann = await guest('ann');

@@ -34,6 +34,8 @@ export type GuestCaller = {
   readonly author?: Person;
   /** Somebody in Studio looks through the eyes of this guest: nothing is offered that a view may not do. */
   readonly isView?: true;
+  /** That person may not see data: no value that a user chose is shown. */
+  readonly isBlind?: true;
 };
 /** Only Studio makes such a caller, for a session of its own: no credential of a request does. */
 export type AuthorCaller = GuestCaller & { readonly author: Person };

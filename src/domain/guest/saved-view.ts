@@ -141,7 +141,12 @@ const datesOf = (values: FilterValues, filters: readonly Visible[]): FilterValue
   Object.fromEntries(Object.entries(values).filter(([key]) => findVisible(filters, key)?.dataType === 'date'));
 
 /** Whether the token may see all rows of its client. The default of a hidden filter always applies. */
-const isUnrestricted = ({ rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters }: GuestGrant): boolean =>
+export const isUnrestricted = ({
+  rlsSettings,
+  appFilters,
+  dashboardAppFilters,
+  hideDashboardFilters,
+}: GuestGrant): boolean =>
   [rlsSettings, appFilters, dashboardAppFilters, hideDashboardFilters].every(({ length }) => length === 0);
 
 /** What restricts the rows of a token: tokens of one client with equal parts see the same rows. */

@@ -16,7 +16,7 @@ import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened } from '../embeds/lookup.js';
-import { withOpenMeasures } from './open-measures.js';
+import { withOpenColumns } from './open-columns.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly sqlRewriter: SqlRewriter };
 
@@ -35,7 +35,7 @@ const assertSound = async (
       'This embed has no datamart; the host application must name one in its access settings.',
     );
   }
-  const datamart = await withOpenMeasures(sqlRewriter, source.datasource.datasourceType, source.datamart);
+  const datamart = await withOpenColumns(sqlRewriter, source.datasource.datasourceType, source.datamart);
   const faults = guestFaults(write, datamart, { now: clock.now(), timezone: grant.timezone });
   if (faults.sent.length > 0) {
     const lines = faults.sent.slice(0, maxFaults).map((fault) => `definition.${fault}.`);

@@ -17,7 +17,7 @@ import type { Store } from '../../domain/store/store.js';
 import { askedBy } from '../datamarts/source.js';
 import { isUnreachable, readOwnerships } from '../datamarts/tenancy.js';
 import type { Opened } from '../embeds/lookup.js';
-import { withOpenMeasures } from './open-measures.js';
+import { withOpenColumns } from './open-columns.js';
 import { unsavedMetric } from './preview.js';
 import { openDashboard, questionFor } from './scope.js';
 
@@ -66,14 +66,14 @@ const unreadableTables = async (
 
 /**
  * Returns what the guest may build on, with the operator's notes about it. Reads no row, and checks no permission.
- * `showsAllMeasures`: also measures that read hidden columns, for an author.
+ * `showsAll`: also measures and calculated columns that read hidden columns, for an author.
  */
 export const readCatalogue = async (
   deps: CatalogueDeps,
   grant: LiveGrant,
   opened: Opened,
   signal: RequestSignal,
-  showsAllMeasures = false,
+  showsAll = false,
 ): Promise<Catalogue> => {
   const definition = newDefinition({ chart: { type: 'table' }, from: { schemaName: '', tableName: '' } });
   const metric = unsavedMetric(grant, opened, definition);
@@ -81,9 +81,9 @@ export const readCatalogue = async (
   const query = { metricId: metric.metricId };
   const question = await questionFor(deps.store, grant, target, query, deps.clock.now());
   const { joinModel = 'multi', conditions } = question;
-  const datamart = showsAllMeasures
+  const datamart = showsAll
     ? question.datamart
-    : await withOpenMeasures(deps.sqlRewriter, question.datasource.datasourceType, question.datamart);
+    : await withOpenColumns(deps.sqlRewriter, question.datasource.datasourceType, question.datamart);
   const unreadable = await unreadableTables(deps, question, signal);
   const isReadable = (table: DatamartTable): boolean => !unreadable.has(tableKey(table));
   const layer = await deps.store.semanticLayers.findByDatamart(datamart.id);

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
+import { showsValuesOf } from '../../domain/guest/made-values.js';
 import { guestFaults, type OwnDefinition, type OwnMetric } from '../../domain/guest/metric.js';
 import type { Clock, Digest } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -38,13 +39,15 @@ type Deps = { readonly store: Store; readonly clock: Clock; readonly digest: Dig
 
 /**
  * Returns the definition of a metric that a guest made. Throws METRIC_QUERY_ERROR if it names a column that the guest
- * may not use now: the guest may not learn of that column.
+ * may not use now: the guest may not learn of that column. Throws UNAUTHORIZED if it may hold values of rows that the guest
+ * does not see.
  */
 export const getGuestMetricDefinition =
   ({ store, clock, digest }: Deps) =>
   async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<OwnDefinition> => {
     const { opened, metric } = await loadTarget(store, grant, metricId, 'updateGuestMetric');
     assertDefines(grant);
+    if (!showsValuesOf(grant, metric)) throw notOpen('values-of-another-guest');
     const { name, definition } = metric;
     // A metric of the host may name columns and conditions that its guests must not know of.
     if (metric.guest === null || definition.kind !== 'visual') throw notOpen('metric-of-the-host');

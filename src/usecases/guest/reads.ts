@@ -18,6 +18,7 @@ import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions
 import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
+import { showsValuesOf } from '../../domain/guest/made-values.js';
 import { withRowFormats } from '../../domain/guest/row-formats.js';
 import type {
   Combine,
@@ -112,10 +113,16 @@ export const viewChart = (definition: Metric['definition']): GuestChart => {
   };
 };
 
-/** Returns the metric as this guest sees it. */
-export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
+/**
+ * Returns the metric as this guest sees it. A default that another guest chose is not shown to those who see fewer rows, nor
+ * in a view of a person without access to data (`isBlind`); it applies all the same.
+ */
+export const viewMetric = (grant: GuestGrant, metric: Metric, isBlind = false): GuestMetric => {
   const { metricId, name, definition } = metric;
-  const filters = openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label));
+  const showsValues = showsValuesOf(grant, metric) && !(isBlind && metric.guest !== null);
+  const filters = openMetricFilters(grant, metric).map((filter) =>
+    viewFilter(showsValues ? filter : { ...filter, defaultValue: undefined }, filter.label),
+  );
   return { metricId, name, chart: viewChart(definition), filters };
 };
 
@@ -133,7 +140,7 @@ const themeFor = async (
 /** Returns the metrics as this guest sees them together, with the marks that filter the others. */
 const viewMetrics = async (
   content: ContentStore,
-  grant: GuestGrant,
+  { grant, isBlind }: GuestCaller,
   opened: Opened,
   metrics: readonly Metric[],
 ): Promise<readonly GuestMetric[]> => {
@@ -141,7 +148,7 @@ const viewMetrics = async (
   const source = isAllowed ? await findSource(content, opened, grant) : undefined;
   const own = ownFiltersOf(grant, opened, source?.datamart);
   return metrics.map((metric) => {
-    const view = viewMetric(grant, metric);
+    const view = viewMetric(grant, metric, isBlind);
     return { ...view, chart: { ...view.chart, crossFilters: crossFilteredBy(metric, metrics, own) } };
   });
 };
@@ -231,7 +238,7 @@ export const getGuestDashboard =
       name: translation.name(dashboard.name),
       layout,
       ...shownTiles(tiles, layout, translation),
-      metrics: (await viewMetrics(content, grant, opened, metrics)).map((metric) => translated(metric, translation)),
+      metrics: (await viewMetrics(content, caller, opened, metrics)).map((metric) => translated(metric, translation)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
         ...labelled(viewFilter(filter, filter.name), translation),
         appliedValue: appliedValue(grant, dashboard, filter.name),
@@ -239,7 +246,8 @@ export const getGuestDashboard =
       permissions,
       accessPermissions: await accessOf(content, grant, opened),
       theme: await themeFor(deps, content, grant, opened),
-      defaultView: await openingView(deps, grant, opened, metrics),
+      // A view holds values that users chose.
+      defaultView: caller.isBlind === true ? null : await openingView(deps, grant, opened, metrics),
       ...(caller.isView === true ? {} : await offersOf(deps, content, caller, opened)),
       boards: await boardsOf(store, grant, opened),
       ...(permissions.isEnableCustomizeLayout
@@ -252,14 +260,14 @@ export const getGuestDashboard =
 export const getGuestMetric =
   (deps: Themed) =>
   async (
-    { grant }: GuestCaller,
+    { grant, isBlind }: GuestCaller,
     { metricId, language }: { readonly metricId: string; readonly language?: string | undefined },
   ): Promise<GuestMetric & { readonly theme: GuestTheme | null }> => {
     const content = deps.store.contentAt(grant.revision);
     const { metric, opened } = await openMetric(content, grant, metricId, undefined);
     const translation = await translationOf(content, opened.dashboard, language);
     return {
-      ...translated(viewMetric(grant, metric), translation),
+      ...translated(viewMetric(grant, metric, isBlind), translation),
       theme: await themeFor(deps, content, grant, opened),
     };
   };
