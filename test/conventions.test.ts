@@ -58,7 +58,7 @@ const mayImport: Readonly<
       /^kysely$/,
       /^@duckdb\//,
       /^pg$/,
-      /^mysql2\/promise$/,
+      /^mysql2(\/promise)?$/,
       /^@clickhouse\/client$/,
       /^libpg-query$/,
       /^pgsql-deparser$/,

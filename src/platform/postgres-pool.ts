@@ -13,6 +13,7 @@ import type { Reason } from '../domain/reasons.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf, namedFault } from './database-faults.js';
 import { wantsPrimary } from './database-url.js';
+import { guardPostgres } from './postgres-guard.js';
 import { createServerHealth, type ServerHealth, suspectAfterMs } from './postgres-health.js';
 import { assertPrimary, createPostgresServers, type PostgresServers } from './postgres-servers.js';
 
@@ -197,6 +198,7 @@ export const openPostgresPool = async (databaseUrl: string, log?: PoolLog): Prom
     readonly generation = servers.generation();
     constructor(config: ClientConfig = {}) {
       super({ ...config, connectionString: servers.current() });
+      guardPostgres(this);
     }
   }
   const pool = new pg.Pool({

@@ -5,10 +5,13 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { handled } from '../domain/handled.js';
 import type { Log } from '../domain/log-events.js';
+import { guardRedis } from './redis-guard.js';
 import { readRedisUrl } from './redis-url.js';
 import { systemTiming, type Timing } from './timing.js';
 
 export { readRedisUrl } from './redis-url.js';
+
+guardRedis();
 
 export type RedisClient = Redis | Cluster;
 

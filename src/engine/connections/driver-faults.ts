@@ -2,6 +2,8 @@
  * What an error of a database's driver means. Each database has one table of its codes, `databases/<name>/faults.ts`;
  * nothing else compares a driver's codes.
  */
+import { malformedCode } from '../../platform/answer-guard.js';
+
 /**
  * Passing: `lost` (no connection, or it broke: another one may serve at once) and `busy` (the server is full, starts, or
  * lacks memory: the same may succeed later). `late`: the statement reached its time limit. The author's: `statement`
@@ -35,6 +37,8 @@ const lostCodes: readonly string[] = [
   'ETIMEDOUT',
   'EPIPE',
   'ERR_STREAM_PREMATURE_CLOSE',
+  'HANDSHAKE_UNKNOWN_ERROR',
+  malformedCode,
 ];
 
 /** Error codes of OpenSSL and Node for a failed certificate or handshake. */

@@ -1,4 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import { readHost } from '../../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
@@ -8,6 +7,7 @@ import { createConnections, type Driver } from '../../connections/connections.js
 import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../../connections/database.js';
 import { codeOf } from '../../connections/driver-faults.js';
 import type { Ask } from '../source-tables.js';
+import { createGuardedAgent, createProgress } from './agent.js';
 import { clickHouseDialect } from './dialect.js';
 import { faultOf } from './faults.js';
 import { readTable, runStatement, type Server, streamStatement } from './read.js';
@@ -76,7 +76,9 @@ const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Prom
   if (host === undefined) throw Object.assign(new Error('the host is none'), { code: 'ENOTFOUND' });
   // Imported at first use, because the import would slow every start.
   const { createClient, ClickHouseLogLevel } = await import('@clickhouse/client');
+  const progress = createProgress();
   const client = createClient({
+    http_agent: createGuardedAgent(source.isSsl, progress),
     url: `${source.isSsl ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${source.port}`,
     username: source.username,
     password: source.password,
@@ -91,7 +93,8 @@ const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Prom
     log: { level: ClickHouseLogLevel.OFF },
   });
   try {
-    return { client, readonly: await findReadonly(client, connectTimeoutMs), hangUp: new AbortController() };
+    const server = { client, progress, hangUp: new AbortController() };
+    return { ...server, readonly: await findReadonly(server, connectTimeoutMs) };
   } catch (cause) {
     await client.close();
     throw cause;
@@ -102,11 +105,14 @@ const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Prom
  * Whether the user's profile is read-only. Asked without settings, because a user who may set none would get an error
  * about settings.
  */
-const findReadonly = async (client: ClickHouseClient, connectTimeoutMs: number): Promise<Server['readonly']> => {
+const findReadonly = async (
+  server: Pick<Server, 'client' | 'progress'>,
+  connectTimeoutMs: number,
+): Promise<Server['readonly']> => {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectTimeoutMs);
   try {
-    const { rows } = await readTable(client, { query: "SELECT toString(getSetting('readonly'))" }, late.signal);
+    const { rows } = await readTable(server, { query: "SELECT toString(getSetting('readonly'))" }, late.signal);
     const found = rows[0]?.[0];
     // The error that the server would give at the first query.
     if (found === '1') throw Object.assign(new Error('the user may set nothing'), { code: '164' });

@@ -1,9 +1,11 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import type { Cell } from '../../../domain/query/engine.js';
+import { MalformedAnswer } from '../../../platform/answer-guard.js';
 import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
+import type { Progress } from './agent.js';
 import { greatestValueBytes } from './names.js';
 import { readerOf } from './values.js';
 
@@ -16,6 +18,8 @@ export type Server = {
   readonly readonly: '1' | null;
   /** Aborts the request. The server then cancels the query. */
   readonly hangUp: AbortController;
+  /** Told of every batch of rows; see agent.ts. */
+  readonly progress: Progress;
 };
 
 type Asked = Omit<Parameters<ClickHouseClient['query']>[0], 'format' | 'abort_signal'>;
@@ -32,8 +36,22 @@ const headOf = ({ names, readers }: Head) => ({
 const cellsOf = (row: readonly unknown[], { readers }: Head): readonly Cell[] =>
   readers.map(({ cellOf }, index) => cellOf(row[index]));
 
+const valuesOf = (line: string): unknown[] => {
+  try {
+    return JSON.parse(line) as unknown[];
+  } catch (cause) {
+    throw new MalformedAnswer('a line of the answer is no JSON', { cause });
+  }
+};
+
 /** Reads rows as they arrive: a line of names, a line of types, then one line per row. */
-const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal, take: Take): Promise<Head> => {
+const readRows = async (
+  { client, progress }: Pick<Server, 'client' | 'progress'>,
+  asked: Asked,
+  signal: AbortSignal,
+  take: Take,
+): Promise<Head> => {
+  progress.note();
   const format = 'JSONCompactEachRowWithNamesAndTypes';
   const result = await client.query({ ...asked, format, abort_signal: signal });
   // The client listens to the signal only until the response begins.
@@ -43,8 +61,9 @@ const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSig
   let head: Head | undefined;
   try {
     for await (const rows of result.stream()) {
+      progress.note();
       for (const line of rows) {
-        const values = JSON.parse(line.text) as unknown[];
+        const values = valuesOf(line.text);
         if (names === undefined) names = values as string[];
         else if (head === undefined) head = { names, readers: (values as string[]).map(readerOf) };
         else {
@@ -54,7 +73,7 @@ const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSig
         }
       }
     }
-    if (head === undefined) throw new Error('the answer ends too early');
+    if (head === undefined) throw new MalformedAnswer('the answer ends too early');
     return head;
   } finally {
     signal.removeEventListener('abort', hangUp);
@@ -62,9 +81,13 @@ const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSig
   }
 };
 
-export const readTable = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal): Promise<ResultTable> => {
+export const readTable = async (
+  server: Pick<Server, 'client' | 'progress'>,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<ResultTable> => {
   const rows: (readonly Cell[])[] = [];
-  const head = await readRows(client, asked, signal, (row, of) => rows.push(cellsOf(row, of)) > 0);
+  const head = await readRows(server, asked, signal, (row, of) => rows.push(cellsOf(row, of)) > 0);
   return { ...headOf(head), rows };
 };
 
@@ -90,7 +113,7 @@ export const runStatement = async (
 ): Promise<ResultTable> => {
   const collected = collect(maxBytes);
   let isCut = false;
-  const head = await readRows(server.client, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
+  const head = await readRows(server, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
     isCut = !collected.take(rowBytes(row), () => cellsOf(row, of));
     return !isCut;
   });
@@ -116,7 +139,7 @@ export const streamStatement = async (
     bytes = 0;
     return hand(sink, batch);
   };
-  const head = await readRows(server.client, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
+  const head = await readRows(server, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
     bytes += rowBytes(row);
     if (bytes > maxBytes) refuseLargeBatch();
     rows.push(cellsOf(row, of));

@@ -1,6 +1,8 @@
-import type { ConnectionOptions, QueryError } from 'mysql2/promise';
+import type { Duplex } from 'node:stream';
+import type { Connection, ConnectionOptions, QueryError } from 'mysql2/promise';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { guardReads } from '../../../platform/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
@@ -104,10 +106,46 @@ const loginOf = (source: MysqlSource, connectTimeout: number): ConnectionOptions
   flags: ['-LOCAL_FILES'],
 });
 
+/** The parts of the driver's connection that its types leave out. */
+type Parsing = {
+  /** With TLS, another stream takes the place of the first. */
+  readonly stream: Duplex;
+  packetParser: { readonly execute: (chunk: Buffer) => void };
+  readonly handlePacket: (packet: unknown) => void;
+};
+
+/** A malformed answer ends the connection, and fails its statements. */
+const guard = (core: Parsing): void => {
+  let packets = 0;
+  const handle = core.handlePacket.bind(core);
+  const { packetParser } = core;
+  const read = guardReads({ destroy: (cause) => core.stream.destroy(cause), progressOf: () => packets });
+  Object.assign(core, {
+    handlePacket: (packet: unknown): void => {
+      packets += 1;
+      handle(packet);
+    },
+    packetParser: { execute: (chunk: Buffer): void => read(chunk, () => packetParser.execute(chunk)) },
+  });
+};
+
+const openConnection = async (options: ConnectionOptions): Promise<Connection> => {
+  // Imported at first use, because the import would slow every start.
+  const { createConnection } = await import('mysql2');
+  const core = createConnection(options);
+  guard(core as unknown as Parsing);
+  return new Promise((resolve, reject) => {
+    core.once('error', reject);
+    core.once('connect', () => {
+      core.off('error', reject);
+      resolve(core.promise());
+    });
+  });
+};
+
 /** Kills the connection and its statement. A user may kill its own connections without privileges. */
 const kill = async (source: MysqlSource, threadId: number, connectTimeout: number): Promise<void> => {
-  const { createConnection } = await import('mysql2/promise');
-  const connection = await createConnection(loginOf(source, connectTimeout));
+  const connection = await openConnection(loginOf(source, connectTimeout));
   // Resolves at the server's answer or when the connection ends.
   connection.on('error', () => connection.destroy());
   try {
@@ -123,9 +161,7 @@ const kill = async (source: MysqlSource, threadId: number, connectTimeout: numbe
 const unknownThread = 1094;
 
 const connect = async (source: MysqlSource, lost: () => void, connectTimeout: number): Promise<Server> => {
-  // Imported at first use, because the import would slow every start.
-  const { createConnection } = await import('mysql2/promise');
-  const connection = await createConnection({
+  const connection = await openConnection({
     ...loginOf(source, connectTimeout),
     database: source.database,
     enableKeepAlive: true,

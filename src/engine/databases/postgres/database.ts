@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { DatabaseError } from 'pg';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { guardPostgres } from '../../../platform/postgres-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
@@ -126,6 +127,7 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
     pipeline: true,
     types: { getTypeParser: () => (value: string) => value },
   });
+  guardPostgres(client);
   // An unhandled error event would end the process.
   client.on('error', lost);
   try {

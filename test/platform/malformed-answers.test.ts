@@ -1,0 +1,255 @@
+/**
+ * A server, or what stands between it and this process, answers with damaged bytes. Only the connection ends: nothing
+ * is thrown where nobody catches it, the work fails as with a server that is away, memory stays bounded, and the next
+ * connection works.
+ */
+import { createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createMailer } from '../../src/deliver/mailer.js';
+import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { findUnavailable } from '../../src/domain/unavailable.js';
+import { createConnectionBudget } from '../../src/engine/connections/budget.js';
+import { openClickHouse } from '../../src/engine/databases/clickhouse/database.js';
+import { openMysql } from '../../src/engine/databases/mysql/database.js';
+import { openPostgres } from '../../src/engine/databases/postgres/database.js';
+import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { createRedisClient } from '../../src/platform/redis.js';
+import { type Relay, startRelay } from '../engine/relay.js';
+import { damageOf, damages, type Endless } from '../fault/damages.js';
+import { isMysqlThere, mysqlServer } from '../suites/mysql.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
+
+type Target = { readonly host: string; readonly port: number };
+type Opened = { readonly ask: () => Promise<unknown>; readonly close: () => Promise<unknown> };
+type Protocol = {
+  readonly isThere: boolean;
+  readonly start: () => Promise<Target & { readonly stop: () => Promise<unknown> }>;
+  readonly open: (target: Target) => Promise<Opened>;
+  readonly endless: Endless;
+};
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+const zeros = Buffer.alloc(262_144);
+const options = () => ({
+  log: quiet,
+  timeoutMs: 300,
+  streamMs: 300,
+  connectTimeoutMs: 500,
+  connections: 2,
+  permits: createConnectionBudget({
+    ...{ maxWaiting: 10, waitMs: 5_000, maxConnections: 4, maxConnectionsPerDatasource: 4 },
+  }).permitsOf('one'),
+});
+
+const isRead = { sql: 'SELECT 1', parameters: [] } as const;
+/** What gives up here would end at its time limit. */
+const patienceMs = 1_500;
+const untenanted = { kind: 'untenanted' } as const;
+const asked = async (opened: ReturnType<typeof openPostgres | typeof openMysql | typeof openClickHouse>) => {
+  const { run, close } = await opened;
+  return { ask: () => run(isRead, untenanted, { signal: AbortSignal.timeout(patienceMs) }), close };
+};
+
+const sourceAt = (datasourceType: ServerConnection['datasourceType'], login: object, { host, port }: Target) =>
+  ({
+    name: 'one',
+    datasourceType,
+    password: '',
+    schema: null,
+    isSsl: false,
+    ...login,
+    host,
+    port,
+  }) as unknown as Datasource & ServerConnection;
+
+/** A server that answers every piece that arrives by the next of these texts, the last again and again. */
+const startSpeaker = async (greeting: string | null, answers: readonly string[]) => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    let index = 0;
+    if (greeting !== null) socket.write(greeting);
+    socket.on('data', () => {
+      socket.write(answers[Math.min(index, answers.length - 1)] ?? '');
+      index += 1;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const stop = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { host: '127.0.0.1', port: address.port, stop };
+};
+
+const postgresServer = async () => {
+  const own = await createOwnDatabase();
+  const url = new URL(own.url);
+  const login = { username: decodeURIComponent(url.username), database: url.pathname.slice(1) };
+  return { url, login, host: url.hostname, port: Number(url.port || '5432'), stop: () => own.drop() };
+};
+let postgresUrl: URL;
+let postgresLogin: object;
+const startPostgres = async () => {
+  const { url, login, ...target } = await postgresServer();
+  postgresUrl = url;
+  postgresLogin = login;
+  return target;
+};
+
+const httpOf = (body: string): string =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: keep-alive\r\n\r\n${body}`;
+const clickHouseRows = '["1"]\n["UInt8"]\n["0"]\n';
+const endlessBody = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n["');
+const isPostgres = await isPostgresThere();
+
+const protocols: Readonly<Record<string, Protocol>> = {
+  'PostgreSQL as metadata': {
+    isThere: isPostgres,
+    start: startPostgres,
+    open: async ({ host, port }) => {
+      const url = new URL(postgresUrl);
+      url.hostname = host;
+      url.port = String(port);
+      const database = await openDatabase({ databaseUrl: url.href, folder: null });
+      return { ask: () => sql`select 1`.execute(database.connect()), close: () => database.close() };
+    },
+    endless: { first: Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]), repeated: zeros },
+  },
+  'PostgreSQL as a source': {
+    isThere: isPostgres,
+    start: startPostgres,
+    open: (target) => asked(openPostgres(sourceAt('POSTGRES', postgresLogin, target), options())),
+    endless: { first: Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]), repeated: zeros },
+  },
+  MariaDB: {
+    isThere: await isMysqlThere(),
+    start: async () => ({ ...mysqlServer, stop: async () => {} }),
+    open: (target) => {
+      const { username, password } = mysqlServer;
+      return asked(openMysql(sourceAt('MYSQL', { username, password, database: 'mysql' }, target), options()));
+    },
+    endless: {
+      first: Buffer.alloc(0),
+      repeated: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0]), Buffer.alloc(0xffffff)]),
+    },
+  },
+  ClickHouse: {
+    isThere: true,
+    start: () => startSpeaker(null, [httpOf(clickHouseRows)]),
+    open: (target) =>
+      asked(openClickHouse(sourceAt('CLICKHOUSE', { username: 'default', database: 'default' }, target), options())),
+    endless: { first: endlessBody, repeated: zeros },
+  },
+  Redis: {
+    isThere: isRedisServerThere(),
+    start: async () => {
+      const redis = await startOwnRedis();
+      return { host: '127.0.0.1', port: redis.port, stop: redis.stop };
+    },
+    open: async ({ host, port }) => {
+      const redis = createRedisClient({ url: `redis://${host}:${port}`, log: quiet as never, commandTimeoutMs: 500 });
+      redis.on('error', () => undefined);
+      await redis.connect();
+      return { ask: () => redis.get('one'), close: async () => redis.disconnect() };
+    },
+    endless: { first: Buffer.from('$2000000000\r\n'), repeated: zeros },
+  },
+  SMTP: {
+    isThere: true,
+    start: () =>
+      startSpeaker('220 hello\r\n', [
+        '250-hello\r\n250 8BITMIME\r\n',
+        '250 ok\r\n',
+        '250 ok\r\n',
+        '354 go\r\n',
+        '250 ok\r\n',
+      ]),
+    open: async ({ host, port }) => {
+      const mailer = createMailer({
+        smtpUrl: `smtp://${host}:${port}`,
+        dkim: null,
+        timeoutMs: 500,
+        isTlsRequired: false,
+      });
+      const mail = {
+        ...{ to: 'a@example.com', from: { name: 'b', address: 'b@example.com' }, replyTo: null, messageId: '<1@b>' },
+        ...{ subject: 'one', text: 'one', html: '<p>one</p>', attachments: [] },
+      };
+      const ask = async (): Promise<void> => {
+        const outcome = await mailer.send(mail as never);
+        if (outcome.kind !== 'taken') throw new Refusal('UPSTREAM_UNAVAILABLE', outcome.kind);
+      };
+      return { ask, close: async () => {} };
+    },
+    endless: { first: Buffer.from('250-'), repeated: zeros },
+  },
+  'HTTP upstream': {
+    isThere: true,
+    start: () => startSpeaker(null, [httpOf('{"data":1}')]),
+    open: async ({ host, port }) => {
+      const transport = createHttpTransport({ baseUrl: `http://${host}:${port}`, timeoutMs: 2_000 });
+      const ask = () => transport({ method: 'GET', path: '/', query: {}, body: undefined, bearer: '' });
+      return { ask, close: async () => {} };
+    },
+    endless: { first: endlessBody, repeated: zeros },
+  },
+};
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** Whether the work failed as it does when the server is away. */
+const isOrdinary = (error: unknown, name: string): boolean => {
+  if (name === 'Redis') return error instanceof Error;
+  if (findUnavailable(error) !== undefined) return true;
+  // The damaged answer was a whole one by chance: a demand for another way to log in.
+  if (error instanceof Refusal && codeOf(error.cause) === 'AUTH_SWITCH_PLUGIN_ERROR') return true;
+  if (error instanceof DOMException) return error.name === 'TimeoutError';
+  return error instanceof Refusal && (error.code === 'UPSTREAM_UNAVAILABLE' || error.reason === 'datasource-timeout');
+};
+
+const seeds = Array.from({ length: 6 }, (_, index) => index + 1);
+const greatestBytes = 200_000_000;
+
+describe.each(Object.entries(protocols).filter(([, { isThere }]) => isThere))('%s', (name, protocol) => {
+  let server: Awaited<ReturnType<Protocol['start']>>;
+  let relay: Relay;
+  beforeAll(async () => {
+    server = await protocol.start();
+    relay = await startRelay(server);
+  });
+  afterAll(async () => {
+    await relay?.close();
+    await server?.stop();
+  });
+
+  it.each(damages)('%s', { timeout: 120_000 }, async (damage) => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', note).on('unhandledRejection', note);
+    onTestFinished(() => void process.off('uncaughtException', note).off('unhandledRejection', note));
+    const odd: unknown[] = [];
+    const opened = await protocol.open(relay);
+    onTestFinished(async () => void (await opened.close()));
+    await opened.ask();
+    for (const seed of seeds) {
+      relay.alter(damageOf(damage, seed, protocol.endless));
+      relay.cut();
+      await opened.ask().catch((error: unknown) => {
+        if (!isOrdinary(error, name)) odd.push(error);
+      });
+      expect(relay.repeatedBytes()).toBeLessThan(greatestBytes);
+    }
+    relay.alter(null);
+    relay.cut();
+    await vi.waitFor(() => opened.ask(), { timeout: 10_000 });
+    expect({ uncaught, odd }).toEqual({ uncaught: [], odd: [] });
+  });
+});
