@@ -231,7 +231,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       const stream = await engine.stream(asked(ids));
       await endSessions(datasource);
       const refusal = await refusalOf(() => rowsOf(stream));
-      expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-failed' });
+      expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-lost' });
       expect(refusal.message).not.toMatch(/terminat|connection|kill/i);
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
