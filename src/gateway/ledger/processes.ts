@@ -39,8 +39,8 @@ export type OwnProcess = {
   readonly claims: Set<string>;
   /**
    * Writes a heartbeat, with the milliseconds that this process may be silent from now on. Left out: as before. If
-   * `mayJudge`, also declares processes dead that were silent for longer than they said, and longer than this one may
-   * be: what slows both is nobody's death.
+   * `mayJudge`, also declares processes dead. A process is dead if it was silent for longer than it said, and for longer
+   * than this process may be silent: a slow machine or database slows both, and neither is dead.
    */
   readonly beat: (mayJudge: boolean, mayBeSilentMs?: number) => Promise<Beat>;
   /** Releases the leases of `holder`. Never rejects: a failed release is repeated at the next call or heartbeat. */
