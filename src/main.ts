@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compose, type Halves } from './compose/product.js';
+import { compose, type Halves, type ProcessContext } from './compose/product.js';
 import { type Resealed, resealMetadata } from './compose/reseal.js';
 import type { Clock } from './domain/ports.js';
 import { PolicyFaults } from './gateway/policy/source.js';
@@ -25,6 +25,15 @@ import { describeUnknown } from './platform/unknown-variables.js';
 // root of each.
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
 const webFolder = fileURLToPath(new URL('web', import.meta.url));
+
+/** What a browser needs of the environment: the whole of it holds secrets. */
+const browserVariables =
+  /^(?:PATH|HOME|TMPDIR|TEMP|TMP|LANG|LC_\w+|LD_LIBRARY_PATH|FONTCONFIG_\w+|XDG_\w+|SystemRoot|LOCALAPPDATA)$/;
+
+const browserStart = (): ProcessContext['browserStart'] => ({
+  giveWay: fileURLToPath(new URL('../bin/give-way.sh', import.meta.url)),
+  environment: Object.fromEntries(Object.entries(process.env).filter(([name]) => browserVariables.test(name))),
+});
 
 /** The process's environment, with the files of the folder that it was started in. */
 const environment = () => withLocalFiles(process.env, process.cwd());
@@ -133,7 +142,14 @@ export const start = async (config: Config, halves: Halves, clock: Clock = syste
     const managed =
       management.port === null ? null : await openDoor(config, log, probes, { ...management, port: management.port });
     if (managed !== null) doors.push(managed);
-    const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, clock, log });
+    const product = await compose(config, halves, {
+      url: main.url,
+      version: readVersion(),
+      webFolder,
+      browserStart: browserStart(),
+      clock,
+      log,
+    });
     // Now the policy is loaded, and the variables that it names are known.
     for (const unknown of unknownVariables(config, halves))
       log.warn({ event: 'setting.unknown', ...unknown }, describeUnknown(unknown));

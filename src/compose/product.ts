@@ -45,6 +45,7 @@ import type { Log } from '../platform/log.js';
 import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
 import { createSealer } from '../platform/sealing.js';
+import type { BrowserStart } from '../render/renderer.js';
 import { createLoginLinks, type LoginLinks, linkOf, studioLinkCommand } from '../studio/login-links.js';
 import { operatorKeyCommands } from '../studio/operator-keys.js';
 import { createStudioSessions, type StudioSessions } from '../studio/sessions.js';
@@ -81,6 +82,7 @@ export type ProcessContext = {
   readonly version: string;
   /** Folder of the built browser files. */
   readonly webFolder: string;
+  readonly browserStart: BrowserStart;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -165,13 +167,13 @@ const servesStudio = (
 ): boolean => settings.studio.isEnabled && halves.gateway && halves.service && existsSync(join(webFolder, 'studio'));
 
 /** The browser's files, the themes, and what draws with them on the server. */
-const browserParts = (config: Config, halves: Halves, { webFolder, log }: ProcessContext) => {
+const browserParts = (config: Config, halves: Halves, { webFolder, browserStart, log }: ProcessContext) => {
   const findTheme = loadThemes(config, log);
   const hasStudio = servesStudio(config, halves, { webFolder });
   const loading = handled(assetFiles(webFolder, { isDemo: config.isDemo, hasStudio }).then(loadAssets));
   const setup = halves.gateway && halves.service ? mailSetupOf(config) : null;
   const { reports, connect } = createReports(setup);
-  const openRenderer = rendererOpener({ settings: config.settings, log, assets: loading });
+  const openRenderer = rendererOpener({ settings: config.settings, log, assets: loading, start: browserStart });
   return { findTheme, loading, reports, openRenderer, mail: { setup, reports, connect } };
 };
 

@@ -5,7 +5,7 @@ import type { Dispatch } from '../http/bind.js';
 import { inProcessTransport } from '../http/in-process.js';
 import type { Log } from '../platform/log.js';
 import type { Settings } from '../platform/settings.js';
-import { createRenderer } from '../render/renderer.js';
+import { type BrowserStart, createRenderer } from '../render/renderer.js';
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -19,17 +19,23 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
-type Parts = { readonly settings: Pick<Settings, 'renders'>; readonly log: Log; readonly assets: Promise<Assets> };
+type Parts = {
+  readonly settings: Pick<Settings, 'renders'>;
+  readonly log: Log;
+  readonly assets: Promise<Assets>;
+  readonly start: BrowserStart;
+};
 
 /** Returns the opener of the renderer. `dispatch` is the service's own, which exists only after its operations do. */
 export const rendererOpener =
-  ({ settings: { renders }, log, assets }: Parts) =>
+  ({ settings: { renders }, log, assets, start }: Parts) =>
   async (dispatch: () => Dispatch) => {
     const { chromiumPath, timeoutSeconds, ...limits } = renders;
     const places = chromiumPath === null ? usualPlaces : [chromiumPath];
     const files = await assets;
     return createRenderer({
       ...limits,
+      start,
       executablePath: places.find(isExecutable) ?? null,
       timeoutMs: timeoutSeconds * 1000,
       log,

@@ -55,12 +55,6 @@ const requests = {
     meaning:
       'No Chromium was found at the start. PNG and PDF are answered with 503 until one is installed and named in `renders.chromiumPath`.',
   },
-  'renderer.priority_failed': {
-    level: 'warn',
-    meaning:
-      'The priority of Chromium could not be lowered, so pages that it draws may slow queries down. Pages are drawn as usual.',
-    fields: { err },
-  },
   'request.answered': {
     level: 'info',
     meaning: 'A request to the service was answered with a status below 500.',

@@ -11,7 +11,13 @@ import { Refusal } from '../domain/refusal.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
 import { drawOn, openPage, type Read, type ReadFile } from './page.js';
-import { lowerPriority } from './priority.js';
+
+export type BrowserStart = {
+  /** `bin/give-way.sh`, which starts the browser with a lower priority. */
+  readonly giveWay: string;
+  /** The variables that the browser knows. No secret of the product is among them. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
 
 export type RendererOptions = {
   /** The browser's executable; null: there is none. */
@@ -23,6 +29,7 @@ export type RendererOptions = {
   readonly timeoutMs: number;
   /** How far the browser gives way to other work of the machine: 0 not at all, 19 the most. */
   readonly niceness: number;
+  readonly start: BrowserStart;
   readonly read: Read;
   readonly file: ReadFile;
   readonly log: Pick<Log, 'warn'>;
@@ -32,9 +39,13 @@ export type RendererOptions = {
 const pagesPerBrowser = 50;
 const memoryMegabytes = 512;
 
+type Executable = Pick<RendererOptions, 'executablePath' | 'niceness' | 'start'>;
+
 /** The browser reaches nothing: no name resolves, and the proxy of every address, loopback too, does not exist. */
-const launchOptions = (executablePath: string) => ({
-  executablePath,
+const launchOptions = ({ executablePath, niceness, start }: Executable & { readonly executablePath: string }) => ({
+  // A browser that is lowered after its start has started other processes meanwhile, which keep the usual priority.
+  executablePath: niceness === 0 || process.platform === 'win32' ? executablePath : start.giveWay,
+  env: { ...start.environment, GUESTLIST_BROWSER: executablePath, GUESTLIST_NICENESS: String(niceness) },
   headless: true,
   chromiumSandbox: process.getuid?.() !== 0,
   proxy: { server: 'http://0.0.0.0:9', bypass: '<-loopback>' },
@@ -58,21 +69,13 @@ const absent = (): DependencyUnavailable =>
   new DependencyUnavailable('renderer-absent', 'There is no Chromium on this machine to draw with.');
 
 /** Starts the browser when it is first needed, and anew after some pages or a crash. */
-const createBrowsers = ({
-  executablePath,
-  niceness,
-  log,
-}: Pick<RendererOptions, 'executablePath' | 'niceness' | 'log'>) => {
+const createBrowsers = ({ executablePath, ...executable }: Executable) => {
   let current: { readonly browser: Promise<Browser>; pages: number } | null = null;
   const launch = async (): Promise<Browser> => {
     if (executablePath === null) throw absent();
     try {
       const { chromium } = await import('playwright-core');
-      const browser = await chromium.launch(launchOptions(executablePath));
-      await lowerPriority(browser, niceness).catch((err: unknown) => {
-        log.warn({ event: 'renderer.priority_failed', err }, 'the priority of Chromium could not be lowered');
-      });
-      return browser;
+      return await chromium.launch(launchOptions({ ...executable, executablePath }));
     } catch (cause) {
       throw new DependencyUnavailable('renderer-absent', 'Chromium could not be started.', cause);
     }

@@ -1,16 +1,13 @@
 /** The browser of the renderer reaches nothing, reads only as its caller, writes nothing, and is bounded. */
-import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { getPriority, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { RenderRequest } from '../../src/domain/guest/render.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
-import { unlessGone } from '../../src/render/priority.js';
 import { createRenderer, type RendererOptions } from '../../src/render/renderer.js';
 import { chromiumPath, hasChromium, rendererPath } from '../suites/chromium.js';
 
@@ -41,6 +38,10 @@ const optionsWith = (work: string, more: Partial<RendererOptions> = {}): Rendere
   perClient: 2,
   timeoutMs: 30_000,
   niceness: 0,
+  start: {
+    giveWay: fileURLToPath(new URL('../../bin/give-way.sh', import.meta.url)),
+    environment: { PATH: process.env.PATH, HOME: process.env.HOME },
+  },
   read: async (request) => {
     seen.push(request);
     return { status: 200, contentType: 'application/json', body: '{}' };
@@ -72,6 +73,11 @@ const childrenOf = async (pid: number) => {
     }
   }
   return found;
+};
+
+const allBelow = async (pid: number): ReturnType<typeof childrenOf> => {
+  const children = await childrenOf(pid);
+  return [...children, ...(await Promise.all(children.map(({ pid: child }) => allBelow(child)))).flat()];
 };
 
 const renderWith = async (work: string, parts: Partial<RenderRequest> = {}, more: Partial<RendererOptions> = {}) => {
@@ -120,28 +126,28 @@ describe.skipIf(!hasChromium())('the renderer', { timeout: 120_000 }, () => {
       const browser = (await childrenOf(process.pid)).find(
         ({ pid, command }) => !others.includes(pid) && command.includes('--remote-debugging-pipe'),
       );
-      const zygotes = (await childrenOf(browser?.pid ?? 0)).filter(({ command }) => command.includes('--type=zygote'));
-      expect(zygotes.length).toBeGreaterThan(0);
-      expect(zygotes.map(({ niceness }) => niceness)).toEqual(zygotes.map(() => 10));
+      const below = await allBelow(browser?.pid ?? 0);
+      expect(below.some(({ command }) => command.includes('--type=zygote'))).toBe(true);
+      expect([browser, ...below].filter((process) => (process?.niceness ?? 0) < 10)).toEqual([]);
       const group = await readFile(`/proc/${browser?.pid}/autogroup`, 'latin1').catch(() => 'none nice 10');
       expect(group).toContain('nice 10');
-      expect(lines.filter((line) => line.includes('priority'))).toEqual([]);
     } finally {
       await renderer.close();
     }
   });
 
-  test('a thread that ends while the others are lowered does not keep them from it', async () => {
-    const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
-    await once(child, 'exit');
-    const pid = child.pid ?? 0;
-    const lower = async (): Promise<boolean> => {
-      setPriority(pid, 10);
-      return true;
-    };
-    expect(await unlessGone<number | null>(async () => getPriority(pid), null)).toBeNull();
-    expect(await unlessGone(lower, false)).toBe(false);
-    await expect(unlessGone(async () => setPriority(process.pid, 100), undefined)).rejects.toThrow();
+  test('the browser knows no variable but those that it is given', async () => {
+    const renderer = createRenderer(optionsWith(''));
+    try {
+      const others = (await childrenOf(process.pid)).map(({ pid }) => pid);
+      await renderer.render(requestOf(), never);
+      const browser = (await childrenOf(process.pid)).find(({ pid }) => !others.includes(pid));
+      const environment = await readFile(`/proc/${browser?.pid}/environ`, 'latin1');
+      expect(environment).toContain('PATH=');
+      expect(environment).not.toContain('VITEST');
+    } finally {
+      await renderer.close();
+    }
   });
 
   test('whatever a page tries, a listening server sees nothing', async () => {
