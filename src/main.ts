@@ -17,6 +17,7 @@ import { systemClock } from './platform/clock.js';
 import { closeAll } from './platform/close-all.js';
 import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
 import { createDrain, createProbes, type Probes } from './platform/drain.js';
+import { type Endable, endOnSignalOrFault, endWhileStarting } from './platform/ending.js';
 import { isFoundInFolder, withLocalFiles } from './platform/environment-file.js';
 import { bufferedOutput, createLog, type Log } from './platform/log.js';
 import { describeUnknown } from './platform/unknown-variables.js';
@@ -60,11 +61,7 @@ export type Running = {
   /** URL of the management port; null if there is none. */
   readonly managementUrl: string | null;
   readonly studioLink: string | null;
-  /** Stops serving within `shutdown.graceSeconds`. Closing a database may take longer. */
-  readonly close: () => Promise<void>;
-  /** Aborts the running requests, so that `close` does not wait for them. */
-  readonly hurry: () => void;
-};
+} & Endable;
 
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
@@ -155,8 +152,10 @@ export const start = async (config: Config, halves: Halves, clock: Clock = syste
       log.warn({ event: 'setting.unknown', ...unknown }, describeUnknown(unknown));
     main.serve(product.handle);
     managed?.serve(product.manage);
+    const fault = (err: unknown): void =>
+      log.error({ event: 'process.fault', err }, 'a fault that nothing handled: the process ends');
     const close = () => closeAll([async () => void (await stop()), product.close]);
-    return { url: main.url, managementUrl: managed?.url ?? null, studioLink: product.studioLink, hurry, close };
+    return { url: main.url, managementUrl: managed?.url ?? null, studioLink: product.studioLink, hurry, close, fault };
   } catch (error) {
     hurry();
     await stop();
@@ -220,43 +219,6 @@ const announce = (running: Running, config: Config, halves: Halves): void => {
   console.log(lines.join('\n'));
 };
 
-const stopSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
-
-/**
- * Makes SIGTERM and SIGINT end the process while it starts, until the returned function is called. The first process of
- * a container needs this, because the kernel ignores a signal that it has no handler for.
- */
-const endWhileStarting = (): (() => void) => {
-  const end = (_: NodeJS.Signals, code: number): never => process.exit(128 + code);
-  for (const signal of stopSignals) process.on(signal, end);
-  return () => {
-    for (const signal of stopSignals) process.off(signal, end);
-  };
-};
-
-/**
- * The first signal closes the servers; a second one also aborts running requests. The process ends within `graceMs`,
- * even if closing hangs.
- */
-const closeOnSignal = (running: Running, graceMs: number): void => {
-  let isClosing = false;
-  const close = async (): Promise<void> => {
-    if (isClosing) return running.hurry();
-    isClosing = true;
-    setTimeout(() => {
-      console.error(`guestlist: not everything could be closed within ${graceMs / secondMs} s; ending all the same`);
-      process.exit(1);
-    }, graceMs).unref();
-    await running.close();
-    process.exit(0);
-  };
-  const failed = (error: unknown): void => {
-    console.error(`guestlist: the end failed: ${error instanceof Error ? error.message : String(error)}`);
-    process.exit(1);
-  };
-  for (const signal of stopSignals) process.on(signal, () => void close().catch(failed));
-};
-
 /** Returns the service's address and the operator's credentials from the configuration. Throws ConfigError. */
 export const readOperatorSettings = () => {
   const { settings, secrets } = loadConfig(environment(), shippedConfig, { runsGateway: false, runsService: false });
@@ -301,7 +263,7 @@ export const serve = async (halves: Halves): Promise<void> => {
     const running = await start(config, halves);
     // Handle signals before printing that the product is up. A signal that follows that line at once would otherwise
     // end the process without writing the last mark.
-    closeOnSignal(running, config.settings.shutdown.graceSeconds * secondMs);
+    endOnSignalOrFault(running, config.settings.shutdown.graceSeconds * secondMs);
     keepStarted();
     announce(running, config, halves);
   } catch (error) {

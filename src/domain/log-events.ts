@@ -385,6 +385,12 @@ const operations = {
     meaning: 'Work that another process began could not be finished; retried.',
     fields: { err },
   },
+  'process.fault': {
+    level: 'error',
+    meaning:
+      'A fault that nothing handled. Its state may be broken, so the process is no longer ready, finishes what it can within `shutdown.graceSeconds` and ends with 1. Report it: it is a fault of Guestlist.',
+    fields: { err },
+  },
   'process.died': {
     level: 'warn',
     meaning: 'Another gateway process died. This one takes over its work.',
