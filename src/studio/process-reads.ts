@@ -4,7 +4,7 @@ import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
-import type { ReadSystem } from './system.js';
+import type { ReadSystem, System } from './system.js';
 
 export type ProcessParts = { readonly readSystem: ReadSystem; readonly queries: ReadQueries };
 
@@ -25,14 +25,27 @@ const operators = ['author', 'publisher', 'support', 'auditor'] as const;
 const readers = ['author', 'publisher', 'auditor'] as const;
 const nothing = z.strictObject({});
 
+/** Numbers of the gateway and of the machine. All others count queries, or measure their answers, and so tell of rows. */
+const isOfNoQuery = /^guestlist_(?:gateway|proxy|request)_/;
+
+const withoutAnswers = ({ numbers, live, ...rest }: System) => ({
+  ...rest,
+  numbers: numbers.filter(({ name }) => isOfNoQuery.test(name)),
+  live: { ...live, cache: live.cache && { ...live.cache, bytes: null } },
+});
+
 export const systemRead: ProcessRead = {
   name: 'read_system',
   title: 'Read the state of the system',
-  description: 'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now.',
+  description:
+    'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now. Without access to data: no numbers of queries and answers.',
   roles: ['support', 'auditor'],
   reads: 'definitions',
   input: nothing,
-  read: ({ readSystem }) => readSystem(),
+  read: async ({ readSystem }, person) => {
+    const system = await readSystem();
+    return person.seesData ? system : withoutAnswers(system);
+  },
 };
 
 export const queriesRead: ProcessRead = {

@@ -68,7 +68,7 @@ const objectOf = (node: Node): fc.Arbitrary<unknown> => {
 };
 
 /** A value that the schema accepts; `field` says which names fit. */
-const validFor = (node: Node, field: string): fc.Arbitrary<unknown> => {
+export const validFor = (node: Node, field: string): fc.Arbitrary<unknown> => {
   const forms = nodesOf(node.anyOf ?? node.oneOf);
   if (forms.length > 0) return fc.oneof(...forms.map((form) => validFor(form, field)));
   if (node.const !== undefined) return fc.constant(node.const);
@@ -246,7 +246,7 @@ const aroundOf = (plan: Plan): fc.Arbitrary<Plan> =>
     fc.constant({ ...plan, query: plan.query.flatMap((pair) => [pair, pair]), way: 'query twice' }),
   );
 
-const planFor = (operation: Operation, index: number): fc.Arbitrary<Plan> => {
+export const planFor = (operation: Operation, index: number): fc.Arbitrary<Plan> => {
   const binding: AnyBinding | undefined = operation.bindings[index];
   if (binding === undefined) throw new Error(`${operation.name} has no binding ${index}`);
   const valid = validFor(inlined(binding.input ?? operation.input), 'input');

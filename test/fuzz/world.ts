@@ -26,7 +26,7 @@ const tables = ['sales', 'clients', 'products', 'notes', 'main.sales'];
 const columns = ['client', 'amount', 'region', 'product', 'paid', 'sold', 'id', 'name', 'label'];
 
 /** What exists from the start, by the field that names it. */
-const firstNames: Readonly<Record<string, readonly string[]>> = {
+export const firstNames: Readonly<Record<string, readonly string[]>> = {
   clientId: ['acme', 'globex', 'None', '1'],
   dataAppName: ['shop', 'shop', 'fuzz1'],
   datamartName: ['shop', 'orders', 'open', 'lost'],

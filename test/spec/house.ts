@@ -42,6 +42,7 @@ export type House = Keys & {
   readonly serviceToken: string;
   /** The folder of its DuckDB files. The organization's file is `warehouse.duckdb`. */
   readonly sources: string;
+  readonly folder: string;
   /** Stops the product, runs `work` on its store, and starts it again. */
   readonly stored: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
@@ -65,11 +66,22 @@ const openMetadata = async (folder: string) => {
   return { open, url: null, close: async () => {} };
 };
 
+export type HouseParts = {
+  /** Statements that change the rows of the warehouse. */
+  readonly rows?: readonly string[];
+  /** The text of a policy. With it, the gateway runs too, and Studio where it is built. */
+  readonly policy?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further work on the store before the first start. */
+  readonly prepare?: (store: Store) => Promise<void>;
+};
+
 /**
- * Starts the product without gateway and demo. `settings` is the text of its configuration file. `close` stops it and
- * removes its folder.
+ * Starts the product without demo, and without gateway unless there is a policy. `settings` is the text of its
+ * configuration file. `close` stops it and removes its folder.
  */
-export const openHouse = async (settings: string | null = null): Promise<House> => {
+export const openHouse = async (settings: string | null = null, parts: HouseParts = {}): Promise<House> => {
+  const { rows, policy, prepare = async () => {} } = parts;
   setNow(noon);
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-spec-'));
   const keys: Keys = { apiKey: randomUUID(), otherKey: randomUUID(), endedKey: randomUUID() };
@@ -81,7 +93,11 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
     const database = await metadata.open();
     return work(createStore(database.connect<Tables>(), testSealer)).finally(database.close);
   };
-  await withStore((store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
+  await withStore(async (store) => {
+    await insertOrganization(store, join(sources, 'warehouse.duckdb'), keys, rows);
+    await prepare(store);
+  });
+  if (policy !== undefined) await writeFile(join(folder, 'policy.yaml'), policy);
   const file = join(folder, 'guestlist.yaml');
   if (settings !== null) await writeFile(file, settings);
   const env = {
@@ -96,15 +112,18 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
     GUESTLIST_GUEST_ADDRESS_PER_MINUTE: '1000000',
     GUESTLIST_SERVICE_TOKEN: serviceToken,
     PORT: '0',
+    ...parts.env,
   };
-  const config = loadConfig(env, shipped, { runsGateway: false, runsService: true });
+  const halves = { gateway: policy !== undefined, service: true };
+  const config = loadConfig(env, shipped, { runsGateway: halves.gateway, runsService: true });
   const { start }: Main = await import(built);
-  const begin = () => start(config, { gateway: false, service: true }, clock);
+  const begin = () => start(config, halves, clock);
   let running = await begin();
   return {
     ...keys,
     serviceToken,
     sources,
+    folder,
     url: () => running.url,
     stored: async (work) => {
       await running.close();

@@ -346,9 +346,14 @@ const insertBoards = async (store: Store, dataAppId: string, marts: Awaited<Retu
   for (const board of boards) await insertBoard(store, board);
 };
 
-/** Creates everything: the warehouse as a DuckDB file, and the metadata in the store. */
-export const insertOrganization = async (store: Store, warehouse: string, keys: Keys): Promise<void> => {
-  await buildFile(warehouse, statements);
+/** Creates everything: the warehouse as a DuckDB file, changed by `changes`, and the metadata in the store. */
+export const insertOrganization = async (
+  store: Store,
+  warehouse: string,
+  keys: Keys,
+  changes: readonly string[] = [],
+): Promise<void> => {
+  await buildFile(warehouse, [...statements, ...changes]);
   await store.transaction(async (inner) => {
     const { dataAppId } = await insertDataApps(inner, keys);
     await insertBoards(inner, dataAppId, await insertSources(inner, warehouse));

@@ -275,9 +275,13 @@ export type LiveDatabases = Omit<LiveSource, 'queries' | 'downloads'>;
 
 const mostFailures = 100;
 
-/** The reason of a failure that is the database's or the connection's, and not the question's. */
+/**
+ * The reason of a failure that is the connection's, and not the question's. Whether a question fails depends on rows, and
+ * people without access to data see the latest failure of a source.
+ */
 const faultOf = (error: unknown): string | undefined => {
-  const reason = findUnavailable(error)?.reason ?? (error instanceof Refusal ? error.reason : undefined);
+  const refused = error instanceof Refusal && error.code === 'DATASOURCE_CONNECTION_ERROR' ? error.reason : undefined;
+  const reason = findUnavailable(error)?.reason ?? refused;
   return reason?.startsWith('datasource-') === true ? reason : undefined;
 };
 

@@ -23,7 +23,8 @@ type System = {
   readonly numbers: readonly SystemNumber[];
   readonly live: {
     readonly sources: readonly Source[];
-    readonly cache: { readonly bytes: number; readonly maxBytes: number } | null;
+    /** `bytes`: null for people without access to data. */
+    readonly cache: { readonly bytes: number | null; readonly maxBytes: number } | null;
   };
 };
 
@@ -77,7 +78,7 @@ class SystemScreen extends Screen<System> {
           },
           ...{ query: this.place.query, empty: html`<p>No source was asked yet.</p>` },
         })}
-        ${live.cache === null ? nothing : html`<p class="soft">Kept answers: ${megabytes(live.cache.bytes)} of ${megabytes(live.cache.maxBytes)}.</p>`}
+        ${live.cache === null || live.cache.bytes === null ? nothing : html`<p class="soft">Kept answers: ${megabytes(live.cache.bytes)} of ${megabytes(live.cache.maxBytes)}.</p>`}
       </section>
       <section class="card"><h2>Numbers since the start</h2>
         ${list({ name: 'numbers', rows: numbers, columns, query: this.place.query, empty: html`<p>None yet.</p>` })}

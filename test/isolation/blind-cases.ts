@@ -1,0 +1,279 @@
+/** What people without access to data ask of Studio: everything that can be called, with inputs that are usually accepted. */
+import fc from 'fast-check';
+import { operations } from '../../src/compose/operations.js';
+import { authoredMetric } from '../../src/contract/author-previews.js';
+import type { Operation } from '../../src/contract/operation.js';
+import { commandRoles } from '../../src/studio/command-roles.js';
+import { operatorTools } from '../../src/studio/operator-tools.js';
+import { viewOperations } from '../../src/studio/views.js';
+import { inlined } from '../contract/json-fields.js';
+import { type Plan, planFor, validFor } from '../fuzz/plan.js';
+
+export type Asked = {
+  /** `guest`: a user of a tenant, whose answers are not compared. The others: a person of Studio. */
+  readonly as: 'guest' | 'page' | 'view' | 'assistant';
+  /** Which user, or which person. */
+  readonly who: number;
+  readonly what: string;
+  readonly method: string;
+  /** With placeholders, as in a plan. */
+  readonly path: string;
+  readonly query: readonly (readonly [string, string])[];
+  readonly body: unknown;
+};
+
+type Parts = Pick<Asked, 'what' | 'method' | 'path'> & Partial<Pick<Asked, 'query' | 'body'>>;
+
+const asked = (as: Asked['as'], parts: fc.Arbitrary<Parts>): fc.Arbitrary<Asked> =>
+  // An owner may do what every role may.
+  fc
+    .tuple(
+      fc.oneof(
+        fc.nat(60),
+        fc.nat(9).map((nth) => nth * 6),
+      ),
+      parts,
+    )
+    .map(([who, given]) => ({ as, who, query: [], body: undefined, ...given }));
+
+const all: readonly Operation[] = Object.values(operations);
+
+const jsonOf = ({ body }: Plan): unknown => {
+  if (body === null || 'raw' in body) return undefined;
+  return 'json' in body ? body.json : body.form;
+};
+
+const planned = (operation: Operation, prefix: string): fc.Arbitrary<Parts> =>
+  fc
+    .oneof(...operation.bindings.map((_, index) => planFor(operation, index)))
+    .filter(({ way }) => way === 'valid' || way === 'missing')
+    .map((plan) => ({
+      ...{ what: operation.name, method: plan.method, path: `${prefix}${plan.path}`, query: plan.query },
+      body: jsonOf(plan),
+    }));
+
+const anyOf = (chosen: readonly Operation[], prefix: string) =>
+  fc.oneof(...chosen.map((operation) => planned(operation, prefix)));
+
+const offered = all.filter(({ roles }) => roles !== undefined);
+const ofGuests = all.filter(({ credentials }) => credentials.includes('guestToken'));
+/** These take seconds each, and draw what the reads answer. */
+const isDrawing = ({ name }: Operation): boolean => /^render/.test(name);
+
+const name = (field: string): fc.Arbitrary<string> => fc.nat(40).map((pick) => `§${field}:${pick}`);
+const client = name('clientId');
+const template = fc.constantFrom('board', 'defaults', 'risky');
+const claims = fc.record(
+  {
+    sub: fc.constantFrom('ann.0@customer.example', 'someone'),
+    roles: fc.subarray(['boss', 'regional', 'short']),
+    regions: fc.subarray(['north', '1', 'west']),
+    secret: fc.constantFrom("ann's salary", 'x'),
+  },
+  { requiredKeys: ['sub', 'roles', 'regions', 'secret'] },
+);
+/** Erased tenants are none of those that users come from. */
+const gone = fc.constantFrom('gone-1', 'gone-2');
+const reason = fc.constant('a reason');
+const maybe = { requiredKeys: [] };
+
+/** Inputs of the operators' commands. */
+const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  'audit-export': fc.constant({}),
+  'audit-search': fc.record({ words: fc.constantFrom(['acme'], ['ann'], ['mint']) }),
+  'audit-verify': fc.constant({}),
+  'embed-facts': fc.constant({}),
+  'erasure-report': fc.record({ clientId: fc.oneof(client, gone) }),
+  'policy-check': fc.oneof(fc.constant({}), fc.constant({ files: [] })),
+  'policy-explain': fc.oneof(
+    fc.record({ claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) }),
+    fc.record({ request: fc.constant('blind') }),
+  ),
+  'policy-names': fc.oneof(
+    fc.constant({}),
+    fc.record({ asked: fc.record({ workspace: name('workspaceName') }, maybe) }),
+  ),
+  'policy-read': fc.constant({}),
+  'policy-reload': fc.constant({}),
+  'policy-save': fc.constant({ files: [] }),
+  'policy-words': fc.constant({}),
+  'request-explanation': fc.constant({ requestId: 'blind' }),
+  revoke: fc.oneof(
+    fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),
+    fc.record({ by: fc.constant('user'), subject: fc.constant('nobody'), issuer: fc.constant('host'), reason }),
+  ),
+  'rollout-apply': fc.record({ template }),
+  'rollout-list': fc.constant({}),
+  'rollout-plan': fc.record({ template, showsValues: fc.boolean() }, { requiredKeys: ['template'] }),
+  'rollout-resume': fc.record({ id: name('rolloutId') }),
+  'rollout-rollback': fc.record({ id: name('rolloutId') }),
+  'rollout-status': fc.record({ id: name('rolloutId') }),
+  'template-check': fc.record(
+    { template, clientIds: fc.array(client, { minLength: 1, maxLength: 2 }) },
+    { requiredKeys: ['template'] },
+  ),
+  'template-history': fc.record({ template }),
+  'template-record': fc.record({ template }),
+  'template-version': fc.record({ template, version: fc.integer({ min: 1, max: 3 }) }),
+  'tenant-delete': fc.record({ clientId: gone }),
+  'tenant-resume': fc.record({ clientId: client }),
+  'tenant-suspend': fc.record({ clientId: gone }),
+  'tenants-list': fc.record({ clientId: client, state: fc.constantFrom('active', 'suspended') }, maybe),
+  'tenants-provision': fc.record({ clientIds: fc.array(client, { minLength: 1, maxLength: 2 }) }, maybe),
+  unrevoke: fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),
+};
+
+export const commandsWithoutInput = Object.keys(commandRoles).filter(
+  (command) => !Object.hasOwn(commandInputs, command),
+);
+
+const aCommand = fc
+  .oneof(...Object.entries(commandInputs).map(([what, input]) => fc.tuple(fc.constant(what), input)))
+  .map(([what, body]): Parts => ({ what, method: 'POST', path: `/studio/commands/${what}`, body }));
+
+const kinds = ['dashboard', 'metric', 'source', 'model', 'tenant', 'token', 'schedule', 'rollout', 'audit', 'page'];
+const words = ['acme', 'ann', 'bea', 'north', 'Hidden', 'board', 'customer', 'salary', '1'];
+const aSearch = fc.tuple(fc.constantFrom(...words), fc.option(fc.constantFrom(...kinds))).map(
+  ([q, kind]): Parts => ({
+    ...{ what: 'search', method: 'GET', path: '/studio/search' },
+    query: [['q', q], ...(kind === null ? [] : [['kind', kind] as const])],
+  }),
+);
+
+const aRead = fc
+  .oneof(
+    fc.constantFrom('system', 'query-log', 'schedule-list', 'signing-keys', 'uploads', 'session', 'logins'),
+    name('queryId').map((id) => `query-log/{${id}}/plan`),
+  )
+  .map((path): Parts => ({ what: path.replace(/\{.*\}/, 'id'), method: 'GET', path: `/studio/${path}` }));
+
+const aView = fc
+  .record({ clientId: client, claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) })
+  .map((body): Parts => ({ what: 'open a view', method: 'POST', path: '/studio/views', body }));
+
+const anAuthored = fc
+  .tuple(validFor(inlined(authoredMetric), 'input'), fc.constantFrom('metric-preview', 'metric-statement'))
+  .map(([body, what]): Parts => ({ what, method: 'POST', path: `/studio/${what}`, body }));
+
+const aTool = fc
+  .oneof(
+    ...operatorTools(operations, []).map(({ name: tool, inputSchema }) =>
+      fc.tuple(fc.constant(tool), validFor(inputSchema as never, 'input')),
+    ),
+    ...Object.entries(commandInputs).map(([command, input]) =>
+      fc.tuple(fc.constant(command.replaceAll('-', '_')), input),
+    ),
+  )
+  .map(([tool, given]): Parts => {
+    const params = { name: tool, arguments: given };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    return { what: `tool ${tool}`, method: 'POST', path: '/studio/mcp', body };
+  });
+const tools: fc.Arbitrary<Parts> = fc.constant({
+  ...{ what: 'list of tools', method: 'POST', path: '/studio/mcp' },
+  body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+});
+
+const sales = { schemaName: 'main', tableName: 'sales' };
+const column = (columnName: string) => ({ ...sales, columnName });
+const own = '/api/v2/guest/dashboards/{§dashboardId:1}';
+const chosen = (pick: number): string => `§chosen:${pick}`;
+const regionIs = { column: column('region'), predicate: { kind: 'compare', operator: '=', value: chosen(0) } };
+const definition = {
+  ...{ chart: { type: 'bar' }, from: sales, dimensions: [{ name: 'Region', column: column('region') }] },
+  measures: [{ name: 'Revenue', aggregate: 'SUM', column: column('amount') }],
+};
+const withDefault = {
+  ...{ name: 'own', label: 'Own', column: column('region'), dataType: 'string' },
+  defaultValue: [chosen(1)],
+};
+const aName = fc.nat(300).map((nth) => `made ${nth}`);
+const aTemplate = fc.constantFrom('board', 'defaults', 'risky');
+
+/** A dashboard of the user's tenant, and one of its metrics. */
+const aCard = fc.tuple(aTemplate, fc.nat(20)).map(([at, pick]) => ({
+  dashboardId: `§${at}:1`,
+  metricId: `§metricOf${at}:${pick * 2}`,
+}));
+
+/** What users do with their dashboards. They choose values that they see in their rows. */
+const aDeed: fc.Arbitrary<Parts> = fc.oneof(
+  aTemplate.map((at): Parts => ({ what: 'open', method: 'GET', path: `/api/v2/guest/dashboards/{§${at}:1}` })),
+  fc.tuple(aCard, fc.constantFrom<object>({}, { dashboardFilter: { Region: [chosen(0)] } })).map(
+    ([{ dashboardId, metricId }, more]): Parts => ({
+      ...{ what: 'query', method: 'POST', path: `/api/v2/guest/metrics/{${metricId}}/query` },
+      body: { dashboardId, ...more },
+    }),
+  ),
+  fc
+    .constantFrom('Region', 'Paid', 'Product')
+    .map((one): Parts => ({ what: 'options', method: 'GET', path: `${own}/filters/${one}/options` })),
+  fc.tuple(aName, fc.constantFrom<object>({ where: { all: [regionIs] } }, { filters: [withDefault] })).map(
+    ([made, more]): Parts => ({
+      ...{ what: 'make a metric', method: 'POST', path: `${own}/metrics` },
+      body: { name: made, definition: { ...definition, ...more }, card: { x: 0, y: 90, w: 6, h: 4 } },
+    }),
+  ),
+  aCard.map(
+    ({ metricId, dashboardId }): Parts => ({
+      ...{ what: 'publish', method: 'PUT', path: `/api/v2/guest/metrics/{${metricId}}/publish` },
+      body: { dashboardId, isPublished: true },
+    }),
+  ),
+  fc.tuple(aName, fc.boolean(), fc.boolean()).map(
+    ([made, isShared, isDefault]): Parts => ({
+      ...{ what: 'save a view', method: 'POST', path: `${own}/views` },
+      body: { name: made, dashboardFilter: { Region: [chosen(0), chosen(1)] }, isShared, isDefault },
+    }),
+  ),
+  fc.tuple(aName, aCard).map(
+    ([made, { dashboardId, metricId }]): Parts => ({
+      ...{ what: 'make a board', method: 'POST', path: `/api/v2/guest/dashboards/{${dashboardId}}/boards` },
+      body: { name: made, layout: [{ metricId, x: 0, y: 0, w: 6, h: 4 }], isShared: true },
+    }),
+  ),
+);
+
+/** What a view may read of the dashboards of its user. */
+const aLook: fc.Arbitrary<Parts> = fc.oneof(
+  aTemplate.map(
+    (at): Parts => ({ what: 'open as', method: 'GET', path: `/studio/as/api/v2/guest/dashboards/{§${at}:1}` }),
+  ),
+  aCard.map(
+    ({ metricId }): Parts => ({
+      what: 'metric as',
+      method: 'GET',
+      path: `/studio/as/api/v2/guest/metrics/{${metricId}}`,
+    }),
+  ),
+  fc.constant<Parts>({ what: 'fields as', method: 'GET', path: `/studio/as${own}/fields` }),
+);
+
+const looked = all.filter((operation) => Object.hasOwn(viewOperations, operation.name) && !isDrawing(operation));
+
+/** One request after another. Users of tenants act between those who may not see what they do. */
+export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
+  { weight: 8, arbitrary: asked('guest', aDeed) },
+  { weight: 4, arbitrary: asked('view', aLook) },
+  {
+    weight: 2,
+    arbitrary: asked(
+      'guest',
+      anyOf(
+        ofGuests.filter((one) => !isDrawing(one)),
+        '',
+      ),
+    ),
+  },
+  { weight: 10, arbitrary: asked('page', anyOf(offered, '/studio')) },
+  { weight: 6, arbitrary: asked('page', aCommand) },
+  { weight: 2, arbitrary: asked('page', aSearch) },
+  { weight: 4, arbitrary: asked('page', aRead) },
+  { weight: 1, arbitrary: asked('page', aView) },
+  { weight: 1, arbitrary: asked('page', anAuthored) },
+  { weight: 3, arbitrary: asked('view', anyOf(looked, '/studio/as')) },
+  {
+    weight: 4,
+    arbitrary: asked('assistant', fc.oneof({ weight: 9, arbitrary: aTool }, { weight: 1, arbitrary: tools })),
+  },
+);

@@ -1,0 +1,230 @@
+/**
+ * Two installations that differ in the rows of customers and in the claims and choices of their users alone. All that
+ * hosts and operators wrote is equal, and both get the same requests in the same order.
+ */
+import { randomInt, randomUUID } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import type { Store } from '../../src/domain/store/store.js';
+import { studioRoles } from '../../src/domain/studio/person.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { type House, noon, openHouse } from '../spec/house.js';
+import { boardFilters, insertBoard } from '../spec/organization.js';
+import { personWith } from '../studio/studio-server.js';
+import { countRandom } from '../suites/counted-random.js';
+
+/** A value in each of the two installations. */
+export type Pair<T = string> = readonly [left: T, right: T];
+export type Answered = { readonly status: number; readonly text: string };
+
+/** The rows of the second installation: other values, other counts, nothing where there was something, texts that are numbers. */
+const otherRows: readonly string[] = [
+  'UPDATE sales SET amount = amount * 3 + 7, paid = NOT paid, sold = sold + INTERVAL 40 DAY',
+  "UPDATE sales SET region = CASE region WHEN 'north' THEN '1' WHEN 'south' THEN '22' ELSE '333' END WHERE client = 'acme'",
+  "DELETE FROM sales WHERE client = 'globex' AND region = 'east'",
+  "INSERT INTO sales SELECT 'acme', TIMESTAMP '2024-04-02', n, '4', 1, true FROM range(10500) many(n)",
+  "DELETE FROM notes WHERE owner = 'globex'",
+  "UPDATE products SET label = 'Hidden ' || id",
+  "UPDATE clients SET name = 'Other ' || id",
+  'DELETE FROM orders',
+];
+
+const settings = {
+  ...{ isAllowUnderlyingData: true, isAllowMetricCreation: true, isAllowDashboardCreation: true },
+  ...{ isAllowMetricLayoutChange: true, isAllowManageMetrics: true, isAllowMetricUpdate: true },
+  ...{ isAllowMetricDeletion: true, isAllowCreateDashboardView: true },
+};
+const permissions = [
+  ...['isEnableUnderlyingData', 'isEnableDownloadMetrics', 'isEnableCreateDashboard', 'isEnableCustomizeLayout'],
+  ...['isEnableMetricUpdation', 'isEnableManageMetrics', 'isEnableArchiveMetrics', 'isEnableCreateDashboardView'],
+];
+
+const policy = JSON.stringify({
+  ...{ version: 1, dataApp: 'shop', workspace: 'shop', datamart: 'shop' },
+  session: {
+    claims: { org: 'string', roles: 'list<string>', regions: 'list<string>', secret: 'string' },
+    ...{ tenant: 'claims.org', roles: 'claims.roles' },
+  },
+  templates: {
+    board: { name: 'Board', accessSettings: settings },
+    defaults: { name: 'Defaults', accessSettings: settings },
+    risky: { name: 'Risky', accessSettings: settings },
+  },
+  rules: [
+    { name: 'all', when: 'true', grant: { templates: ['board', 'defaults', 'risky'], permissions, timezone: '"UTC"' } },
+  ],
+  restrictions: [
+    {
+      name: 'regional',
+      when: '"regional" in user.roles',
+      restrict: { dashboardFilters: { Region: 'user.claims.regions' } },
+    },
+    { name: 'short', when: '"short" in user.roles', restrict: { hideDashboardFilters: ['Paid'] } },
+  ],
+});
+
+/** The same for both, since what is sealed names its key. */
+const sealingKey = Buffer.alloc(32, 7).toString('base64');
+const secret = 'a secret of a host that only this test knows';
+
+/** Users of the two installations: the same tenants and roles, other names and claims. */
+export const users: readonly { readonly org: string; readonly roles: readonly string[] }[] = [
+  { org: 'acme', roles: ['boss'] },
+  { org: 'acme', roles: ['regional'] },
+  { org: 'globex', roles: ['short'] },
+];
+const namesOfSides: Pair = ['ann', 'bea'];
+const regionsOfSides: Pair<readonly string[]> = [['north'], ['1', '22']];
+/** Values that users find in their rows, and choose. */
+export const chosen: Pair<readonly unknown[]> = [
+  ['north', 'south', 'Anvil', 50, 30, true, '2024-03-30'],
+  ['1', '22', 'Hidden 1', 157, 97, false, '2024-05-10'],
+];
+
+export type Person = { readonly name: string; readonly headers: Pair<Headers>; readonly key: Pair };
+type Headers = Readonly<Record<string, string>>;
+
+export type BlindWorld = {
+  readonly people: readonly Person[];
+  /** Headers of each user's token. */
+  readonly guests: () => Promise<readonly Pair<Headers>[]>;
+  readonly send: (side: 0 | 1, request: Sent) => Promise<Answered>;
+  /**
+   * Compares two texts without what differs between any two installations: addresses, folders, ids, times and secrets.
+   * Answers both as they were compared; null if they are alike.
+   */
+  readonly differs: (texts: Pair) => Pair | null;
+  readonly close: () => Promise<void>;
+};
+export type Sent = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string | null;
+};
+
+const statement = (sql: string, measure: string) => ({
+  ...{ kind: 'sql' as const, chart: { type: 'table' as const }, sql, dimensions: [], measures: [{ name: measure }] },
+  ...{ filters: [], rlsVariables: [], sort: [], limit: null },
+});
+
+/** A template whose metrics fail, or find nothing, depending on the rows. */
+const insertRisky = async (store: Store): Promise<void> => {
+  const workspace = await store.workspaces.findByName('shop');
+  if (workspace === undefined) throw new Error('no workspace');
+  await insertBoard(store, {
+    ...{ id: 'risky', workspaceId: workspace.id, filters: boardFilters },
+    metrics: {
+      fails: statement('SELECT sum(CAST(region AS INTEGER)) AS n FROM sales', 'n'),
+      empty: statement("SELECT amount AS n FROM sales WHERE region = '333'", 'n'),
+      notes: statement('SELECT count(*) AS n FROM notes', 'n'),
+    },
+  });
+};
+
+const clock = { now: () => noon };
+const parts = {
+  clock,
+  ids: { uuid: randomUUID },
+  tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
+  times: { idleMinutes: 1e6, sessionHours: 1e4 },
+};
+
+const openSide = async (side: 0 | 1) => {
+  const people: { name: string; headers: Headers; key: string }[] = [];
+  const house = await openHouse('{ gateway: { policies: policy.yaml }, studio: { servesAssistants: true } }', {
+    rows: side === 0 ? [] : otherRows,
+    policy,
+    env: { GUESTLIST_HOST_JWT_SECRET: secret, GUESTLIST_ENCRYPTION_KEY: sealingKey },
+    prepare: async (store) => {
+      await insertRisky(store);
+      const sessions = createStudioSessions({ ...parts, store: store.studioSessions });
+      for (const role of studioRoles) {
+        const person = personWith([role], false, `${role} without data`);
+        const { cookie } = await sessions.logIn(person);
+        const { key } = await sessions.createKey(person, 30);
+        const headers = { cookie: `${studioCookie}=${cookie}`, 'x-guestlist-change': changeTokenOf(cookie) };
+        people.push({ name: role, headers, key });
+      }
+    },
+  });
+  return { house, people };
+};
+
+const neutralOf = ({ url, folder }: House, first: number) => {
+  const today = new Date().toISOString().slice(0, 10);
+  return (text: string, seen: Map<string, string>): string => {
+    const known = (kind: string) => (id: string) => {
+      const name = seen.get(id) ?? `${kind}${seen.size}`;
+      seen.set(id, name);
+      return name;
+    };
+    return text
+      .replaceAll(url(), 'URL')
+      .replaceAll(folder, 'FOLDER')
+      .replaceAll(/guestlist_test_\w+/g, 'DATABASE')
+      .replaceAll(new RegExp(`${today}T[0-9:.]+Z`, 'g'), 'NOW')
+      .replaceAll(/"(?:ms|durationMs|timeTakenInMs|tookMs|waitedMs)":[0-9.]+/g, '"ms":0')
+      .replaceAll(/("name":"guestlist_\w+_seconds","help":"[^"]*","value":)[0-9.e-]+/g, '$1 0')
+      .replaceAll(/\b1[7-9]\d{8}(?:\.\d+)?\b/g, 'NOW')
+      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, known('id'))
+      .replaceAll(first.toString(16).padStart(8, '0'), 'FIRST')
+      .replaceAll(/[A-Za-z0-9_-]{40,}/g, known('secret'));
+  };
+};
+
+export const openBlindWorld = async (): Promise<BlindWorld> => {
+  const { runCounted, restore } = countRandom();
+  const run = randomInt(2 ** 31);
+  const sides = [await runCounted(run, () => openSide(0)), await runCounted(run + 1, () => openSide(1))] as const;
+  const neutral = [neutralOf(sides[0].house, run), neutralOf(sides[1].house, run + 1)] as const;
+  let seen: Pair<Map<string, string>> = [new Map(), new Map()];
+  const send: BlindWorld['send'] = async (side, { method, path, headers, body }) => {
+    const answer = await fetch(`${sides[side].house.url()}${path}`, {
+      ...{ method, headers: { 'x-request-id': 'blind', ...headers } },
+      ...(body === null ? {} : { body }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const logIn = async (side: 0 | 1, at: number): Promise<Headers> => {
+    const { org = '', roles = [] } = users[at] ?? {};
+    const seconds = Math.floor(noon.getTime() / 1000);
+    const claims = {
+      ...{ iss: 'host', sub: `${namesOfSides[side]}.${at}@customer.example`, iat: seconds, exp: seconds + 3600 },
+      ...{ org, roles, regions: regionsOfSides[side], secret: `${namesOfSides[side]}'s salary` },
+    };
+    const session = jwt.sign(claims, secret);
+    const { status, text } = await send(side, {
+      ...{ method: 'POST', path: '/embed-token', body: '{}' },
+      headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+    });
+    if (status !== 200) throw new Error(`no token: ${text}`);
+    return { authorization: `Bearer ${JSON.parse(text).token}` };
+  };
+  return {
+    people: sides[0].people.map(({ name, headers, key }, at) => {
+      const other = sides[1].people[at];
+      if (other === undefined) throw new Error(`no ${name}`);
+      return { name, headers: [headers, other.headers], key: [key, other.key] };
+    }),
+    guests: async () => {
+      const all: Pair<Headers>[] = [];
+      // One after another, so that both installations count their tokens alike.
+      for (const at of users.keys()) all.push([await logIn(0, at), await logIn(1, at)]);
+      return all;
+    },
+    send,
+    differs: ([left, right]) => {
+      // Ids are numbered as they are first seen, in texts that are alike.
+      const next = [new Map(seen[0]), new Map(seen[1])] as const;
+      const texts = [neutral[0](left, next[0]), neutral[1](right, next[1])] as const;
+      if (texts[0] !== texts[1]) return texts;
+      seen = next;
+      return null;
+    },
+    close: async () => {
+      for (const { house } of sides) await house.close();
+      restore();
+    },
+  };
+};
