@@ -13,6 +13,7 @@ import { createAssistantPath } from '../studio/assistants.js';
 import type { FindKey } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
+import { createRecheck, withRecheck } from '../studio/recheck.js';
 import { createStudioRouter } from '../studio/router.js';
 import { createSearch } from '../studio/search.js';
 import type { StudioSessions } from '../studio/sessions.js';
@@ -59,6 +60,13 @@ const openIdOf = ({ config, origin, clock }: StudioParts, sealer: Sealer): OpenI
   return settings === null ? null : createOpenId({ settings, clientSecret, origin, sealer, clock });
 };
 
+/** The sessions, whose people the issuer is asked for again. */
+const sessionsOf = ({ config, service, gateway, sessions, clock, log }: StudioParts, openId: OpenId | null) => {
+  const { studioSessions: store } = service.store;
+  const { audit } = gateway;
+  return withRecheck(sessions, createRecheck({ store, openId, clock, times: config.settings.studio, audit, log }));
+};
+
 /** Finds the current key of a name, for its rotation. */
 const findKeyIn =
   ({ dataApps, apiKeys, serviceTokens }: Service['store']): FindKey =>
@@ -87,7 +95,7 @@ const findingParts = (
 };
 
 export const openStudio = (parts: StudioParts): Studio => {
-  const { config, credentials, service, gateway, admission, links, sessions, clock, log } = parts;
+  const { config, credentials, service, gateway, admission, links, clock, log } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
   const { publicOrigin } = gatewaySettings;
   const { store, dispatch, authenticate } = service;
@@ -100,15 +108,13 @@ export const openStudio = (parts: StudioParts): Studio => {
     ...{ operations, dataApp, commands, audit: gateway.audit },
     dispatch: removingFiles({ uploads, log }, dispatch),
   });
+  const openId = openIdOf(parts, sealer);
+  const sessions = sessionsOf(parts, openId);
   const router = createStudioRouter({
     sessions,
     links,
     views: createViews(sealer),
-    openId: openIdOf(parts, sealer),
-    operations,
-    dispatch,
-    authenticate,
-    work,
+    ...{ openId, operations, dispatch, authenticate, work },
     assistants: studio.servesAssistants
       ? createAssistantPath({
           ...{ sessions, work, operations, commands, origins, log, version: parts.version },

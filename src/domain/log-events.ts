@@ -126,6 +126,12 @@ const studio = {
     meaning: 'A request of Studio failed.',
     fields: { path: 'path without its query, at most 500 characters', code, ...cause },
   },
+  'studio.recheck_failed': {
+    level: 'warn',
+    meaning:
+      'The issuer of a login to Studio could not be asked again for its person. The session goes on for studio.recheckGraceMinutes.',
+    fields: { err },
+  },
   'studio.purge_failed': {
     level: 'warn',
     meaning: 'Expired sessions of Studio, or files of uploads that nothing reads, could not be removed.',

@@ -263,6 +263,16 @@ const studio = section('Studio, the web app at /studio; it runs where gateway an
     .boolean()
     .default(false)
     .describe('whether assistants of operators may call /studio/mcp, with keys of `guestlist operator-key`'),
+  recheckMinutes: whole(1, 1_440)
+    .default(5)
+    .describe(
+      'after how long the issuer of a login by OpenID Connect is asked again for the person, while the session is used',
+    ),
+  recheckGraceMinutes: whole(0, 1_440)
+    .default(30)
+    .describe(
+      'how long after that a session goes on while the issuer cannot be reached; then it waits for the issuer, with status 503',
+    ),
   idleMinutes: whole(1, 1_440).default(60).describe('how long a session may be unused; then its person logs in again'),
   sessionHours: whole(1, 720).default(12).describe('how long a session lasts, used or not'),
 });

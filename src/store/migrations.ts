@@ -20,6 +20,7 @@ import { hostSchedules } from './migrations/0013-host-schedules.js';
 import { hostAlerts } from './migrations/0014-host-alerts.js';
 import { sealingCanary } from './migrations/0015-sealing-canary.js';
 import { tokenGateways } from './migrations/0016-token-gateways.js';
+import { sessionChecks } from './migrations/0017-session-checks.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -38,6 +39,7 @@ export const migrations: Migrations = {
   '0014-host-alerts': hostAlerts,
   '0015-sealing-canary': sealingCanary,
   '0016-token-gateways': tokenGateways,
+  '0017-session-checks': sessionChecks,
 };
 
 /** Throws if the metadata database does not accept writes. */

@@ -2,6 +2,7 @@
 import { sealedColumnsOf } from '../platform/reseal.js';
 import { canaryContext } from './key-canary.js';
 import { recipientsContext, stateContext } from './schedules.js';
+import { issuerTokenContext } from './studio-sessions.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const sealedColumns = sealedColumnsOf<Tables>(schemaName, {
@@ -12,5 +13,6 @@ export const sealedColumns = sealedColumnsOf<Tables>(schemaName, {
     key: ['schedule_id', 'recipient'],
     contextOf: (id = '', recipient = '') => stateContext(id, recipient),
   },
+  'studio_sessions.issuer_token': { key: ['id'], contextOf: (id = '') => issuerTokenContext(id) },
   'sealing_canary.sealed': { key: ['is_only'], contextOf: () => canaryContext },
 });

@@ -70,7 +70,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
-  studioSessions: createStudioSessionStore(db),
+  studioSessions: createStudioSessionStore(db, sealer),
   lastUses: createLastUseStore(db),
   guestMetrics: createGuestMetricStore(db),
   guestLayouts: createGuestLayoutStore(db),

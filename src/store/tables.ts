@@ -49,6 +49,9 @@ export type Tables = {
     created_at: Date;
     used_at: Date;
     expires_at: Date;
+    issuer_token: Sealed | null;
+    vouched_at: Date | null;
+    asked_at: Date | null;
   };
   readonly datasources: {
     id: string;

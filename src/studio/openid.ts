@@ -1,13 +1,14 @@
 /**
  * Logging in to Studio by OpenID Connect: the authorization code flow with PKCE. What must survive the visit to the
- * issuer is in a sealed cookie of ten minutes, so every replica can finish what another began.
+ * issuer is in a sealed cookie of ten minutes, so every replica can finish what another began. With what the issuer gave
+ * at a login, it is asked again for the person.
  */
 import type { Configuration } from 'openid-client';
 import { z } from 'zod';
 import { handled } from '../domain/handled.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import type { Person, StudioRole } from '../domain/studio/person.js';
+import type { IssuerToken, Person, StudioRole } from '../domain/studio/person.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { textOfSealed } from '../platform/sealing.js';
 
@@ -31,17 +32,36 @@ export type OpenIdOptions = {
   readonly clock: Clock;
 };
 
+/**
+ * What the issuer says of a person later. `away`: it cannot be asked now. The token is the one for the next question,
+ * because a refresh token may work once.
+ */
+export type Rechecked =
+  | { readonly outcome: 'vouched'; readonly person: Person; readonly issuerToken: IssuerToken }
+  | { readonly outcome: 'refused' }
+  | { readonly outcome: 'away'; readonly issuerToken: IssuerToken; readonly cause: unknown };
+
 export type OpenId = {
+  readonly issuer: string;
   /** Where to send the browser, and the value of the cookie that it takes along. */
   readonly begin: () => Promise<{ readonly address: string; readonly cookie: string }>;
-  /** The person, from the address that the issuer sent the browser back to. Rejects with AUTHENTICATION_ERROR or UNAUTHORIZED. */
-  readonly finish: (query: string, cookie: string | null) => Promise<Person>;
+  /**
+   * The person, from the address that the issuer sent the browser back to. Token null: the issuer gave nothing to ask it
+   * again with. Rejects with AUTHENTICATION_ERROR or UNAUTHORIZED.
+   */
+  readonly finish: (
+    query: string,
+    cookie: string | null,
+  ) => Promise<{ readonly person: Person; readonly issuerToken: IssuerToken | null }>;
+  readonly recheck: (person: Person, issuerToken: IssuerToken) => Promise<Rechecked>;
 };
 
 export const openIdCookie = 'guestlist_studio_login';
 export const openIdPath = '/studio/login/callback';
 const context = 'studio login';
 export const loginMs = 600_000;
+/** Of one call of the issuer. A re-check makes up to three. */
+const timeoutSeconds = 10;
 
 const underWay = z.object({ verifier: z.string(), state: z.string(), nonce: z.string(), untilMs: z.number() });
 
@@ -55,8 +75,8 @@ const createDiscovery = ({ settings, clientSecret }: OpenIdOptions) => {
     const client = await import('openid-client');
     const issuer = new URL(settings.issuer);
     const authentication = clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret);
-    const execute = isLocal(issuer) ? { execute: [client.allowInsecureRequests] } : undefined;
-    return client.discovery(issuer, settings.clientId, undefined, authentication, execute);
+    const execute = isLocal(issuer) ? [client.allowInsecureRequests] : [];
+    return client.discovery(issuer, settings.clientId, undefined, authentication, { execute, timeout: timeoutSeconds });
   };
   return async (): Promise<Configuration> => {
     found ??= handled(discover());
@@ -75,7 +95,9 @@ const denied = (message: string, cause?: unknown): Refusal =>
 const textsIn = (value: unknown): readonly string[] =>
   typeof value === 'string' ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 
-const personOf = ({ settings }: OpenIdOptions, claims: Readonly<Record<string, unknown>>): Person => {
+type Claims = Readonly<Record<string, unknown>>;
+
+const personOf = ({ settings }: Pick<OpenIdOptions, 'settings'>, claims: Claims): Person => {
   const values = textsIn(claims[settings.rolesClaim]);
   const roles = [
     ...new Set(values.flatMap((value) => (Object.hasOwn(settings.roles, value) ? (settings.roles[value] ?? []) : []))),
@@ -88,6 +110,105 @@ const personOf = ({ settings }: OpenIdOptions, claims: Readonly<Record<string, u
   const [name = String(claims.sub)] = textsIn(claims[settings.nameClaim]);
   const seesData = roles.includes('policyAdmin') || values.some((value) => settings.dataAccess.includes(value));
   return { issuer: settings.issuer, subject: String(claims.sub), name: name.slice(0, 255), roles, seesData };
+};
+
+/** Errors of a token endpoint that are about the person. Any other is about this client, or a fault. */
+const refusals = [
+  ...['invalid_grant', 'access_denied', 'interaction_required', 'login_required', 'consent_required'],
+  'account_selection_required',
+];
+
+const isRefusalOfToken = async (error: unknown): Promise<boolean> => {
+  const { ResponseBodyError } = await import('openid-client');
+  return error instanceof ResponseBodyError && refusals.includes(error.error);
+};
+
+/** Whether the issuer no longer takes the access token, or answers for somebody else. */
+const isRefusalOfClaims = async (error: unknown): Promise<boolean> => {
+  const { ClientError, WWWAuthenticateChallengeError } = await import('openid-client');
+  const statuses = [401, 403];
+  if (error instanceof WWWAuthenticateChallengeError) return statuses.includes(error.status);
+  if (!(error instanceof ClientError)) return false;
+  if (error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return true;
+  return error.cause instanceof Response && statuses.includes(error.cause.status);
+};
+
+class RefusedByIssuer extends Error {
+  override readonly name = 'RefusedByIssuer';
+}
+
+/** Rejects with RefusedByIssuer if the issuer said no, and with the error itself if it could not answer. */
+const asked = async <R>(call: Promise<R>, isRefusal: (error: unknown) => Promise<boolean>): Promise<R> => {
+  try {
+    return await call;
+  } catch (cause) {
+    throw (await isRefusal(cause)) ? new RefusedByIssuer('the issuer refused', { cause }) : cause;
+  }
+};
+
+/** The claims of the person by an access token. Undefined: the issuer has no such endpoint. */
+const userInfo = async (configuration: Configuration, token: string, subject: string): Promise<Claims | undefined> => {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return undefined;
+  const client = await import('openid-client');
+  return asked(client.fetchUserInfo(configuration, token, subject), isRefusalOfClaims);
+};
+
+type Tokens = { readonly access_token: string; readonly refresh_token?: string };
+
+/**
+ * What the issuer is asked again with: its refresh token, else the access token. Null: it refuses its own access token,
+ * or tells nothing for it. Throws DependencyUnavailable if it cannot be asked.
+ */
+const issuerTokenOf = async (
+  { settings }: OpenIdOptions,
+  configuration: Configuration,
+  { access_token, refresh_token }: Tokens,
+  { subject }: Person,
+): Promise<IssuerToken | null> => {
+  const claims = await userInfo(configuration, access_token, subject).catch((error: unknown) => {
+    if (error instanceof RefusedByIssuer) return undefined;
+    throw new DependencyUnavailable('studio-issuer-away', 'the issuer of logins to Studio cannot be reached', error);
+  });
+  const tellsRoles = claims !== undefined && Object.hasOwn(claims, settings.rolesClaim);
+  if (refresh_token !== undefined) return { kind: 'refresh', token: refresh_token, tellsRoles };
+  return claims === undefined ? null : { kind: 'access', token: access_token, tellsRoles };
+};
+
+/** The person by newer claims. Throws a refusal if these give no role or are of somebody else. */
+const personAgain = (options: OpenIdOptions, before: Person, claims: Claims, tellsRoles: boolean): Person => {
+  if (claims.sub !== before.subject) throw new RefusedByIssuer('the issuer answered for somebody else');
+  return tellsRoles ? personOf(options, claims) : before;
+};
+
+/** Asks the issuer again. An ID token that comes with a refresh has the claims of a login. */
+const rechecking = (options: OpenIdOptions, discover: () => Promise<Configuration>): OpenId['recheck'] => {
+  const ask = async (person: Person, held: IssuerToken, keep: (next: IssuerToken) => void): Promise<Person> => {
+    const client = await import('openid-client');
+    const configuration = await discover();
+    let access = held.token;
+    if (held.kind === 'refresh') {
+      const tokens = await asked(client.refreshTokenGrant(configuration, held.token), isRefusalOfToken);
+      keep({ ...held, token: tokens.refresh_token ?? held.token });
+      const claims = tokens.claims();
+      const hasRoles = claims !== undefined && Object.hasOwn(claims, options.settings.rolesClaim);
+      if (claims !== undefined && (hasRoles || !held.tellsRoles)) return personAgain(options, person, claims, true);
+      access = tokens.access_token;
+    }
+    const claims = await userInfo(configuration, access, person.subject);
+    return claims === undefined ? person : personAgain(options, person, claims, held.tellsRoles);
+  };
+  return async (person, held) => {
+    let issuerToken = held;
+    const keep = (next: IssuerToken): void => {
+      issuerToken = next;
+    };
+    try {
+      return { outcome: 'vouched', person: await ask(person, held, keep), issuerToken };
+    } catch (cause) {
+      const isNo = cause instanceof RefusedByIssuer || (cause instanceof Refusal && cause.code === 'UNAUTHORIZED');
+      return isNo ? { outcome: 'refused' } : { outcome: 'away', issuerToken, cause };
+    }
+  };
 };
 
 export const createOpenId = (options: OpenIdOptions): OpenId => {
@@ -103,6 +224,8 @@ export const createOpenId = (options: OpenIdOptions): OpenId => {
     throw denied('This login took too long. Begin it again.');
   };
   return {
+    issuer: settings.issuer,
+    recheck: rechecking(options, discover),
     begin: async () => {
       const client = await import('openid-client');
       const configuration = await discover();
@@ -132,7 +255,8 @@ export const createOpenId = (options: OpenIdOptions): OpenId => {
         });
       const claims = tokens.claims();
       if (claims === undefined) throw denied('The issuer named nobody. Begin the login again.');
-      return personOf(options, claims);
+      const person = personOf(options, claims);
+      return { person, issuerToken: await issuerTokenOf(options, configuration, tokens, person) };
     },
   };
 };

@@ -17,7 +17,7 @@ import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
 import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
-import { nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
+import { type IssuerToken, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
@@ -37,6 +37,7 @@ import { answerOf } from './answer.js';
 import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
+import { createPeoplePaths } from './people.js';
 import { planRead, queriesRead, systemRead } from './process-reads.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
 import { createSchedulePaths } from './schedules.js';
@@ -102,17 +103,8 @@ const codeInput = z.strictObject({ code: z.string().min(1).max(200) });
 export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
-  const {
-    sessionPaths,
-    workPaths,
-    viewPath,
-    authorPaths,
-    queryPaths,
-    schedulePaths,
-    searchPath,
-    keyPaths,
-    uploadPaths,
-  } = createHandlers(options);
+  const paths = createHandlers(options);
+  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, keyPaths, uploadPaths } = paths;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -120,8 +112,10 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.post('/studio/session', answered(sessionPaths.logIn));
   router.delete('/studio/session', answered(sessionPaths.logOut));
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
+  router.get('/studio/sessions', answered(paths.peoplePaths.list));
+  router.post('/studio/sessions/end', answered(paths.peoplePaths.end));
   router.get('/studio/system', answered(sessionPaths.system));
-  router.get('/studio/search', answered(searchPath));
+  router.get('/studio/search', answered(paths.searchPath));
   router.get('/studio/query-log', answered(queryPaths.read));
   router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
@@ -176,6 +170,7 @@ const createHandlers = (options: StudioOptions) => ({
   schedulePaths: createSchedulePaths(options),
   searchPath: createSearchPath(options),
   keyPaths: createKeyPaths(options),
+  peoplePaths: createPeoplePaths(options),
   uploadPaths: createUploadPaths(options),
 });
 
@@ -191,8 +186,8 @@ const recorder =
 /** Begins a session, and sets its cookie. */
 const entering = (options: StudioOptions) => {
   const record = recorder(options);
-  return async (person: Person, response: Response): Promise<LoggedIn> => {
-    const { cookie, session } = await options.sessions.logIn(person);
+  return async (person: Person, response: Response, issuerToken: IssuerToken | null = null): Promise<LoggedIn> => {
+    const { cookie, session } = await options.sessions.logIn(person, issuerToken);
     await record('studio-login', person, requestIdOf(response));
     response.cookie(studioCookie, cookie, { ...attributesOf(options), expires: session.expiresAt });
     return { session, cookie };
@@ -234,12 +229,10 @@ const createOpenIdPaths = (options: StudioOptions) => {
         throw new Refusal('NOT_FOUND', 'Logins by OpenID Connect are not configured: set studio.openId.');
       const at = request.url.indexOf('?');
       try {
-        const person = await openId.finish(
-          at < 0 ? '' : request.url.slice(at),
-          cookieOf(request.headers, openIdCookie),
-        );
+        const query = at < 0 ? '' : request.url.slice(at);
+        const { person, issuerToken } = await openId.finish(query, cookieOf(request.headers, openIdCookie));
         response.clearCookie(openIdCookie, attributes);
-        await enter(person, response);
+        await enter(person, response, issuerToken);
         response.redirect(302, '/studio');
       } catch (error) {
         failed(response, error);

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { StudioSessionStore } from '../domain/store/credentials.js';
-import type { Person, StudioSession } from '../domain/studio/person.js';
+import type { IssuerToken, Person, StudioSession } from '../domain/studio/person.js';
 
 export const studioCookie = 'guestlist_studio';
 
@@ -33,8 +33,11 @@ export type StudioSessionsOptions = {
 };
 
 export type StudioSessions = {
-  /** Returns the value of the new session's cookie. */
-  readonly logIn: (person: Person) => Promise<{ readonly cookie: string; readonly session: StudioSession }>;
+  /** Returns the value of the new session's cookie. With a token, the issuer is asked again for the person. */
+  readonly logIn: (
+    person: Person,
+    issuerToken?: IssuerToken | null,
+  ) => Promise<{ readonly cookie: string; readonly session: StudioSession }>;
   /** The live session of a cookie. Throws AUTHENTICATION_ERROR. */
   readonly of: (cookie: string | null) => Promise<StudioSession>;
   /** Returns a new key of an assistant. It ends after `days`, used or not. */
@@ -42,6 +45,8 @@ export type StudioSessions = {
   /** The live session of a key. Throws AUTHENTICATION_ERROR. */
   readonly ofKey: (key: string | null) => Promise<StudioSession>;
   readonly listKeys: () => Promise<readonly StudioSession[]>;
+  /** The live sessions of people, ordered by issuer and subject. */
+  readonly listPeople: () => Promise<readonly StudioSession[]>;
   /** The live session of an id. Throws AUTHENTICATION_ERROR. */
   readonly withId: (id: string) => Promise<StudioSession>;
   readonly end: (session: StudioSession) => Promise<void>;
@@ -63,30 +68,50 @@ const unknownKey = (): Refusal =>
     { reason: 'studio-key-unknown' },
   );
 
-const ended = (): Refusal =>
+/** What a session that has ended answers. */
+export const sessionEnded = (): Refusal =>
   new Refusal('AUTHENTICATION_ERROR', 'You are not logged in to Studio, or the session has ended. Log in again.', {
     reason: 'studio-session-ended',
   });
 
-export const createStudioSessions = (options: StudioSessionsOptions): StudioSessions => {
-  const { store, clock, ids, tokens, times } = options;
-  const assertLive = async (session: StudioSession | undefined): Promise<StudioSession> => {
-    const now = clock.now();
-    if (session === undefined) throw ended();
-    const idleMs = now.getTime() - session.usedAt.getTime();
-    // A key is used when an assistant asks, which may be once a week.
-    if (session.expiresAt <= now || (!isKey(session) && idleMs >= times.idleMinutes * minuteMs)) throw ended();
-    if (idleMs >= minuteMs) await store.noteUse(session.id, now);
-    return session;
-  };
-  const begin = async (person: Person, lifeMs: number) => {
+const idleMsOf = ({ usedAt }: StudioSession, now: Date): number => now.getTime() - usedAt.getTime();
+
+/** A key is used when an assistant asks, which may be once a week. */
+const isLiveFor =
+  ({ idleMinutes }: SessionTimes) =>
+  (session: StudioSession, now: Date): boolean =>
+    session.expiresAt > now && (isKey(session) || idleMsOf(session, now) < idleMinutes * minuteMs);
+
+type Begin = (
+  person: Person,
+  lifeMs: number,
+  issuerToken: IssuerToken | null,
+) => Promise<{ readonly secret: string; readonly session: StudioSession }>;
+
+const beginning =
+  ({ store, clock, ids, tokens }: StudioSessionsOptions): Begin =>
+  async (person, lifeMs, issuerToken) => {
     const secret = `${tokens.create()}${tokens.create()}`;
     const createdAt = clock.now();
-    const expiresAt = new Date(createdAt.getTime() + lifeMs);
-    const session = { id: ids.uuid(), hash: tokens.hash(secret), person, createdAt, usedAt: createdAt, expiresAt };
-    await store.insert(session);
+    const session = {
+      ...{ id: ids.uuid(), hash: tokens.hash(secret), person, createdAt, usedAt: createdAt },
+      expiresAt: new Date(createdAt.getTime() + lifeMs),
+      ...{ vouchedAt: issuerToken === null ? null : createdAt, askedAt: null },
+    };
+    await store.insert(session, issuerToken);
     return { secret, session };
   };
+
+export const createStudioSessions = (options: StudioSessionsOptions): StudioSessions => {
+  const { store, clock, tokens, times } = options;
+  const isLive = isLiveFor(times);
+  const assertLive = async (session: StudioSession | undefined): Promise<StudioSession> => {
+    const now = clock.now();
+    if (session === undefined || !isLive(session, now)) throw sessionEnded();
+    if (idleMsOf(session, now) >= minuteMs) await store.noteUse(session.id, now);
+    return session;
+  };
+  const begin = beginning(options);
   const find = async (secret: string | null): Promise<StudioSession | undefined> => {
     if (secret === null || secret === '') return undefined;
     const hash = tokens.hash(secret);
@@ -94,8 +119,8 @@ export const createStudioSessions = (options: StudioSessionsOptions): StudioSess
     return found !== undefined && tokens.isSame(found.hash, hash) ? found : undefined;
   };
   return {
-    logIn: async (person) => {
-      const { secret, session } = await begin(person, times.sessionHours * 60 * minuteMs);
+    logIn: async (person, issuerToken = null) => {
+      const { secret, session } = await begin(person, times.sessionHours * 60 * minuteMs, issuerToken);
       return { cookie: secret, session };
     },
     of: async (cookie) => {
@@ -103,7 +128,7 @@ export const createStudioSessions = (options: StudioSessionsOptions): StudioSess
       return assertLive(found === undefined || isKey(found) ? undefined : found);
     },
     createKey: async (person, days) => {
-      const { secret, session } = await begin({ ...person, issuer: keyIssuer }, days * dayMs);
+      const { secret, session } = await begin({ ...person, issuer: keyIssuer }, days * dayMs, null);
       return { key: secret, expiresAt: session.expiresAt };
     },
     ofKey: async (key) => {
@@ -112,6 +137,10 @@ export const createStudioSessions = (options: StudioSessionsOptions): StudioSess
       return assertLive(found);
     },
     listKeys: () => store.listOf(keyIssuer),
+    listPeople: async () => {
+      const now = clock.now();
+      return (await store.listLive(now)).filter((session) => !isKey(session) && isLive(session, now));
+    },
     withId: async (id) => assertLive(await store.findById(id)),
     end: ({ id }) => store.end(id),
     endAllOf: (person) => store.endAllOf(person),

@@ -562,6 +562,43 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
     for (const key of [first, second]) expect(product.output()).not.toContain(key);
   });
 
+  test('an owner sees who is logged in, and ends all sessions of a person', async () => {
+    const at = '2026-01-02T03:04:05.000Z';
+    const session = (name: string, issuer: string, more: object = {}) => ({
+      ...{ id: name, issuer, subject: name, name, roles: ['owner'], seesData: true, isOwn: false },
+      ...{ createdAt: at, usedAt: at, expiresAt: at, vouchedAt: issuer === 'link' ? null : at, ...more },
+    });
+    const login = 'https://login.example.com';
+    let sessions = [
+      session('Operator', 'link', { isOwn: true }),
+      session('Ann', login, { roles: ['author', 'publisher'], seesData: false }),
+    ];
+    const ended: unknown[] = [];
+    await page.route('**/studio/sessions', (route) => route.fulfill({ json: { data: { sessions } } }));
+    await page.route('**/studio/sessions/end', (route) => {
+      ended.push(route.request().postDataJSON());
+      sessions = sessions.slice(0, 1);
+      return route.fulfill({ json: { data: { ended: 1 } } });
+    });
+    try {
+      await open('keys');
+      const card = page.locator('section', { has: page.getByRole('heading', { name: 'People who are logged in' }) });
+      await card.getByRole('cell', { name: 'author, publisher, sees no data' }).waitFor();
+      await card.scrollIntoViewIfNeeded();
+      await shoot('people');
+      expect(await violations()).toEqual([]);
+      expect(await card.getByRole('button', { name: 'End all sessions of Operator' }).count()).toBe(0);
+      await card.getByRole('button', { name: 'End all sessions of Ann' }).click();
+      await page.getByRole('button', { name: 'End the sessions' }).click();
+      await page.getByText('The sessions of Ann have ended.').waitFor();
+      expect(ended).toEqual([{ issuer: login, subject: 'Ann' }]);
+      await card.getByRole('row', { name: 'Ann' }).waitFor({ state: 'detached' });
+    } finally {
+      await page.unroute('**/studio/sessions');
+      await page.unroute('**/studio/sessions/end');
+    }
+  });
+
   test('the keys that sign and check are listed with how to rotate them, and without their material', async () => {
     await open('keys');
     const card = page.locator('section', { has: page.getByRole('heading', { name: 'Keys that sign and check' }) });

@@ -66,6 +66,10 @@ const sampleOf = async (table: string): Promise<Readonly<Record<string, unknown>
   const samples: Readonly<Record<string, object>> = {
     datasources: { name: randomUUID(), datasource_type: 'POSTGRES' },
     recipients: { issued_at: at, seen_at: at },
+    studio_sessions: {
+      ...{ hash: 'a'.repeat(64), issuer: 'i', subject: 's', person: {} },
+      ...{ created_at: at, used_at: at, expires_at: at },
+    },
     schedules: {
       ...{
         dashboard_id: randomUUID(),

@@ -7,6 +7,7 @@ import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
 import { needsData } from '../../src/domain/studio/reads.js';
 import { commandRoles } from '../../src/studio/command-roles.js';
+import { peopleRules } from '../../src/studio/people.js';
 import { processReads } from '../../src/studio/process-reads.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { viewOperations } from '../../src/studio/views.js';
@@ -192,7 +193,9 @@ test('a command whose answer tells of rows or claims needs access to data beside
 
 test('all that can be called says what it tells of rows', () => {
   const kinds = ['nothing', 'definitions', 'outcomes', 'rows'];
-  for (const { name, reads } of [...all, ...processReads]) expect([name, kinds.includes(reads)]).toEqual([name, true]);
+  const people = Object.values(peopleRules).map(({ what, reads }) => ({ name: what, reads }));
+  for (const { name, reads } of [...all, ...processReads, ...people])
+    expect([name, kinds.includes(reads)]).toEqual([name, true]);
   for (const [name, { reads, narrower }] of Object.entries(commandRoles)) {
     expect([name, kinds.includes(reads), kinds.includes(narrower?.reads ?? reads)]).toEqual([name, true, true]);
   }
@@ -229,6 +232,64 @@ describe('the keys that sign and check', () => {
     );
     expect(own?.status).toBe(['owner', 'auditor'].includes(role) ? 200 : 403);
     expect(own?.status).toBe(keys?.status);
+  });
+});
+
+describe('the sessions of people', () => {
+  const end = JSON.stringify({ issuer: 'https://people.example.com', subject: 'nobody-else' });
+
+  test.each(studioRoles)(
+    'are listed and ended by the role %s only if it owns the installation, or reads it',
+    async (role) => {
+      const headers = await server.as(personWith([role]));
+      expect((await ask(headers, 'GET', '/studio/sessions')).status).toBe(
+        ['owner', 'auditor'].includes(role) ? 200 : 403,
+      );
+      server.audited.length = 0;
+      expect((await ask(headers, 'POST', '/studio/sessions/end', end)).status).toBe(role === 'owner' ? 200 : 403);
+      expect(server.audited).toHaveLength(role === 'owner' ? 1 : 0);
+    },
+  );
+
+  test('are shown without what proves them, and without keys of assistants and sessions that ended', async () => {
+    const owner = await server.as(personWith(['owner'], true, 'the-owner'));
+    await server.as(personWith(['author'], true, 'idle'));
+    await server.sessions.createKey(personWith(['author'], false, 'assistant'), 30);
+    nowMs += 59 * 60_000;
+    await ask(owner, 'GET', '/studio/session');
+    nowMs += 60_000;
+    const { data } = (await (await ask(owner, 'GET', '/studio/sessions')).json()) as {
+      data: { sessions: readonly { subject: string; isOwn: boolean }[] };
+    };
+    expect(data.sessions).toEqual([
+      {
+        ...{ id: expect.any(String), issuer: 'https://people.example.com', subject: 'the-owner', name: 'the-owner' },
+        ...{ roles: ['owner'], seesData: true, isOwn: true, vouchedAt: null, createdAt: '2026-01-01T00:00:00.000Z' },
+        ...{ usedAt: '2026-01-01T01:00:00.000Z', expiresAt: '2026-01-01T12:00:00.000Z' },
+      },
+    ]);
+  });
+
+  test('of an assistant are ended by its command, not here', async () => {
+    const headers = await server.as(personWith(['owner']));
+    for (const [body, status] of [
+      ['{"issuer":"key","subject":"assistant"}', 400],
+      ['{"issuer":"https://people.example.com"}', 400],
+      ['{}', 400],
+    ] as const)
+      expect((await ask(headers, 'POST', '/studio/sessions/end', body)).status).toBe(status);
+  });
+
+  test('are not ended where that cannot be recorded', async () => {
+    let fails = false;
+    const full = await startStudioServer({ now: () => new Date(nowMs) }, null, operations, { auditFails: () => fails });
+    const [owner, ann] = [await full.as(personWith(['owner'])), await full.as(personWith(['author'], true, 'ann'))];
+    fails = true;
+    const body = JSON.stringify({ issuer: 'https://people.example.com', subject: 'ann' });
+    const answer = await fetch(`${full.url}/studio/sessions/end`, { method: 'POST', headers: owner, body });
+    expect(answer.status).toBe(500);
+    expect((await fetch(`${full.url}/studio/session`, { headers: ann })).status).toBe(200);
+    full.close();
   });
 });
 
@@ -499,7 +560,9 @@ describe('a session', () => {
   test('is needed by every path but the pages', async () => {
     for (const [method, path] of [
       ['GET', '/studio/session'],
+      ['GET', '/studio/sessions'],
       ['DELETE', '/studio/sessions'],
+      ['POST', '/studio/sessions/end'],
       ['GET', '/studio/system'],
       ['GET', '/studio/search?q=a'],
       ['GET', '/studio/query-log'],
@@ -534,6 +597,7 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/api/v2/datasource')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
+      expect((await ask(other, 'POST', '/studio/sessions/end')).status).toBe(403);
       expect((await ask(other, 'PUT', '/studio/schedule-list/x')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/keys', '{"dataApp":null,"name":"a"}')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);

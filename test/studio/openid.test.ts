@@ -1,18 +1,29 @@
-/** Logins by OpenID Connect, against a certified provider on this machine. */
-import { createServer, type Server } from 'node:http';
+/** Logins by OpenID Connect, and asking the issuer again for their people, against a certified provider on this machine. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { IssuerToken, Person } from '../../src/domain/studio/person.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createOpenId, openIdPath } from '../../src/studio/openid.js';
-import { type StudioServer, startStudioServer } from './studio-server.js';
+import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 
 /** What the provider says of each of its users. */
-const people: Readonly<Record<string, object>> = {
+const atFirst: Readonly<Record<string, object>> = {
   ann: { name: 'Ann Author', roles: ['builders'] },
   olga: { name: 'Olga Owner', roles: ['admins', 'data-readers'] },
   nobody: { name: 'No Body', roles: ['others', '__proto__'] },
 };
+
+let people: Record<string, object> = { ...atFirst };
+/** Whether a login gets a refresh token. */
+let givesRefresh = true;
+/** What the issuer answers in place of the provider. Undefined: the provider answers. */
+let instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+/** The paths that the issuer was asked for. */
+const askedFor: string[] = [];
+
+const olga = personWith(['owner'], true, 'olga');
 
 let nowMs = Date.now();
 const clock = { now: () => new Date(nowMs) };
@@ -42,20 +53,38 @@ beforeAll(async () => {
   const late = {
     begin: () => openId?.begin(),
     finish: (query: string, cookie: string | null) => openId?.finish(query, cookie),
+    issuer: issuerUrl,
+    recheck: (person: Person, token: IssuerToken) => openId?.recheck(person, token),
   };
   studio = await startStudioServer(clock, late as never);
   const sealer = createSealer(Buffer.alloc(32, 3));
   openId = createOpenId({ settings, clientSecret: 'the-secret-of-studio', origin: studio.url, sealer, clock });
   const provider = new Provider(issuerUrl, {
     clients: [
-      { client_id: 'studio', client_secret: 'the-secret-of-studio', redirect_uris: [`${studio.url}${openIdPath}`] },
+      {
+        ...{ client_id: 'studio', client_secret: 'the-secret-of-studio' },
+        redirect_uris: [`${studio.url}${openIdPath}`],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
     ],
+    issueRefreshToken: async () => givesRefresh,
+    rotateRefreshToken: true,
     claims: { openid: ['sub'], profile: ['name', 'roles'] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
-    findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id, ...people[id] }) }),
+    findAccount: (_, id) =>
+      id in people ? { accountId: id, claims: async () => ({ sub: id, ...people[id] }) } : undefined,
   });
-  issuer.on('request', provider.callback());
+  const answer = provider.callback();
+  issuer.on('request', (request, response) => {
+    askedFor.push(new URL(request.url ?? '', issuerUrl).pathname);
+    if (instead?.(request, response) !== true) void answer(request, response);
+  });
+});
+beforeEach(() => {
+  people = { ...atFirst };
+  givesRefresh = true;
+  instead = undefined;
 });
 afterAll(() => {
   studio.close();
@@ -161,4 +190,152 @@ test('an issuer that cannot be reached is said, and asked again at the next logi
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(away.begin()).rejects.toMatchObject({ reason: 'studio-issuer-away' });
   }
+});
+
+describe('a session of a person who logged in at the issuer', () => {
+  const minuteMs = 60_000;
+  const since = (minutes: number): void => {
+    nowMs += minutes * minuteMs;
+  };
+  /** The questions for this work. */
+  const questions = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+    askedFor.length = 0;
+    await work();
+    return [...askedFor];
+  };
+  const lastAudited = () => studio.audited.at(-1)?.detail;
+  const answering = (status: number, headers: Readonly<Record<string, string>> = {}) => {
+    instead = (_, response) => {
+      response.writeHead(status, headers).end();
+      return true;
+    };
+  };
+
+  test('is asked for again after five minutes of use, not before, and once for requests at the same time', async () => {
+    const { jar } = await logIn('ann');
+    since(4);
+    expect(await questions(() => personOf(jar))).toEqual([]);
+    since(1);
+    expect(await questions(() => Promise.all(Array.from({ length: 8 }, () => personOf(jar))))).toEqual(['/token']);
+    since(4);
+    expect(await questions(() => personOf(jar))).toEqual([]);
+    since(1);
+    // The refresh token works once, so the second question needs the one that the first answer had.
+    expect(await questions(async () => expect(await personOf(jar)).toMatchObject({ subject: 'ann' }))).toEqual([
+      '/token',
+    ]);
+  });
+
+  test.each([[true], [false]])(
+    'has the roles and the access to data that the issuer tells now (refresh token: %s)',
+    async (refresh) => {
+      givesRefresh = refresh;
+      const { jar } = await logIn('olga');
+      people.olga = { name: 'Olga Owner', roles: ['builders'] };
+      expect(await personOf(jar)).toMatchObject({ roles: ['owner'], seesData: true });
+      since(5);
+      expect(await personOf(jar)).toMatchObject({ roles: ['author'], seesData: false });
+      const operator = `${settings.issuer} olga`;
+      expect(lastAudited()).toEqual({ command: 'studio-session-changed', operator, roles: 'author', seesData: false });
+    },
+  );
+
+  test.each([
+    ['the person lost all roles', true, () => void Object.assign(people, { ann: { name: 'Ann Author' } })],
+    ['the person lost all roles', false, () => void Object.assign(people, { ann: { name: 'Ann Author', roles: [] } })],
+    ['the account is gone', true, () => void delete people.ann],
+    ['the account is gone', false, () => void delete people.ann],
+    ['the issuer answers 401 without a challenge', false, () => answering(401)],
+    ['the issuer answers 403', false, () => answering(403)],
+  ])('ends where %s (refresh token: %s)', async (_, refresh, change) => {
+    givesRefresh = refresh;
+    const { jar } = await logIn('ann');
+    change();
+    since(5);
+    expect(await personOf(jar)).toBe(401);
+    expect(lastAudited()).toMatchObject({ command: 'studio-session-refused', operator: `${settings.issuer} ann` });
+    people = { ...atFirst };
+    instead = undefined;
+    expect(await personOf(jar)).toBe(401);
+  });
+
+  test.each([
+    ['an error', () => answering(503)],
+    ['a page', () => answering(200, { 'content-type': 'text/html' })],
+    ['that this client is unknown', () => answering(401, { 'www-authenticate': 'Basic realm="issuer"' })],
+    [
+      'nothing',
+      () => {
+        instead = (request) => {
+          request.socket.destroy();
+          return true;
+        };
+      },
+    ],
+  ])('goes on for half an hour while the issuer answers %s, then waits for the issuer', async (_, fail) => {
+    const { jar } = await logIn('ann');
+    fail();
+    since(5);
+    expect(await questions(async () => expect(await personOf(jar)).toMatchObject({ roles: ['author'] }))).toEqual([
+      '/token',
+    ]);
+    // It is not asked again for each request.
+    expect(await questions(() => personOf(jar))).toEqual([]);
+    since(29);
+    expect(await personOf(jar)).toMatchObject({ roles: ['author'] });
+    since(1);
+    expect([await personOf(jar), await personOf(jar)]).toEqual([503, 503]);
+    instead = undefined;
+    expect(await personOf(jar)).toBe(503);
+    since(1);
+    expect(await personOf(jar)).toMatchObject({ roles: ['author'] });
+  });
+
+  test('keeps the newer refresh token where the issuer fails right after it gave one', async () => {
+    const olga = await logIn('olga');
+    // Without a claim with roles in the ID token, the claims are read by the new access token.
+    people.olga = { name: 'Olga Owner' };
+    instead = ({ url }, response) => {
+      if (url !== '/me') return false;
+      response.writeHead(503).end();
+      return true;
+    };
+    since(5);
+    expect(await questions(() => personOf(olga.jar))).toEqual(['/token', '/me']);
+    people = { ...atFirst };
+    instead = undefined;
+    since(1);
+    expect(await personOf(olga.jar)).toMatchObject({ subject: 'olga', roles: ['owner'] });
+  });
+
+  test('of a login by link is never asked for', async () => {
+    const headers = await studio.as({ ...olga, issuer: 'link' });
+    since(30);
+    const asked = await questions(async () => {
+      expect((await fetch(`${studio.url}/studio/session`, { headers })).status).toBe(200);
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('is ended by an owner, with all other sessions of that person, and this is in the audit', async () => {
+    await studio.sessions.endAllOf({ issuer: settings.issuer, subject: 'ann' });
+    const [first, second, other] = [await logIn('ann'), await logIn('ann'), await logIn('olga')];
+    const headers = await studio.as(olga);
+    const listed = (await (await fetch(`${studio.url}/studio/sessions`, { headers })).json()) as {
+      data: { sessions: readonly { subject: string; vouchedAt: string | null }[] };
+    };
+    expect(listed.data.sessions.filter(({ subject }) => subject === 'ann')).toHaveLength(2);
+    expect(JSON.stringify(listed)).not.toMatch(/token|hash|cookie/i);
+    const body = JSON.stringify({ issuer: settings.issuer, subject: 'ann' });
+    const ended = await fetch(`${studio.url}/studio/sessions/end`, { method: 'POST', headers, body });
+    expect(await ended.json()).toMatchObject({ data: { ended: 2 } });
+    expect([await personOf(first.jar), await personOf(second.jar)]).toEqual([401, 401]);
+    expect(await personOf(other.jar)).toMatchObject({ subject: 'olga' });
+    const person = `${settings.issuer} ann`;
+    expect(lastAudited()).toMatchObject({
+      command: 'studio-sessions-end',
+      operator: 'https://people.example.com olga',
+      person,
+    });
+  });
 });

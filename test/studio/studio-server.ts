@@ -15,7 +15,7 @@ import type { QueryNote } from '../../src/domain/query/watch.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { StudioSessionStore } from '../../src/domain/store/credentials.js';
 import type { FoundPage, SearchStore, Wanted } from '../../src/domain/store/search.js';
-import type { Person, StudioSession } from '../../src/domain/studio/person.js';
+import type { IssuerToken, Person, StudioSession } from '../../src/domain/studio/person.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { identifierOf } from '../../src/gateway/authenticate/signed-session.js';
 import { adminCommand } from '../../src/gateway/common/admin-command.js';
@@ -29,6 +29,7 @@ import { commandRoles } from '../../src/studio/command-roles.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
 import type { ProcessParts } from '../../src/studio/process-reads.js';
+import { createRecheck, withRecheck } from '../../src/studio/recheck.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { createSearch } from '../../src/studio/search.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
@@ -39,9 +40,28 @@ import { createWork } from '../../src/studio/work.js';
 /** Sessions in memory, as the store keeps them. */
 const memorySessions = (): StudioSessionStore => {
   const kept = new Map<string, StudioSession>();
+  const issuerTokens = new Map<string, IssuerToken>();
   const all = (): readonly StudioSession[] => [...kept.values()];
   return {
-    insert: async (session) => void kept.set(session.id, session),
+    insert: async (session, issuerToken) => {
+      kept.set(session.id, session);
+      if (issuerToken !== null) issuerTokens.set(session.id, issuerToken);
+    },
+    listLive: async (moment) => all().filter(({ expiresAt }) => expiresAt > moment),
+    findIssuerToken: async (id) => (kept.has(id) ? issuerTokens.get(id) : undefined),
+    beginRecheck: async (id, before, now) => {
+      const session = kept.get(id);
+      if (session === undefined || session.askedAt?.getTime() !== before?.getTime()) return false;
+      kept.set(id, { ...session, askedAt: now });
+      return true;
+    },
+    noteRecheck: async (id, issuerToken, vouched) => {
+      const session = kept.get(id);
+      if (session === undefined) return false;
+      issuerTokens.set(id, issuerToken);
+      if (vouched !== null) kept.set(id, { ...session, person: vouched.person, vouchedAt: vouched.at });
+      return true;
+    },
     findByHash: async (hash) => all().find((session) => session.hash === hash),
     findById: async (id) => kept.get(id),
     listOf: async (issuer) => all().filter(({ person }) => person.issuer === issuer),
@@ -187,8 +207,8 @@ export const startStudioServer = async (
 ): Promise<StudioServer> => {
   const tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
   const ids = { uuid: randomUUID };
-  const times = { idleMinutes: 60, sessionHours: 12 };
-  const sessions = createStudioSessions({ store: memorySessions(), clock, ids, tokens, times });
+  const times = { idleMinutes: 60, sessionHours: 12, recheckMinutes: 5, recheckGraceMinutes: 30 };
+  const store = memorySessions();
   const links = createLoginLinks({ clock, tokens });
   const dispatched: DispatchRequest[] = [];
   const commands: string[] = [];
@@ -214,6 +234,10 @@ export const startStudioServer = async (
   };
   const { uploads = noUploads } = given;
   const log = pino({ level: 'silent' });
+  const sessions = withRecheck(
+    createStudioSessions({ store, clock, ids, tokens, times }),
+    createRecheck({ store, openId, clock, times, audit, log }),
+  );
   const authored: Authored[] = [];
   const recorded = [...Object.keys(commandRoles), 'studio-link'].map((name) =>
     adminCommand(name, z.looseObject({}), async () => {

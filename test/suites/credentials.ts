@@ -414,11 +414,12 @@ const studioTests = (store: (index?: 0 | 1) => Store): void => {
       createdAt: at(0),
       usedAt: at(0),
       expiresAt,
+      ...{ vouchedAt: null, askedAt: null },
     });
 
     it('are found by hash and by id in every process, and end there', async () => {
       const own = session(randomUUID());
-      await store().studioSessions.insert(own);
+      await store().studioSessions.insert(own, null);
       expect(await store(1).studioSessions.findByHash(own.hash)).toEqual(own);
       await store(1).studioSessions.noteUse(own.id, at(7));
       expect(await store().studioSessions.findById(own.id)).toEqual({ ...own, usedAt: at(7) });
@@ -427,10 +428,36 @@ const studioTests = (store: (index?: 0 | 1) => Store): void => {
       expect(await store(1).studioSessions.findByHash(own.hash)).toBeUndefined();
     });
 
+    it('are asked for again by one process at a time, and keep what their issuer gave', async () => {
+      const own = { ...session(randomUUID()), vouchedAt: at(0) };
+      const [first, next] = (['first', 'next'] as const).map((token) => ({
+        ...{ kind: 'refresh' as const, token, tellsRoles: true },
+      }));
+      if (first === undefined || next === undefined) throw new Error('there are two');
+      await store().studioSessions.insert(own, first);
+      expect(await store(1).studioSessions.findIssuerToken(own.id)).toEqual(first);
+      const begun = await Promise.all(
+        [0, 1].map((index) => store(index as 0 | 1).studioSessions.beginRecheck(own.id, null, at(300))),
+      );
+      expect(begun.toSorted()).toEqual([false, true]);
+      expect(await store().studioSessions.noteRecheck(own.id, next, null)).toBe(true);
+      expect(await store(1).studioSessions.findById(own.id)).toEqual({ ...own, askedAt: at(300) });
+      const person = { ...own.person, roles: ['auditor' as const], seesData: false };
+      expect(await store().studioSessions.beginRecheck(own.id, at(300), at(400))).toBe(true);
+      expect(await store().studioSessions.noteRecheck(own.id, next, { person, at: at(400) })).toBe(true);
+      const live = await store(1).studioSessions.listLive(at(59));
+      expect(live.find(({ id }) => id === own.id)).toEqual({ ...own, person, vouchedAt: at(400), askedAt: at(400) });
+      expect((await store().studioSessions.listLive(at(60))).map(({ id }) => id)).not.toContain(own.id);
+      expect(await store(1).studioSessions.findIssuerToken(own.id)).toEqual(next);
+      await store().studioSessions.end(own.id);
+      expect(await store().studioSessions.noteRecheck(own.id, first, { person, at: at(500) })).toBe(false);
+      expect(await store(1).studioSessions.findIssuerToken(own.id)).toBeUndefined();
+    });
+
     it('of one person end together; expired ones are removed', async () => {
       const [person, other] = [randomUUID(), randomUUID()];
       const sessions = [session(person), session(person), session(other), session(other, at(1))] as const;
-      for (const one of sessions) await store().studioSessions.insert(one);
+      for (const one of sessions) await store().studioSessions.insert(one, null);
       expect(await store(1).studioSessions.endAllOf(sessions[0].person)).toBe(2);
       await store().studioSessions.removeExpired(at(2));
       const left = await Promise.all(sessions.map(({ id }) => store().studioSessions.findById(id)));

@@ -1,7 +1,7 @@
 /** Stores of API keys, service tokens and guest tokens, and of the time each was last used. */
 import type { ContentRevision, Epoch, HashedToken } from '../brand.js';
 import type { GuestGrant } from '../guest/grant.js';
-import type { Person, StudioSession } from '../studio/person.js';
+import type { IssuerToken, Person, StudioSession } from '../studio/person.js';
 import type { Page } from './page.js';
 
 /** A credential as stored: its hash, its name, and its end (null: never). */
@@ -150,13 +150,25 @@ export type LastUseStore = { readonly write: (uses: readonly LastUse[]) => Promi
 
 /** Stores logins to Studio. Expired ones are returned too: the caller compares them with its own clock. */
 export type StudioSessionStore = {
-  readonly insert: (session: StudioSession) => Promise<void>;
+  readonly insert: (session: StudioSession, issuerToken: IssuerToken | null) => Promise<void>;
   readonly findByHash: (hash: HashedToken) => Promise<StudioSession | undefined>;
   readonly findById: (id: string) => Promise<StudioSession | undefined>;
   readonly noteUse: (id: string, now: Date) => Promise<void>;
   readonly end: (id: string) => Promise<void>;
   /** Returns the sessions of everybody for whom the issuer vouched, ordered by subject. */
   readonly listOf: (issuer: string) => Promise<readonly StudioSession[]>;
+  /** Returns the sessions of everybody that expire after `moment`, ordered by issuer and subject. */
+  readonly listLive: (moment: Date) => Promise<readonly StudioSession[]>;
+  /** Undefined: the session has ended, or nobody can be asked again. */
+  readonly findIssuerToken: (id: string) => Promise<IssuerToken | undefined>;
+  /** Notes that the issuer is asked now. Returns false if another process noted that since `before`. */
+  readonly beginRecheck: (id: string, before: Date | null, now: Date) => Promise<boolean>;
+  /** Keeps what the issuer answered; `vouched` only if it vouched. Returns false if the session has ended meanwhile. */
+  readonly noteRecheck: (
+    id: string,
+    issuerToken: IssuerToken,
+    vouched: { readonly person: Person; readonly at: Date } | null,
+  ) => Promise<boolean>;
   /** Ends every session of the person. Returns how many there were. */
   readonly endAllOf: (person: Pick<Person, 'issuer' | 'subject'>) => Promise<number>;
   /** Removes the sessions that expired before `moment`. */

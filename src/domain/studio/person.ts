@@ -31,6 +31,19 @@ export type StudioSession = {
   readonly createdAt: Date;
   readonly usedAt: Date;
   readonly expiresAt: Date;
+  /** When the issuer last vouched for the person. Null: nobody can be asked again, as for a login link or a key. */
+  readonly vouchedAt: Date | null;
+  /** When a process last began to ask the issuer again. Null: not since the login. */
+  readonly askedAt: Date | null;
+};
+
+/** What the issuer of a login gave to be asked again for the person. It is secret, and stored sealed. */
+export type IssuerToken = {
+  /** `refresh`: gets new tokens for it. `access`: reads the person's claims, until it expires. */
+  readonly kind: 'refresh' | 'access';
+  readonly token: string;
+  /** Whether the claims that an access token reads have the roles. Without them, only the login is asked for. */
+  readonly tellsRoles: boolean;
 };
 
 /** Whether one of the person's roles is among `roles`. An owner has every role. */

@@ -61,6 +61,10 @@ export type Api = {
   readonly rotateKey: (input: { dataApp: string | null; name: string; graceSeconds: number }) => Promise<string>;
   /** The keys that sign and check, without their material. */
   readonly signingKeys: <T>(signal?: AbortSignal) => Promise<T>;
+  /** The sessions of people who are logged in. */
+  readonly sessions: <T>(signal?: AbortSignal) => Promise<T>;
+  /** Ends every session of a person. Returns how many there were. */
+  readonly endSessions: (person: { readonly issuer: string; readonly subject: string }) => Promise<number>;
   /** Whether files may be uploaded, and which sources were. */
   readonly uploads: <T>(signal?: AbortSignal) => Promise<T>;
   readonly logOut: (everywhere?: boolean) => Promise<void>;
@@ -133,6 +137,21 @@ export const readSession = async (): Promise<Session | null> => {
 export const redeemCode = async (code: string): Promise<Session> =>
   dataOf(await send('/studio/session', { method: 'POST', ...json({ code }) })) as Session;
 
+type Post = (url: string, body: unknown) => Promise<unknown>;
+type Read = <T>(path: string, signal?: AbortSignal) => Promise<T>;
+
+const ownersApi = (
+  post: Post,
+  read: Read,
+): Pick<Api, 'createKey' | 'rotateKey' | 'signingKeys' | 'sessions' | 'endSessions'> => ({
+  createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
+  rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
+  signingKeys: (signal) => read('signing-keys', signal),
+  sessions: (signal) => read('sessions', signal),
+  endSessions: async ({ issuer, subject }) =>
+    ((await post('/studio/sessions/end', { issuer, subject })) as { readonly ended: number }).ended,
+});
+
 /** `onEnded` is called when the server says that the session has ended. */
 export const createApi = (session: Session, onEnded: () => void): Api => {
   const ask = async (url: string, init: RequestInit): Promise<unknown> => {
@@ -173,9 +192,7 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     pauseSchedule: async (id, isPaused) => {
       await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
     },
-    createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
-    rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
-    signingKeys: (signal) => read('signing-keys', signal),
+    ...ownersApi(post, read),
     uploads: (signal) => read('uploads', signal),
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });

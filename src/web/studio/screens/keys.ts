@@ -1,11 +1,12 @@
 /**
  * API keys and service tokens: which there are, how owners make, rotate and revoke them. A new key is shown once, and kept
- * nowhere in the page. Below them: the keys of the configuration that sign and check.
+ * nowhere in the page. Below them: who is logged in to Studio, and the keys of the configuration that sign and check.
  */
 import { html, nothing, render, type TemplateResult } from 'lit';
 import { hasRole } from '../base/api.js';
 import { type Column, confirmed, type Filter, list, moment } from '../base/kit.js';
 import { Screen } from '../base/screen.js';
+import { type PersonSession, people } from '../parts/people.js';
 import { type SentSigningKeys, signingKeys } from '../parts/signing-keys.js';
 
 type Key = {
@@ -17,7 +18,12 @@ type Key = {
 };
 type Row = Key & { readonly dataApp: string | null };
 
-type Data = { readonly rows: readonly Row[]; readonly apps: readonly string[]; readonly signing: SentSigningKeys };
+type Data = {
+  readonly rows: readonly Row[];
+  readonly apps: readonly string[];
+  readonly sessions: readonly PersonSession[];
+  readonly signing: SentSigningKeys;
+};
 
 const graces = [
   { seconds: 0, text: 'no longer' },
@@ -48,9 +54,10 @@ const filled = async (title: string, fields: TemplateResult, verb: string): Prom
 
 class KeysScreen extends Screen<Data> {
   protected override async load(signal: AbortSignal): Promise<Data> {
-    const [apps, tokens, signing] = await Promise.all([
+    const [apps, tokens, { sessions }, signing] = await Promise.all([
       this.api.call<{ data: readonly { name: string }[] }>('GET', 'data-app', { signal }),
       this.api.call<{ data: readonly Key[] }>('GET', 'service-token', { signal }),
+      this.api.sessions<{ readonly sessions: readonly PersonSession[] }>(signal),
       this.api.signingKeys<SentSigningKeys>(signal),
     ]);
     const keys = await Promise.all(
@@ -61,10 +68,10 @@ class KeysScreen extends Screen<Data> {
       }),
     );
     const rows = [...keys.flat(), ...tokens.data.map((token): Row => ({ ...token, dataApp: null }))];
-    return { rows, apps: apps.data.map(({ name }) => name), signing };
+    return { rows, apps: apps.data.map(({ name }) => name), sessions, signing };
   }
 
-  protected override content({ rows, apps, signing }: Data): TemplateResult {
+  protected override content({ rows, apps, sessions, signing }: Data): TemplateResult {
     const isOwner = hasRole(this.api.session, 'owner');
     return html`<div class="head"><h1>Keys</h1><p>Programs use them. A key is shown once, when it is made; only its hash is stored.</p></div>
       ${list({
@@ -75,7 +82,18 @@ class KeysScreen extends Screen<Data> {
           ? html`<button type="button" ?disabled=${this.isBusy} @click=${() => void this.#create(apps)}>New key</button>`
           : undefined,
       })}
+      ${people(sessions, this.place.query, isOwner ? { isBusy: this.isBusy, end: (session) => void this.#end(session) } : null)}
       ${signingKeys(signing, this.place.query)}`;
+  }
+
+  async #end({ name, issuer, subject }: PersonSession): Promise<void> {
+    const text =
+      'This person is logged out of Studio everywhere, and can log in again as long as the issuer of logins allows it.';
+    if (!(await confirmed(`End all sessions of ${name}?`, text, 'End the sessions'))) return;
+    await this.act(async () => {
+      await this.api.endSessions({ issuer, subject });
+      return `The sessions of ${name} have ended.`;
+    });
   }
 
   readonly #actions: Column<Row> = {

@@ -1,0 +1,67 @@
+/** Who is logged in to Studio. Owners end all sessions of a person. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Role } from '../base/api.js';
+import { badge, type Column, type Filter, list, moment } from '../base/kit.js';
+
+export type PersonSession = {
+  readonly id: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly seesData: boolean;
+  readonly isOwn: boolean;
+  readonly usedAt: string;
+  readonly expiresAt: string;
+  /** Null: the issuer cannot be asked again. */
+  readonly vouchedAt: string | null;
+};
+
+const byLink = 'a login link';
+const issuerOf = ({ issuer }: PersonSession): string => (issuer === 'link' ? byLink : issuer);
+const mayOf = ({ roles, seesData }: PersonSession): string =>
+  `${roles.join(', ')}${seesData ? ', sees data' : ', sees no data'}`;
+
+const columns: readonly Column<PersonSession>[] = [
+  {
+    title: 'Person',
+    of: ({ name, isOwn }) => html`${name}${isOwn ? html` ${badge('this session')}` : nothing}`,
+    text: ({ name, subject }) => `${name} ${subject}`,
+  },
+  { title: 'Logged in by', of: issuerOf },
+  { title: 'May', of: mayOf },
+  { title: 'Last used', of: ({ usedAt }) => moment(usedAt), text: ({ usedAt }) => usedAt },
+  {
+    title: 'Confirmed by the issuer',
+    of: ({ vouchedAt }) => moment(vouchedAt, 'not asked again'),
+    text: ({ vouchedAt }) => vouchedAt ?? 'not asked again',
+  },
+  { title: 'Ends at the latest', of: ({ expiresAt }) => moment(expiresAt), text: ({ expiresAt }) => expiresAt },
+];
+
+const filters: readonly Filter<PersonSession>[] = [{ name: 'login', label: 'Logged in by', of: issuerOf }];
+
+/** `ending` null: this person may only look. */
+export const people = (
+  sessions: readonly PersonSession[],
+  query: URLSearchParams,
+  ending: { readonly isBusy: boolean; readonly end: (session: PersonSession) => void } | null,
+): TemplateResult => {
+  const own = sessions.find(({ isOwn }) => isOwn);
+  const isOwn = ({ issuer, subject }: PersonSession): boolean => issuer === own?.issuer && subject === own.subject;
+  const action: Column<PersonSession> = {
+    title: 'Action',
+    of: (session) =>
+      isOwn(session)
+        ? ''
+        : html`<button type="button" class="text" ?disabled=${ending?.isBusy} @click=${() => ending?.end(session)}>End<span class="sr"> all sessions of ${session.name}</span></button>`,
+    text: () => '',
+  };
+  return html`<section class="card"><h2>People who are logged in</h2>
+    <p class="soft">Their issuer is asked again every few minutes, and a session ends when it refuses. Sessions of a login link, and of an issuer that gives nothing to ask with, end by their time or here.</p>
+    ${list({
+      ...{ name: 'sessions', searchName: 'person', rows: sessions, filters, query, empty: html`<p>Nobody.</p>` },
+      columns: ending === null ? columns : [...columns, action],
+    })}
+  </section>`;
+};
