@@ -9,9 +9,13 @@ import { allows, readAddress } from '../domain/deliver/address.js';
 import { isOfHost, readerOf, tenantRecipient } from '../domain/deliver/host-schedule.js';
 import {
   type Audience,
-  addressParts,
   everyone,
+  findMailbox,
   isNamed,
+  isOfMailbox,
+  type KnownAddress,
+  listMailboxes,
+  type Mailbox,
   mayAsk,
   type Recipients,
 } from '../domain/deliver/recipients.js';
@@ -42,8 +46,8 @@ export type Passage = {
   readonly right: ReportRight;
   readonly reader: ScheduleOwner;
   readonly to: Granted['to'];
-  /** The id of an address that must be confirmed first. */
-  readonly asks?: string;
+  /** The address that must be confirmed first. */
+  readonly asks?: KnownAddress;
 };
 
 const isOf = ({ grant }: GuestCaller, owner: ScheduleOwner): boolean =>
@@ -102,30 +106,30 @@ const findMaker = async (passages: Finding, { schedule, id }: ClaimedDelivery): 
   return right === null || domains === undefined ? null : { right, domains };
 };
 
-/** The address that a delivery is for; undefined: it is for a user, or the schedule names the address no longer. */
-const findAddress = async (
+/** The mailbox that a delivery is for; undefined: it is for a user, or the schedule names no address of it any longer. */
+const findMailboxOf = async (
   { tag }: Addresses,
-  { schedule: { owner }, recipient }: ClaimedDelivery,
-  { addresses }: Recipients,
-): Promise<string | undefined> => {
-  for (const address of addresses) if ((await tag(addressParts(owner, address))) === recipient) return address;
-  return undefined;
+  { schedule: { owner, recipients }, recipient }: ClaimedDelivery,
+): Promise<Mailbox | undefined> => {
+  const mailboxes = await listMailboxes(tag, owner, recipients?.addresses ?? []);
+  return mailboxes.find((mailbox) => isOfMailbox(mailbox, recipient));
 };
 
 /** An address without an account gets what the maker sees, once somebody there has confirmed it. */
 const findPassageOfAddress = async (
   { setup, service: { store }, clock }: Passages & Addresses,
-  { schedule: { owner }, recipient, isRequested }: ClaimedDelivery,
-  address: string,
+  { schedule: { owner }, isRequested }: ClaimedDelivery,
+  mailbox: Mailbox,
   { right, domains }: Maker,
 ): Promise<Passage | Refused> => {
+  const { address } = mailbox;
   const isAllowed = [domains, setup.mail.allowedDomains].every((some) => readAddress(address, some) !== undefined);
   if (setup.sender === null || !isAllowed) return { refused: 'no-address' };
-  const known = await store.reportAddresses.find(owner, recipient);
+  const known = await findMailbox(store.reportAddresses.find, owner, mailbox);
   if (known === undefined) return { refused: 'not-confirmed' };
   const passage = { right, reader: owner, to: { address } };
   if (known.confirmedAt !== null) return passage;
-  return isRequested && mayAsk(known, clock.now()) ? { ...passage, asks: known.id } : { refused: 'not-confirmed' };
+  return isRequested && mayAsk(known, clock.now()) ? { ...passage, asks: known } : { refused: 'not-confirmed' };
 };
 
 const findPassageOfUser = async (
@@ -154,15 +158,17 @@ export const findPassage = async (
     // The schedule may have lost its recipients after this delivery was planned.
     return recipient === owner.userIdentifier ? findPassageOfUser(passages, delivery, null) : { refused: 'no-right' };
   }
-  if ((await passages.service.store.schedules.listStopped(id)).includes(recipient)) return { refused: 'stopped' };
+  const mailbox = await findMailboxOf(passages, delivery);
+  const stopped = await passages.service.store.schedules.listStopped(id);
+  if (stopped.some((one) => one === recipient || (mailbox !== undefined && isOfMailbox(mailbox, one))))
+    return { refused: 'stopped' };
   // The host needs nobody's right to send. What a user may see is that user's own right, as for any other schedule.
   if (isOfHost(schedule)) return findPassageOfUser(passages, delivery, recipients);
   const maker = await findMaker(passages, delivery);
   if (maker === null) return { refused: 'no-right-to-share' };
-  const address = await findAddress(passages, delivery, recipients);
-  return address === undefined
+  return mailbox === undefined
     ? findPassageOfUser(passages, delivery, recipients)
-    : findPassageOfAddress(passages, delivery, address, maker);
+    : findPassageOfAddress(passages, delivery, mailbox, maker);
 };
 
 /** Whether the same right holds still. Throws if another one does: the report must then be read anew. */
@@ -172,7 +178,7 @@ export const isStillGood = async (
   before: Passage,
 ): Promise<boolean> => {
   const now = await findPassage(passages, delivery);
-  if ('refused' in now || !isSameJson(now.to, before.to) || now.asks !== before.asks) return false;
+  if ('refused' in now || !isSameJson(now.to, before.to) || now.asks?.id !== before.asks?.id) return false;
   if (now.right.token !== before.right.token) throw new Error('the right changed while the report was read');
   return true;
 };
@@ -214,7 +220,8 @@ export const findRecipients = async (
   const users = await passages.listTenantUsers(owner.clientId);
   const named = users.filter((user) => isNamed(recipients, user)).map(({ userIdentifier }) => userIdentifier);
   const stopped = await passages.service.store.schedules.listStopped(schedule.id);
-  const digests = await Promise.all(recipients.addresses.map((address) => passages.tag(addressParts(owner, address))));
-  const all = new Set([...recipients.users, ...named, ...digests]);
+  const mailboxes = await listMailboxes(passages.tag, owner, recipients.addresses);
+  const going = mailboxes.filter((mailbox) => !stopped.some((one) => isOfMailbox(mailbox, one)));
+  const all = new Set([...recipients.users, ...named, ...going.map(({ digest }) => digest)]);
   return { recipients: [...all].filter((name) => name !== everyone && !stopped.includes(name)) };
 };

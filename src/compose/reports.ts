@@ -15,7 +15,7 @@ import {
   type Silence,
 } from '../deliver/sender.js';
 import { createPost } from '../deliver/webhook.js';
-import { confirmableMs } from '../domain/deliver/recipients.js';
+import { confirmableMs, type KnownAddress } from '../domain/deliver/recipients.js';
 import type { Reports } from '../domain/deliver/reports.js';
 import type { ClaimedDelivery } from '../domain/deliver/schedule.js';
 import type { Clock, Tag } from '../domain/ports.js';
@@ -104,11 +104,16 @@ const languageFor = ({ mail, brandOf }: MailSetup, { right, reader }: Passage): 
 
 const questionOf = async (
   { service, tag, clock, setup }: Parts,
-  addressId: string,
-): Promise<Omit<Question, 'language'>> => ({
-  confirmUrl: await createConfirmLinks(tag, setup.origin).urlOf(addressId),
-  noteAsked: () => service.store.reportAddresses.noteAsked(addressId, clock.now()),
-});
+  { id, askedAt }: KnownAddress,
+): Promise<Omit<Question, 'language'>> => {
+  const { noteAsked } = service.store.reportAddresses;
+  const now = clock.now();
+  return {
+    confirmUrl: await createConfirmLinks(tag, setup.origin).urlOf(id),
+    begin: () => noteAsked(id, askedAt, now),
+    takeBack: async () => void (await noteAsked(id, now, askedAt)),
+  };
+};
 
 /** Reads what a message says, by the right alone. Throws a refusal if there is none. */
 const readFor = async (

@@ -47,7 +47,12 @@ export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert'
 };
 
 /** The address must be confirmed first: the message asks for that, and holds no report. */
-export type Question = ConfirmText & { readonly noteAsked: () => Promise<void> };
+export type Question = ConfirmText & {
+  /** Notes that the mailbox is asked now. Returns false if another message asks it. */
+  readonly begin: () => Promise<boolean>;
+  /** The message was not sent, so the mailbox may be asked again. */
+  readonly takeBack: () => Promise<void>;
+};
 
 /** A check of an alert found nothing to tell. */
 export type Silence = { readonly silent: AlertState };
@@ -192,10 +197,11 @@ const handToMailer = async (
 /** The question is no report: its delivery ends as one that was left out. */
 const ask = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, question: Question) => {
   const message = { ...confirmMessageOf(question), attachments: [] };
+  if (!(await question.begin())) return skipped('not-confirmed');
   const ending = await handToMailer(options, address, delivery, message);
-  if (ending.state !== 'sent') return ending;
-  await question.noteAsked();
-  return skipped('not-confirmed');
+  if (ending.state === 'sent') return skipped('not-confirmed');
+  await question.takeBack();
+  return ending;
 };
 
 const mailTo = async (options: SenderOptions, address: string, delivery: ClaimedDelivery, report: Report) => {

@@ -21,8 +21,10 @@ export const createReportAddressStore = (db: Kysely<Tables>): ReportAddressStore
       .executeTakeFirst();
     return row && { id: row.id, askedAt: row.asked_at, confirmedAt: row.confirmed_at };
   },
-  noteAsked: async (id, now) => {
-    await db.updateTable('report_addresses').set({ asked_at: now }).where('id', '=', id).execute();
+  noteAsked: async (id, before, asked) => {
+    const one = db.updateTable('report_addresses').set({ asked_at: asked }).where('id', '=', id);
+    const unchanged = one.where('asked_at', 'is not distinct from', before);
+    return (await unchanged.executeTakeFirst()).numUpdatedRows === 1n;
   },
   confirm: async (id, askedSince, now) => {
     const one = db.updateTable('report_addresses').set({ confirmed_at: now }).where('id', '=', id);

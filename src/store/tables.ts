@@ -177,7 +177,7 @@ export type Tables = {
     client_id: string;
     digest: string;
     created_at: Date;
-    asked_at: ColumnType<Date | null, never, Date>;
+    asked_at: ColumnType<Date | null, never, Date | null>;
     confirmed_at: ColumnType<Date | null, never, Date>;
   };
   /** Recipients who ended what they get of a schedule. */

@@ -391,6 +391,45 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       expect(reporting.mailbox.received.map(({ mail }) => mail.attachments.length)).toEqual([0]);
     }, 60_000);
 
+    test('ask a mailbox once a day, however its address is written, and are confirmed for the mailbox', async () => {
+      const { boss, app } = await open();
+      const forms = ['Pat+1@partner.example', 'pat@partner.example', 'PAT+2@partner.example'];
+      const ids: string[] = [];
+      for (const address of forms) {
+        const { id } = await reporting.schedule(boss, { recipients: { addresses: [address] } });
+        ids.push(id);
+        expect(await reporting.settled(id)).toEqual([expect.stringMatching(/ not-confirmed$/)]);
+      }
+      const both = await make(boss, { recipients: { addresses: forms } });
+      expect(both.body).toMatchObject({ data: { unconfirmed: ['Pat+1@partner.example'] } });
+      const { id } = (both.body as { data: { id: string } }).data;
+      await reporting.settled(id);
+      expect(reporting.mailbox.received.map(({ recipients }) => recipients)).toEqual([['Pat+1@partner.example']]);
+      expect((await request(app).post(confirmPath())).status).toBe(200);
+      reporting.mailbox.received.length = 0;
+      expect(await plan(id, 2)).toEqual(['sent']);
+      expect(await plan(String(ids[2]), 1)).toEqual(['sent']);
+      const to = reporting.mailbox.received.map(({ recipients }) => recipients);
+      expect(to).toEqual([['Pat+1@partner.example'], ['PAT+2@partner.example']]);
+    }, 60_000);
+
+    test('of a mailbox that ended its report are not sent in another spelling', async () => {
+      const { boss, app } = await open();
+      const { id } = await reporting.schedule(boss, { recipients: { addresses: ['pat+1@partner.example'] } });
+      await reporting.settled(id);
+      expect((await request(app).post(confirmPath())).status).toBe(200);
+      expect(await plan(id, 3)).toEqual(['sent']);
+      const { text } = reporting.mailbox.received.at(-1)?.mail ?? {};
+      const stop = /https:\/\/analytics\.example(\/reports\/unsubscribe\/\S+)/.exec(text ?? '')?.[1] ?? '';
+      expect((await request(app).post(stop)).status).toBe(200);
+      const changed = { scheduleId: id, recipients: { addresses: ['PAT@partner.example'] } };
+      const { status } = await reporting.call('PUT', `${boss.board}/schedules`, boss.token, changed);
+      expect(status).toBe(200);
+      reporting.mailbox.received.length = 0;
+      await plan(id, 1);
+      expect(reporting.mailbox.received).toEqual([]);
+    }, 60_000);
+
     test.each([
       ['the policy names no domains', [all, admins], partner],
       ['the domain is another one', [all, withDomains], 'pat@evil.example'],

@@ -523,7 +523,11 @@ const recipientTests = (store: () => Store, database: () => Database): void => {
     expect(await reportAddresses.find(ann, 'digest')).toEqual(unasked);
     expect(await reportAddresses.find({ ...ann, clientId: 'another' }, 'digest')).toBeUndefined();
     expect(await reportAddresses.confirm(address.id, moment, later(3))).toBe(false);
-    await reportAddresses.noteAsked(address.id, later(2));
+    const asking = [later(2), later(2)].map((asked) => reportAddresses.noteAsked(address.id, null, asked));
+    expect((await Promise.all(asking)).toSorted()).toEqual([false, true]);
+    expect(await reportAddresses.noteAsked(address.id, later(2), null)).toBe(true);
+    expect(await reportAddresses.find(ann, 'digest')).toEqual(unasked);
+    expect(await reportAddresses.noteAsked(address.id, null, later(2))).toBe(true);
     expect(await reportAddresses.confirm(address.id, later(2), later(3))).toBe(false);
     expect(await reportAddresses.confirm(address.id, moment, later(3))).toBe(true);
     expect(await reportAddresses.confirm(address.id, moment, later(4))).toBe(false);

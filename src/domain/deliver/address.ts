@@ -18,6 +18,25 @@ export const readAddress = (value: unknown, allowedDomains: readonly string[]): 
   return domain !== undefined && allows(allowedDomains, domain) ? value : undefined;
 };
 
+/** Domains of one provider, whose mailboxes ignore dots. */
+const dotless: Readonly<Record<string, string>> = { 'gmail.com': 'gmail.com', 'googlemail.com': 'gmail.com' };
+
+/**
+ * The mailbox of an address, to count by: two addresses that differ in case, in what follows a `+`, or in dots where the
+ * provider ignores these have the same one. Mail goes to the address as it was written. Where a provider tells such
+ * addresses apart, several mailboxes count as one: they are asked too rarely, never too often.
+ */
+export const mailboxOf = (address: string): string => {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1).toLowerCase();
+  const local = address.slice(0, at).toLowerCase();
+  const [beforeTag = ''] = local.split('+');
+  const untagged = beforeTag === '' ? local : beforeTag;
+  const provider = Object.hasOwn(dotless, domain) ? dotless[domain] : undefined;
+  if (provider === undefined) return `${untagged}@${domain}`;
+  return `${untagged.replaceAll('.', '') || untagged}@${provider}`;
+};
+
 /** An @ as it is, and as `identifierOf` of the gateway writes it. Of several, the last one ends the name. */
 const addressIn = /([^\s@|<%]?)[^\s|<]*(@|%40)((?:(?!%40)[^\s@|])+)/gi;
 

@@ -1,4 +1,6 @@
 /** Who gets the messages of a schedule that is not for its owner alone. */
+import type { Tag } from '../ports.js';
+import { mailboxOf } from './address.js';
 
 /** Users are named by their identifiers, roles as the policy reads them from sessions. */
 export type Recipients = {
@@ -33,11 +35,53 @@ export const confirmableMs = 14 * dayMs;
 export const mayAsk = ({ askedAt }: Pick<KnownAddress, 'askedAt'>, now: Date): boolean =>
   askedAt === null || now.getTime() - askedAt.getTime() > dayMs;
 
-/** What identifies an address of a client: the parts of a keyed digest. */
-export const addressParts = (
-  { dataAppId, clientId }: { readonly dataAppId: string; readonly clientId: string },
-  address: string,
-): readonly string[] => ['report-address', dataAppId, clientId, address];
+type OfClient = { readonly dataAppId: string; readonly clientId: string };
+
+/** A mailbox that a schedule names, by one or more addresses. */
+export type Mailbox = {
+  /** Where mail goes: the first of its addresses, as written. */
+  readonly address: string;
+  /** What deliveries, questions and stops of this client know the mailbox by. */
+  readonly digest: string;
+  /** What earlier releases knew its addresses by: each as written. */
+  readonly earlier: readonly string[];
+};
+
+/** The mailboxes of addresses, each once. */
+export const listMailboxes = async (
+  tag: Tag,
+  { dataAppId, clientId }: OfClient,
+  addresses: readonly string[],
+): Promise<readonly Mailbox[]> => {
+  const digestOf = (text: string): Promise<string> => tag(['report-address', dataAppId, clientId, text]);
+  const found = new Map<string, Mailbox>();
+  for (const address of addresses) {
+    const digest = await digestOf(mailboxOf(address));
+    const known = found.get(digest);
+    const earlier = [...(known?.earlier ?? []), await digestOf(address)];
+    found.set(digest, { address: known?.address ?? address, digest, earlier });
+  }
+  return [...found.values()];
+};
+
+/** Whether a digest that is stored with a delivery or a stop is this mailbox's, of this or of an earlier release. */
+export const isOfMailbox = ({ digest, earlier }: Mailbox, stored: string): boolean =>
+  stored === digest || earlier.includes(stored);
+
+/** What is known of a mailbox. A confirmation of an address as written, from an earlier release, is one of its mailbox. */
+export const findMailbox = async (
+  find: (owner: OfClient, digest: string) => Promise<KnownAddress | undefined>,
+  owner: OfClient,
+  { digest, earlier }: Mailbox,
+): Promise<KnownAddress | undefined> => {
+  const known = await find(owner, digest);
+  if (known !== undefined && known.confirmedAt !== null) return known;
+  for (const one of earlier) {
+    const before = one === digest ? undefined : await find(owner, one);
+    if (before !== undefined && before.confirmedAt !== null) return before;
+  }
+  return known;
+};
 
 /** A user of a tenant whose last session is known. */
 export type TenantUser = {

@@ -92,7 +92,11 @@ export type ReportAddressStore = {
     owner: Pick<ScheduleOwner, 'dataAppId' | 'clientId'>,
     digest: string,
   ) => Promise<KnownAddress | undefined>;
-  readonly noteAsked: (id: string, now: Date) => Promise<void>;
+  /**
+   * Notes when the address was last asked, if that is still as in `before`. Returns false if it was asked, or not
+   * asked, since: of two messages that ask one mailbox at the same time, one goes.
+   */
+  readonly noteAsked: (id: string, before: Date | null, asked: Date | null) => Promise<boolean>;
   /** Confirms an address that was asked since that time. Returns false for another one, and if it was confirmed before. */
   readonly confirm: (id: string, askedSince: Date, now: Date) => Promise<boolean>;
 };

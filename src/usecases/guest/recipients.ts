@@ -1,6 +1,14 @@
 /** Whom a guest may send a dashboard to, besides itself. The policy decides, at each call anew. */
 import { readAddress } from '../../domain/deliver/address.js';
-import { type Audience, addressParts, hasNone, type Recipients } from '../../domain/deliver/recipients.js';
+import {
+  type Audience,
+  findMailbox,
+  hasNone,
+  isOfMailbox,
+  listMailboxes,
+  type Mailbox,
+  type Recipients,
+} from '../../domain/deliver/recipients.js';
 import type { Reports } from '../../domain/deliver/reports.js';
 import type { Delivery, Schedule, ScheduleOwner } from '../../domain/deliver/schedule.js';
 import { assertReports } from '../../domain/guest/access.js';
@@ -44,23 +52,18 @@ export const assertRecipients = async (
 
 type Addresses = { readonly store: Pick<Store, 'reportAddresses'>; readonly tag: Tag };
 
-const digestsOf = (tag: Tag, { owner, recipients }: Pick<Schedule, 'owner' | 'recipients'>) =>
-  Promise.all(
-    (recipients?.addresses ?? []).map(async (address) => ({
-      address,
-      digest: await tag(addressParts(owner, address)),
-    })),
-  );
+const mailboxesOf = (tag: Tag, { owner, recipients }: Pick<Schedule, 'owner' | 'recipients'>) =>
+  listMailboxes(tag, owner, recipients?.addresses ?? []);
 
-/** The schedule's addresses that nobody has confirmed, with their digests. */
+/** The schedule's mailboxes that nobody has confirmed. */
 const listUnconfirmed = async (
   { store, tag }: Addresses,
   schedule: Pick<Schedule, 'owner' | 'recipients'>,
-): Promise<readonly { readonly address: string; readonly digest: string }[]> => {
-  const found: { readonly address: string; readonly digest: string }[] = [];
-  for (const each of await digestsOf(tag, schedule)) {
-    const known = await store.reportAddresses.find(schedule.owner, each.digest);
-    if (known === undefined || known.confirmedAt === null) found.push(each);
+): Promise<readonly Mailbox[]> => {
+  const found: Mailbox[] = [];
+  for (const mailbox of await mailboxesOf(tag, schedule)) {
+    const known = await findMailbox(store.reportAddresses.find, schedule.owner, mailbox);
+    if (known === undefined || known.confirmedAt === null) found.push(mailbox);
   }
   return found;
 };
@@ -70,7 +73,7 @@ export const unconfirmedOf = async (
   schedule: Pick<Schedule, 'owner' | 'recipients'>,
 ): Promise<readonly string[]> => (await listUnconfirmed(addresses, schedule)).map(({ address }) => address);
 
-/** Asks the addresses of a schedule that nobody has confirmed: each by a delivery of its own. */
+/** Asks the mailboxes of a schedule that nobody has confirmed: each by a delivery of its own. */
 export const askAddresses = async (
   store: Store,
   { tag, ids, clock }: { readonly tag: Tag; readonly ids: Ids; readonly clock: Clock },
@@ -94,8 +97,11 @@ export const namingAddresses = async (
   schedule: Schedule,
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> => {
-  const named = new Map((await digestsOf(tag, schedule)).map(({ address, digest }) => [digest, address]));
-  return deliveries.map((each) => ({ ...each, recipient: named.get(each.recipient) ?? each.recipient }));
+  const mailboxes = await mailboxesOf(tag, schedule);
+  return deliveries.map((each) => {
+    const mailbox = mailboxes.find((one) => isOfMailbox(one, each.recipient));
+    return { ...each, recipient: mailbox?.address ?? each.recipient };
+  });
 };
 
 /** Returns whom the guest may choose; null: it may send the dashboard to nobody else. */
