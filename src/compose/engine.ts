@@ -19,6 +19,7 @@ import type { Log } from '../platform/log.js';
 import { createReach } from '../platform/reach.js';
 import { createSealer, type KeyRing } from '../platform/sealing.js';
 import { createEngineMetrics } from './metrics.js';
+import { assertingPlainUploads } from './uploads.js';
 
 export type OpenedEngine = {
   readonly engine: Engine;
@@ -51,7 +52,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
   const { allowedHosts, duckdbFolders } = settings.datasources;
-  const { assertReachable } = createReach({
+  const reach = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
     dataDir,
@@ -67,7 +68,7 @@ export const openEngine = async (parts: EngineParts, runsService: boolean): Prom
       live = read;
     },
     watch: queries,
-    assertReachable,
+    assertReachable: assertingPlainUploads(dataDir, reach.assertReachable),
     cache: cacheOptions(parts, rows),
     metrics: createEngineMetrics(registry),
     ...engineLimits(settings),

@@ -1,11 +1,14 @@
 /** Builds what takes files in Studio. */
 import { resolve } from 'node:path';
+import type { Datasource } from '../domain/organization.js';
 import type { Clock } from '../domain/ports.js';
 import type { Store } from '../domain/store/store.js';
 import { readFileKind } from '../engine/uploads/file-kind.js';
 import { createMakeDatabase } from '../engine/uploads/make-database.js';
+import { assertPlainUpload } from '../engine/uploads/plain-database.js';
 import type { Settings } from '../platform/config.js';
-import { createUploadFolder } from '../platform/upload-folder.js';
+import type { AssertReachable } from '../platform/reach.js';
+import { createUploadFolder, isUploadIn } from '../platform/upload-folder.js';
 import type { Uploads } from '../studio/uploads.js';
 
 const usualMegabytes = 256;
@@ -14,6 +17,15 @@ const megabyte = 1_048_576;
 const timesLarger = 8;
 const memoryMegabytes = 512;
 const timeoutMs = 300_000;
+
+/** A file that was uploaded before uploads were checked is checked each time it is opened. */
+export const assertingPlainUploads =
+  (dataDir: string, assertReachable: AssertReachable): ((datasource: Datasource) => Promise<void>) =>
+  async (datasource) => {
+    await assertReachable(datasource);
+    if (datasource.datasourceType !== 'DUCKDB' || !(await isUploadIn(dataDir, datasource.path))) return;
+    await assertPlainUpload(datasource.name, datasource.path);
+  };
 
 const refusalOf = ({ studio, databaseUrl }: Settings): string | null => {
   if (studio.uploadMegabytes === 0) return 'Uploads are turned off: the operator sets studio.uploadMegabytes.';

@@ -326,6 +326,7 @@ export const ownReasons = [
   'untenanted-datamart',
   'upload-busy',
   'upload-no-room',
+  'upload-not-plain',
   'upload-refused',
   'upstream-calls-full',
   'upstream-circuit-open',

@@ -3,8 +3,8 @@
  * of clients. No name that a caller sent is part of a path.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import type { Clock } from '../domain/ports.js';
 import type { UploadedKind, UploadFolder, UploadPlace } from '../domain/studio/upload.js';
 
@@ -35,9 +35,19 @@ const createPlace = (folder: string): UploadPlace => {
   };
 };
 
+const folderIn = (dataDir: string): string => join(dataDir, 'sources', 'uploads');
+
+/** Whether the file at a path was uploaded, however the path is written. */
+export const isUploadIn = async (dataDir: string, path: string): Promise<boolean> => {
+  const [file, folder] = await Promise.all(
+    [path, folderIn(dataDir)].map((one) => realpath(one).catch(() => undefined)),
+  );
+  return file !== undefined && folder !== undefined && file.startsWith(`${folder}${sep}`);
+};
+
 /** The uploads below `dataDir`, in the folder whose files may be sources. */
 export const createUploadFolder = (dataDir: string, clock: Clock): UploadFolder => {
-  const folder = join(dataDir, 'sources', 'uploads');
+  const folder = folderIn(dataDir);
   const kindOf = (path: string): UploadedKind | undefined => {
     const kinds = Object.keys(fileNames) as readonly UploadedKind[];
     return kinds.find((kind) => {

@@ -1,14 +1,17 @@
 /** Uploaded files as databases: what each kind becomes, what is refused and where, and that no other file is read. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assertingPlainUploads } from '../../src/compose/uploads.js';
 import { tableNameOf } from '../../src/domain/studio/upload.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { readFileKind } from '../../src/engine/uploads/file-kind.js';
 import { createMakeDatabase, type MakingLimits } from '../../src/engine/uploads/make-database.js';
+import { assertPlainUpload } from '../../src/engine/uploads/plain-database.js';
 import { systemClock } from '../../src/platform/clock.js';
+import { createReach } from '../../src/platform/reach.js';
 import { createUploadFolder } from '../../src/platform/upload-folder.js';
 import { runOnFile } from '../suites/duckdb-file.js';
 import { datasourceAt, refusalOf } from './world.js';
@@ -188,25 +191,84 @@ describe('the files of other uploads', () => {
     await databases.close();
   });
 
-  test('cannot be read by a DuckDB file: its views over other files are never run', async () => {
-    const other = join(dataDir, 'other.csv');
-    await writeFile(other, 'id,tenant\n1,globex\n');
-    const reaching = await fileOf(
-      ['CREATE TABLE t AS SELECT 7 AS id', `CREATE VIEW reaching AS SELECT * FROM read_csv('${other}')`, 'CHECKPOINT'],
-      'own.duckdb',
-    );
-    const path = await take(reaching);
+  test.each([
+    ['CREATE VIEW spying AS SELECT * FROM duckdb_settings()', 'the view "main"."spying"'],
+    [
+      "CREATE VIEW reaching AS SELECT * FROM read_csv('/etc/passwd', columns = {'a': 'VARCHAR'})",
+      'the view "main"."reaching"',
+    ],
+    ['CREATE VIEW plain AS SELECT id FROM t', 'the view "main"."plain"'],
+    ['CREATE VIEW other.hidden AS SELECT 1 AS one', 'the view "other"."hidden"'],
+    ["CREATE MACRO lower(x) AS 'shadowed'", 'the macro "main"."lower"'],
+    ['CREATE MACRO other.helper(a, b) AS a + b', 'the macro "other"."helper"'],
+    ['CREATE MACRO spied() AS TABLE SELECT * FROM duckdb_settings()', 'the macro "main"."spied"'],
+    ['CREATE MACRO duckdb_views() AS TABLE SELECT 1 AS none WHERE false', 'the macro "main"."duckdb_views"'],
+    [
+      "CREATE TABLE telling (id INT, folder VARCHAR AS (current_setting('temp_directory')))",
+      'a generated column in the table "main"."telling"',
+    ],
+  ])('hold plain tables only: refused is a DuckDB file with %s', async (statement, what) => {
+    const made = ['CREATE SCHEMA other', 'CREATE TABLE t AS SELECT 7 AS id', statement, 'CHECKPOINT'];
+    const content = await fileOf(made, 'own.duckdb');
+    const before = await left();
+    expect(await refusalOf(() => take(content))).toMatchObject({
+      code: 'INVALID_REQUEST_BODY',
+      message: expect.stringContaining(what),
+    });
+    expect(await left()).toBe(before);
+    // The same file, uploaded by an earlier release: nothing of it is read, by whichever path it is named.
+    const place = await uploads().create();
+    await writeFile(place.made, content);
+    const path = await place.finish('database');
+    const reach = createReach({ allowedHosts: [], duckdbFolders: [], dataDir, files: [], databaseUrl: null });
     const databases = createDatabases({
       clock: systemClock,
       log: { warn: () => {}, error: () => {} },
-      assertReachable: async () => {},
+      assertReachable: assertingPlainUploads(dataDir, reach.assertReachable),
     });
-    const ask = (sql: string) =>
-      databases.use(datasourceAt(path), null, (database) =>
-        database.run({ sql, parameters: [] }, { kind: 'untenanted' }),
-      );
-    expect(await refusalOf(() => ask('SELECT * FROM reaching'))).toMatchObject({ reason: 'datasource-failed' });
-    expect((await ask('SELECT id FROM t')).rows).toEqual([[7]]);
+    for (const written of [path, join(dirname(path), '..', basename(dirname(path)), '.', basename(path))]) {
+      const source = datasourceAt(written);
+      const ask = () =>
+        databases.use(source, null, (database) =>
+          database.run({ sql: 'SELECT id FROM t', parameters: [] }, { kind: 'untenanted' }),
+        );
+      expect(await refusalOf(ask)).toMatchObject({ code: 'METRIC_QUERY_ERROR' });
+      expect(await refusalOf(() => databases.introspect(source))).toMatchObject({
+        ...{ code: 'DATASOURCE_CONNECTION_ERROR', reason: 'upload-not-plain' },
+        message: expect.stringContaining(what),
+      });
+    }
+    await databases.close();
+    await rm(dirname(path), { recursive: true });
+  });
+
+  test('may hold sequences, types, indexes, defaults, checks and other schemas', async () => {
+    const content = await fileOf(
+      [
+        'CREATE SEQUENCE ids',
+        "CREATE TYPE mood AS ENUM ('good', 'bad')",
+        'CREATE SCHEMA other',
+        `CREATE TABLE t ("GENERATED ALWAYS AS" INT DEFAULT nextval('ids'), note VARCHAR DEFAULT 'GENERATED ALWAYS AS (1)', feels mood, CHECK (note <> ''))`,
+        "INSERT INTO t (feels) VALUES ('good')",
+        'CREATE INDEX of_note ON t (note)',
+        'CREATE TABLE other.u AS SELECT 1 AS id',
+        'CHECKPOINT',
+      ],
+      'own.duckdb',
+    );
+    const path = await take(content);
+    expect(await rowsOf(path, 'SELECT note, feels FROM t')).toEqual([['GENERATED ALWAYS AS (1)', 'good']]);
+    const databases = createDatabases({
+      clock: systemClock,
+      log: { warn: () => {}, error: () => {} },
+      assertReachable: assertingPlainUploads(dataDir, async () => {}),
+    });
+    const source = datasourceAt(path);
+    const query = { sql: 'SELECT count(*) FROM t', parameters: [] };
+    const ask = () => databases.use(source, null, (database) => database.run(query, { kind: 'untenanted' }));
+    // A file that is open is checked beside it.
+    expect((await ask()).rows).toEqual([[1]]);
+    await assertPlainUpload('s', path);
     await databases.close();
   });
 

@@ -3,12 +3,12 @@
  * extension, and has bounds for memory, disk and time.
  */
 import { constants, copyFile, rename, stat } from 'node:fs/promises';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { Refusal } from '../../domain/refusal.js';
 import type { FileKind, MakeDatabase, UploadedFile } from '../../domain/studio/upload.js';
-import { lockedDown } from '../databases/duckdb/database.js';
 import { watch } from '../databases/duckdb/read.js';
 import { refuseFile } from './file-kind.js';
+import { literal, readDatabaseFile, withInstance } from './plain-database.js';
 
 export type MakingLimits = {
   readonly memoryMegabytes: number;
@@ -21,24 +21,7 @@ const megabyte = 1_048_576;
 const threads = '2';
 const sizeCheckMs = 250;
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const name = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-
-type Work = (connection: DuckDBConnection) => Promise<void>;
-
-const withInstance = async (path: string, settings: Readonly<Record<string, string>>, work: Work): Promise<void> => {
-  const instance = await DuckDBInstance.create(path, { ...settings });
-  try {
-    const connection = await instance.connect();
-    try {
-      await work(connection);
-    } finally {
-      connection.closeSync();
-    }
-  } finally {
-    instance.closeSync();
-  }
-};
 
 /** Aborts when the database has become larger than its limit: a small Parquet file may hold any number of rows. */
 const sizeGuard = (path: string, { diskMegabytes }: MakingLimits) => {
@@ -151,22 +134,18 @@ const makeTable = async (
   }
 };
 
-const countTables = `SELECT count(*)::DOUBLE FROM (SELECT 1 FROM duckdb_tables() WHERE NOT internal
-UNION ALL SELECT 1 FROM duckdb_views() WHERE NOT internal)`;
-
-/** The file as it is, after DuckDB opened it for reading. */
+/** The file as it is, if it holds plain tables only. */
 const takeDatabase = async ({ received, made }: UploadedFile): Promise<void> => {
-  let tables = 0;
-  try {
-    await withInstance(received, lockedDown, async (connection) => {
-      tables = Number((await connection.runAndReadAll(countTables)).getRows()[0]?.[0]);
-    });
-  } catch (cause) {
+  const { tables, other } = await readDatabaseFile(received).catch((cause: unknown) =>
     refuseFile(
       'This DuckDB file cannot be opened: it is damaged, not complete, encrypted, or of a newer DuckDB. Close the database before you copy its file.',
       cause,
+    ),
+  );
+  if (other !== null)
+    refuseFile(
+      `This DuckDB file has ${other}. A file to upload holds plain tables only: make a table of it with CREATE TABLE … AS SELECT, or drop it, and upload the file again.`,
     );
-  }
   if (tables === 0) refuseFile('This DuckDB file has no tables. Close the database before you copy its file.');
   await rename(received, made);
 };

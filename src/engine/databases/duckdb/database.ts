@@ -23,7 +23,7 @@ import { dropStatements } from './statements.js';
 type DuckDbSource = Datasource & DuckDbConnection;
 
 /** Confines statements to the file: no other file, no extension, no change of settings. */
-export const lockedDown: Readonly<Record<string, string>> = {
+const lockedDown: Readonly<Record<string, string>> = {
   access_mode: 'READ_ONLY',
   enable_external_access: 'false',
   autoinstall_known_extensions: 'false',
