@@ -211,6 +211,13 @@ describe('the layer table', () => {
     expect(sources.filter(({ text }) => /\bprocess\.env\b/.test(text)).map(({ file }) => file)).toEqual(['main.ts']);
   });
 
+  test('addresses are called where they are checked: in outgoing.ts, and the configured service by its transport', () => {
+    const calls = /(?:^|[^.\w])fetch\(|\{[^}]*\brequest\b[^}]*\} from 'node:https?'/m;
+    const isServer = ({ folder }: Source): boolean => !['web', 'cli', 'conformance'].includes(folder);
+    const found = sources.filter((source) => isServer(source) && calls.test(source.text)).map(({ file }) => file);
+    expect(found.toSorted()).toEqual(['gateway/upstream/http-upstream.ts', 'platform/outgoing.ts']);
+  });
+
   test('the domain knows neither clock nor randomness', () => {
     const offenders = sources.filter(
       ({ folder, text }) => folder === 'domain' && /Date\.now|new Date\(\)|Math\.random|performance\./.test(text),

@@ -10,7 +10,7 @@ import type { Clock } from '../domain/ports.js';
 import { JwtFault } from './jwt.js';
 import { isWeak, type JwtKeys, keysFor, keysNamed, minimumRsaBits, type NamedKey } from './jwt-keys.js';
 import type { Log } from './log.js';
-import { readText } from './read-text.js';
+import { askFrom } from './outgoing.js';
 
 export type JwksOptions = {
   /** An https URL, or an http URL of this machine. */
@@ -42,12 +42,13 @@ const maxKeys = 100;
 
 /** Fetches the set with a time limit and a size limit, and follows no redirect. jwks-rsa itself has no size limit. */
 const fetchSet = async (url: string, timeoutMs: number): Promise<{ keys: unknown[] }> => {
-  const response = await fetch(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const text = await readText(response, maxBytes);
+  // The configuration names the address, so it may be of the operator's own network.
+  const response = await askFrom(
+    { url, allowsPrivate: true },
+    { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) },
+    { maxBytes },
+  );
+  const text = await response.text();
   if (response.status !== 200) throw new Error(`the answer has status ${response.status}`);
   const set: unknown = JSON.parse(text);
   const keys = typeof set === 'object' && set !== null && 'keys' in set ? set.keys : undefined;

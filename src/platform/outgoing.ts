@@ -3,13 +3,14 @@
  * changed name cannot lead a message into the operator's own network.
  */
 import { lookup as systemLookup } from 'node:dns';
-import { type ClientRequest, type Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { z } from 'zod';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import type { Environment } from './environment.js';
 import { isLoopback } from './issuers.js';
+import { readText } from './read-text.js';
 
 /** The name of an environment variable that holds a secret. */
 export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
@@ -77,7 +78,7 @@ const isBarredLiteral = (to: Outgoing): boolean => {
   return isIP(host) !== 0 && !mayReach(to, host);
 };
 
-export type PostOptions = {
+type SendOptions = {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Keeps connections, which lead to addresses that were checked. Left out: one for each request. */
@@ -88,16 +89,47 @@ export type PostOptions = {
   readonly ca?: string | undefined;
 };
 
+const begin = (to: Outgoing, method: string, options: SendOptions): ClientRequest => {
+  const { headers, signal, agent, lookup = systemLookup, ca } = options;
+  if (isBarredLiteral(to)) throw new Barred('the address may not be reached');
+  return (to.url.startsWith('https:') ? httpsRequest : httpRequest)(to.url, {
+    ...{ method, headers, agent: agent ?? false, ...(ca === undefined ? {} : { ca }) },
+    lookup: checkedLookup(to, lookup),
+    signal,
+  });
+};
+
 /**
  * Begins a POST, which follows no redirect. Throws Barred, or the request fails with it, if the address may not be
  * reached.
  */
-export const postTo = (to: Outgoing, options: PostOptions): ClientRequest => {
-  const { headers, signal, agent, lookup = systemLookup, ca } = options;
-  if (isBarredLiteral(to)) throw new Barred('the address may not be reached');
-  return (to.url.startsWith('https:') ? httpsRequest : httpRequest)(to.url, {
-    ...{ method: 'POST', headers, agent: agent ?? false, ...(ca === undefined ? {} : { ca }) },
-    lookup: checkedLookup(to, lookup),
-    signal,
+export const postTo = (to: Outgoing, options: SendOptions): ClientRequest => begin(to, 'POST', options);
+
+export type Asking = Pick<RequestInit, 'method' | 'headers' | 'body'> & { readonly signal: AbortSignal };
+export type AskOptions = Pick<SendOptions, 'lookup' | 'ca'> & { readonly maxBytes: number };
+
+/**
+ * Asks as `fetch` does, follows no redirect, and reads the whole answer. Rejects with Barred if the address may not be
+ * reached, and if the answer is larger than `maxBytes`.
+ */
+export const askFrom = async (
+  to: Outgoing,
+  { method = 'GET', headers, body = null, signal }: Asking,
+  { maxBytes, ...options }: AskOptions,
+): Promise<Response> => {
+  const content = Buffer.from(await new Response(body).arrayBuffer());
+  const sent = {
+    ...Object.fromEntries(new Headers(headers)),
+    ...(body === null ? {} : { 'content-length': String(content.byteLength) }),
+  };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = begin(to, method, { ...options, headers: sent, signal });
+    request.on('response', resolve).on('error', reject).end(content);
   });
+  const text = await readText({ body: answer }, maxBytes);
+  const received = new Headers();
+  for (const [name, values = []] of Object.entries(answer.headersDistinct))
+    for (const value of values) received.append(name, value);
+  const status = answer.statusCode ?? 0;
+  return new Response([204, 205, 304].includes(status) ? null : text, { status, headers: received });
 };

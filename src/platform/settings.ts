@@ -230,6 +230,10 @@ const openId = z
       .array(z.string().min(1))
       .default([])
       .describe('values of rolesClaim whose persons may see rows of tenants'),
+    allowPrivateAddresses: z
+      .boolean()
+      .default(false)
+      .describe('whether endpoints that the issuer names at other hosts than its own may be of your own network'),
   })
   .nullable()
   .default(null);
@@ -251,7 +255,7 @@ const studio = section('Studio, the web app at /studio; it runs where gateway an
       'whether Studio writes the policy file; null: yes, but neither in production nor for the demo, where it offers the changed file to download',
     ),
   openId: openId.describe(
-    'logins by OpenID Connect, with the fields issuer, clientId, scopes, rolesClaim, nameClaim, roles and dataAccess; null: login links only; a confidential client has GUESTLIST_STUDIO_CLIENT_SECRET',
+    'logins by OpenID Connect, with the fields issuer, clientId, scopes, rolesClaim, nameClaim, roles, dataAccess and allowPrivateAddresses (true: endpoints that the issuer names at other hosts than its own may be of your own network); null: login links only; a confidential client has GUESTLIST_STUDIO_CLIENT_SECRET',
   ),
   uploadMegabytes: whole(0, 102_400)
     .nullable()

@@ -3,13 +3,14 @@
  * issuer is in a sealed cookie of ten minutes, so every replica can finish what another began. With what the issuer gave
  * at a login, it is asked again for the person.
  */
-import type { Configuration } from 'openid-client';
+import type { Configuration, CustomFetchOptions } from 'openid-client';
 import { z } from 'zod';
 import { handled } from '../domain/handled.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { IssuerToken, Person, StudioRole } from '../domain/studio/person.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
+import { type AskOptions, askFrom, Barred } from '../platform/outgoing.js';
 import { textOfSealed } from '../platform/sealing.js';
 
 export type OpenIdOptions = {
@@ -23,6 +24,8 @@ export type OpenIdOptions = {
     readonly roles: Readonly<Record<string, readonly StudioRole[]>>;
     /** The values of the claim that give access to data of tenants. */
     readonly dataAccess: readonly string[];
+    /** Whether endpoints of the issuer at other hosts may be of the operator's own network. */
+    readonly allowPrivateAddresses: boolean;
   };
   /** Null: a public client, which PKCE alone protects. */
   readonly clientSecret: string | null;
@@ -30,6 +33,8 @@ export type OpenIdOptions = {
   readonly origin: string;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** Resolves names, for tests. Left out: the system does. */
+  readonly lookup?: AskOptions['lookup'];
 };
 
 /**
@@ -68,15 +73,45 @@ const underWay = z.object({ verifier: z.string(), state: z.string(), nonce: z.st
 /** Plain HTTP is for an issuer on this machine only. */
 const isLocal = (issuer: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(issuer.hostname);
 
+const mostBytes = 1024 * 1024;
+
+/**
+ * Asks the issuer. The configuration names its host alone: the endpoints that its document names elsewhere must be of the
+ * public internet, or the issuer could make this process call servers of the operator's own network.
+ */
+const issuerFetch =
+  ({ settings, lookup }: Pick<OpenIdOptions, 'settings' | 'lookup'>) =>
+  async (url: string, { method, headers, body, signal }: CustomFetchOptions): Promise<Response> => {
+    const { hostname } = new URL(url);
+    const allowsPrivate = settings.allowPrivateAddresses || hostname === new URL(settings.issuer).hostname;
+    const asking = {
+      method,
+      headers,
+      body: body ?? null,
+      signal: signal ?? AbortSignal.timeout(timeoutSeconds * 1000),
+    };
+    try {
+      return await askFrom({ url, allowsPrivate }, asking, { maxBytes: mostBytes, lookup });
+    } catch (cause) {
+      if (!(cause instanceof Barred)) throw cause;
+      const mend = 'has an address that is not public: set studio.openId.allowPrivateAddresses if it is yours';
+      throw new Barred(`the issuer names ${hostname}, which ${mend}`, { cause });
+    }
+  };
+
 /** Finds the issuer's endpoints at the first login, and again if that failed. */
-const createDiscovery = ({ settings, clientSecret }: OpenIdOptions) => {
+const createDiscovery = (options: OpenIdOptions) => {
+  const { settings, clientSecret } = options;
   let found: Promise<Configuration> | undefined;
   const discover = async (): Promise<Configuration> => {
     const client = await import('openid-client');
     const issuer = new URL(settings.issuer);
     const authentication = clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret);
     const execute = isLocal(issuer) ? [client.allowInsecureRequests] : [];
-    return client.discovery(issuer, settings.clientId, undefined, authentication, { execute, timeout: timeoutSeconds });
+    return client.discovery(issuer, settings.clientId, undefined, authentication, {
+      ...{ execute, timeout: timeoutSeconds },
+      [client.customFetch]: issuerFetch(options),
+    });
   };
   return async (): Promise<Configuration> => {
     found ??= handled(discover());

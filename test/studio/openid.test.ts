@@ -47,6 +47,7 @@ beforeAll(async () => {
     nameClaim: 'name',
     roles: { builders: ['author'], admins: ['owner'] },
     dataAccess: ['data-readers'],
+    allowPrivateAddresses: false,
   };
   let openId: ReturnType<typeof createOpenId> | undefined;
   // The address of Studio is known once it listens.
@@ -190,6 +191,59 @@ test('an issuer that cannot be reached is said, and asked again at the next logi
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(away.begin()).rejects.toMatchObject({ reason: 'studio-issuer-away' });
   }
+});
+
+describe('the endpoints that an issuer names', () => {
+  const person: Person = { issuer: '', subject: 'ann', name: 'Ann', roles: ['author'], seesData: false };
+  const held: IssuerToken = { kind: 'refresh', token: 'a-refresh-token', tellsRoles: true };
+  /** An issuer whose document names other hosts. Everything that it is asked besides is refused. */
+  const startNaming = async (of: (url: string) => object) => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      const isDocument = request.url === '/.well-known/openid-configuration';
+      if (!isDocument) asked.push(`${request.headers.host}${request.url}`);
+      const body = isDocument ? { issuer: url, ...of(url) } : { error: 'invalid_grant' };
+      response.writeHead(isDocument ? 200 : 400, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    const url = await listen(server);
+    return { url, asked, close: () => server.close() };
+  };
+  const recheckAt = (url: string, allowPrivateAddresses: boolean) =>
+    createOpenId({
+      settings: { ...settings, issuer: url, allowPrivateAddresses },
+      ...{ clientSecret: null, origin: studio.url, sealer: createSealer(Buffer.alloc(32, 3)), clock },
+      lookup: ((_: string, __: object, done: (error: null, found: object[]) => void) =>
+        done(null, [{ address: '10.1.2.3', family: 4 }])) as never,
+    }).recheck({ ...person, issuer: url }, held);
+  const causesOf = (error: unknown): string =>
+    error instanceof Error ? `${error.name}: ${error.message}; ${causesOf(error.cause)}` : '';
+
+  test.each([
+    'http://10.1.2.3/token',
+    'http://169.254.169.254/token',
+    'http://metadata.internal/token',
+    'http://0.0.0.0/token',
+  ])('at another host are not called where that is of the operator’s own network: %s', async (token_endpoint) => {
+    const naming = await startNaming(() => ({ token_endpoint }));
+    const answer = await recheckAt(naming.url, false);
+    expect(answer).toMatchObject({ outcome: 'away', issuerToken: held });
+    expect(causesOf('cause' in answer ? answer.cause : null)).toMatch(
+      /Barred: the issuer names .* set studio\.openId\.allowPrivateAddresses/,
+    );
+    expect(naming.asked).toEqual([]);
+    naming.close();
+  });
+
+  test('are called at the host of the issuer, and at others that the configuration allows', async () => {
+    const own = await startNaming((url) => ({ token_endpoint: `${url}/token` }));
+    expect(await recheckAt(own.url, false)).toEqual({ outcome: 'refused' });
+    expect(own.asked).toHaveLength(1);
+    own.close();
+    const other = await startNaming((url) => ({ token_endpoint: `${url.replace('127.0.0.1', '0.0.0.0')}/token` }));
+    expect(await recheckAt(other.url, true)).toEqual({ outcome: 'refused' });
+    expect(other.asked).toEqual([expect.stringMatching(/^0\.0\.0\.0:/)]);
+    other.close();
+  });
 });
 
 describe('a session of a person who logged in at the issuer', () => {

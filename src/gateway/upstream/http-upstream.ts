@@ -83,8 +83,9 @@ const retryAfterMsOf = ({ headers }: Response): number | undefined => {
 };
 
 /**
- * Sends requests over HTTP. Follows no redirects, since they would forward the API key. Rejects with
- * UPSTREAM_UNAVAILABLE if there is no response.
+ * Sends requests over HTTP. Follows no redirects, since they would forward the API key. The configuration names the
+ * address, which is usually of the operator's own network, so no address is refused. Rejects with UPSTREAM_UNAVAILABLE if
+ * there is no response.
  */
 export const createHttpTransport =
   ({ baseUrl, timeoutMs }: HttpTransportOptions): Transport =>
