@@ -31,6 +31,9 @@ const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnecti
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
+  // The client subscribes again with a promise that nothing handles, which ends the process where the connection is lost just
+  // then. Who subscribes does it again by itself.
+  autoResubscribe: false,
   connectTimeout: connectTimeoutMs,
   retryStrategy: retryInMs,
 });

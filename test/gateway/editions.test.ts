@@ -184,11 +184,20 @@ describe('a roll-out with decided conflicts', () => {
 });
 
 describe('the check of a template', () => {
+  /** A metric whose query fails at the database. */
+  const withFailing = (now: DashboardContent) =>
+    withMetric(now, 'by-shop', {
+      definition: over('sales', {
+        measures: [{ name: 'n', aggregate: 'COUNT' }],
+        where: { column: columnRef('sales.shop'), predicate: { kind: 'like', pattern: 'x\\' } },
+      }),
+    });
   const check = ({ policy, template }: Board, more: object = {}) =>
     checkTemplate(deps(), policy, { template, tenants: 3, seesData: true, ...more });
 
   it('runs no metric for a person who may not see data, whatever the rows are', async () => {
     const board = await openWith(['a', 'b']);
+    await board.publish(withFailing);
     const { tenants, faults } = await check(board, { seesData: false });
     expect(tenants.map(({ clientId }) => clientId).toSorted()).toEqual(['a', 'b']);
     expect(faults).toEqual([
@@ -208,11 +217,7 @@ describe('the check of a template', () => {
 
   it('names the tenant and the metric that fails, before any copy has it', async () => {
     const board = await openWith(['a', 'b']);
-    const definition = over('sales', {
-      measures: [{ name: 'n', aggregate: 'COUNT' }],
-      where: { column: columnRef('sales.shop'), predicate: { kind: 'like', pattern: 'x\\' } },
-    });
-    await board.publish((now) => withMetric(now, 'by-shop', { definition }));
+    await board.publish(withFailing);
     const before = await board.read('a');
     expect((await check(board, { clientIds: ['a'] })).faults).toEqual([
       { level: 'error', clientId: 'a', metric: 'Metric by-shop', text: expect.stringContaining('backslash') },
