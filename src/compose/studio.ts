@@ -4,6 +4,7 @@ import type { Reports } from '../domain/deliver/reports.js';
 import { handled } from '../domain/handled.js';
 import type { Clock, Sealer } from '../domain/ports.js';
 import type { ReadQueries } from '../domain/query/watch.js';
+import { whole } from '../domain/slices.js';
 import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Config } from '../platform/config.js';
 import type { Credentials } from '../platform/credentials.js';
@@ -72,12 +73,12 @@ const findKeyIn =
   ({ dataApps, apiKeys, serviceTokens }: Service['store']): FindKey =>
   async ({ dataApp, name }) => {
     if (dataApp === null) {
-      const token = (await serviceTokens.list(null)).find((one) => one.name === name);
+      const token = (await whole(serviceTokens.list(null))).find((one) => one.name === name);
       return token && { kind: 'serviceToken', tokenId: token.id };
     }
     const of = await dataApps.findByName(dataApp);
     if (of === undefined) return undefined;
-    const key = (await apiKeys.listByDataApp(of.id, null)).find((one) => one.name === name);
+    const key = (await whole(apiKeys.listByDataApp(of.id, null))).find((one) => one.name === name);
     return key && { kind: 'apiKey', keyId: key.id, dataAppId: of.id, dataAppName: of.name };
   };
 

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Datasource } from '../domain/organization.js';
 import type { Clock } from '../domain/ports.js';
+import { whole } from '../domain/slices.js';
 import type { Store } from '../domain/store/store.js';
 import { readFileKind } from '../engine/uploads/file-kind.js';
 import { createMakeDatabase } from '../engine/uploads/make-database.js';
@@ -47,7 +48,7 @@ export const createUploads = (
     makeDatabase: createMakeDatabase({ memoryMegabytes, diskMegabytes: megabytes * timesLarger, timeoutMs }),
     findSource: (name) => datasources.findByName(name),
     listSources: async () => {
-      const named = await datasources.list(null);
+      const named = await whole(datasources.list(null));
       const found = await Promise.all(
         named
           .filter(({ datasourceType }) => datasourceType === 'DUCKDB')

@@ -1,5 +1,6 @@
 /** API keys of data apps. A key is sent only in the answer that creates it. */
 import { z } from 'zod';
+import { mapItems, type Slices } from '../domain/slices.js';
 import type { StoredApiKey } from '../domain/store/credentials.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { asIs, operation } from './operation.js';
@@ -71,8 +72,8 @@ export const listApiKeys = operation({
   roles: ['auditor'],
   input: listInput,
   output: z.object({ data: z.array(z.object({ ...listedCredential, description: z.string().nullable() })) }),
-  encode: (keys: readonly StoredApiKey[]) => ({
-    data: keys.map((key) => ({ ...encodeCredential(key), description: key.description })),
+  encode: (keys: Slices<StoredApiKey>) => ({
+    data: mapItems(keys, (key) => ({ ...encodeCredential(key), description: key.description })),
   }),
   errors: { AUTHENTICATION_ERROR: 401, DATA_APP_NOT_FOUND: 400 },
   bindings: [

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { DataApp } from '../domain/organization.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { operation } from './operation.js';
 
@@ -97,7 +98,7 @@ export const listDataApps = operation({
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(listedDataApp) }),
-  encode: (dataApps: readonly ListedDataApp[]) => ({ data: dataApps.map(encodeListed) }),
+  encode: (dataApps: Slices<ListedDataApp>) => ({ data: mapItems(dataApps, encodeListed) }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [
     {

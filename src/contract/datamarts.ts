@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import type { ListedDatamart } from '../domain/store/organization.js';
 import { cardinality, columnDates, columnNumbers, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
@@ -113,10 +114,10 @@ const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds }:
   cacheTtlSeconds: cacheTtlSeconds ?? null,
 });
 
-type Listing = { readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean };
+type Listing = { readonly items: Slices<ListedDatamart>; readonly expandDetails: boolean };
 
-const encodeListing = ({ items, expandDetails }: Listing): z.input<typeof listOutput> => ({
-  data: items.map(({ datamart, datasourceName }) => ({
+const encodeListing = ({ items, expandDetails }: Listing) => ({
+  data: mapItems(items, ({ datamart, datasourceName }) => ({
     name: datamart.name,
     createdAt: datamart.createdAt.toISOString(),
     updatedAt: datamart.updatedAt.toISOString(),

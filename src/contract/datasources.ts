@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readHost } from '../domain/host.js';
 import { isRecord } from '../domain/is-record.js';
 import type { Datasource, DatasourceSummary } from '../domain/organization.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { operation } from './operation.js';
 
@@ -162,8 +163,8 @@ export const listDatasources = operation({
       }),
     ),
   }),
-  encode: (datasources: readonly DatasourceSummary[]) => ({
-    data: datasources.map(({ name, datasourceType, syncedAt }) => ({
+  encode: (datasources: Slices<DatasourceSummary>) => ({
+    data: mapItems(datasources, ({ name, datasourceType, syncedAt }) => ({
       name,
       datasourceType,
       syncedAt: syncedAt?.toISOString() ?? null,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { Metric } from '../domain/dashboard/metric.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';
 import { noError, operation, type RequestParts } from './operation.js';
@@ -153,7 +154,7 @@ export const listEmbeds = operation({
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject({ ...pagination, ...oneEmbed }),
   output: z.object({ data: z.array(listedEmbed), error: noError }),
-  encode: (embeds: readonly ListedEmbed[]) => ({ data: embeds.map(encodeListedEmbed), error: null }),
+  encode: (embeds: Slices<ListedEmbed>) => ({ data: mapItems(embeds, encodeListedEmbed), error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [
     { method: 'GET', path: '/api/v2/data-app/embeds', from: 'query', input: listQuery },

@@ -1,5 +1,6 @@
 /** Lists and revokes guest tokens. Operations of this project, in the style of the interface. */
 import { z } from 'zod';
+import { mapItems, type Slices } from '../domain/slices.js';
 import type { ListedGuestToken } from '../domain/store/credentials.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
@@ -36,8 +37,8 @@ export const listGuestTokens = operation({
       }),
     ),
   }),
-  encode: (tokens: readonly ListedGuestToken[]) => ({
-    data: tokens.map(({ id, clientId, createdAt, expiresAt, lastUsedAt }) => ({
+  encode: (tokens: Slices<ListedGuestToken>) => ({
+    data: mapItems(tokens, ({ id, clientId, createdAt, expiresAt, lastUsedAt }) => ({
       id,
       clientId,
       createdAt: createdAt.toISOString(),

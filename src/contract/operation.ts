@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Code } from '../domain/refusal.js';
+import type { Slices } from '../domain/slices.js';
 import type { StudioRole } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
 
@@ -85,6 +86,11 @@ export type ContentType =
   | 'application/pdf'
   | 'image/png';
 
+/** An answer whose lists may be in slices: long ones are then read while they are sent. */
+export type InSlices<T> =
+  | T
+  | { readonly [Name in keyof T]: T[Name] | (T[Name] extends readonly (infer Item)[] ? Slices<Item> : never) };
+
 /** Encodes an error as the error of an answer, and logs it like one. */
 export type WriteFailure = (error: unknown) => z.output<typeof errorBody>['error'];
 
@@ -119,12 +125,13 @@ export type Operation<
   readonly contentType: ContentType;
   /**
    * Encodes the result of the use case, so that domain types never appear on the wire. Files are written in pieces,
-   * newline-delimited JSON as its lines. `writeFailure` encodes the failure of one line.
+   * newline-delimited JSON as its lines, and a field that is a list may be given in slices. `writeFailure` encodes the
+   * failure of one line.
    */
   readonly encode: (
     result: Result,
     writeFailure: WriteFailure,
-  ) => z.input<Output> | AsyncIterable<string | Uint8Array> | AsyncIterable<z.input<Output>>;
+  ) => InSlices<z.input<Output>> | AsyncIterable<string | Uint8Array> | AsyncIterable<z.input<Output>>;
   /**
    * The result's tag, for the header `ETag`. A request whose `If-None-Match` names it gets 304 without a body, after
    * the result was made with all rights of the caller.

@@ -3,6 +3,7 @@
  * style of API keys.
  */
 import { z } from 'zod';
+import { mapItems, type Slices } from '../domain/slices.js';
 import type { StoredKey } from '../domain/store/credentials.js';
 import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
@@ -38,7 +39,7 @@ export const listServiceTokens = operation({
   roles: ['auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object(listedCredential)) }),
-  encode: (tokens: readonly StoredKey[]) => ({ data: tokens.map(encodeCredential) }),
+  encode: (tokens: Slices<StoredKey>) => ({ data: mapItems(tokens, encodeCredential) }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [
     { method: 'GET', path, from: 'query', input: z.strictObject(queryPagination).transform(decodePagination) },

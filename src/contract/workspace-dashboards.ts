@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import type { Metric } from '../domain/dashboard/metric.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import { identifier, limits, list, pagination } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -21,8 +22,8 @@ export const listDashboards = operation({
     data: z.array(z.object({ name: z.string(), externalDashboardId: z.string() })),
     error: noError,
   }),
-  encode: (dashboards: readonly Dashboard[]) => ({
-    data: dashboards.map(({ name, externalDashboardId }) => ({ name, externalDashboardId })),
+  encode: (dashboards: Slices<Dashboard>) => ({
+    data: mapItems(dashboards, ({ name, externalDashboardId }) => ({ name, externalDashboardId })),
     error: null,
   }),
   errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400 },
@@ -44,8 +45,8 @@ export const listMetrics = operation({
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: listingInput,
   output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })), error: noError }),
-  encode: (metrics: readonly Metric[]) => ({
-    data: metrics.map(({ name, metricId }) => ({ name, metricId })),
+  encode: (metrics: Slices<Metric>) => ({
+    data: mapItems(metrics, ({ name, metricId }) => ({ name, metricId })),
     error: null,
   }),
   errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400 },

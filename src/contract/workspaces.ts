@@ -1,6 +1,7 @@
 /** Operation 12, and the list of workspaces. */
 import { z } from 'zod';
 import type { Workspace } from '../domain/organization.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import { decodePagination, identifier, list, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -118,7 +119,7 @@ export const listWorkspaces = operation({
   roles: ['author', 'publisher', 'support', 'auditor'],
   input: z.strictObject(pagination),
   output: z.object({ data: z.array(z.object({ name, connectionType: z.string().optional(), ...settings })) }),
-  encode: (workspaces: readonly Workspace[]) => ({ data: workspaces.map(encodeListed) }),
+  encode: (workspaces: Slices<Workspace>) => ({ data: mapItems(workspaces, encodeListed) }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [
     {

@@ -26,7 +26,8 @@ import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
 import { envelope, failureMessage, unavailable } from './envelope.js';
 import { findFaults, findShapeFault, writeFaults } from './faults.js';
-import { jsonText } from './json-text.js';
+import { holdsSlices, jsonPieces, jsonText } from './json-text.js';
+import { readAhead } from './read-ahead.js';
 import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
 export type DispatchRequest = {
@@ -62,8 +63,8 @@ export type DispatchResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
   /**
-   * A value, or an `AsyncIterable` of text or bytes in pieces. A consumer must read it to the end or call its `return`. If it
-   * throws, the error was logged, and the consumer must not let the answer look complete.
+   * A value, or an `AsyncIterable` of text or bytes in pieces: a file, or the JSON text of a long list. A consumer must read
+   * it to the end or call its `return`. If it throws, the error was logged, and the consumer must not let the answer look complete.
    */
   readonly body: unknown;
   /** For logs and metrics; never sent to the caller. */
@@ -152,10 +153,12 @@ const fileNames: Readonly<Partial<Record<ContentType, string>>> = {
 
 const isText = (type: ContentType): boolean => type.startsWith('text/') || /[/+-](nd)?json$/.test(type);
 
-const encode = ({ operation, binding }: Match, result: unknown, writeFailure: WriteFailure): Answer => {
+/** Throws if the first part of a list cannot be read. */
+const encode = async ({ operation, binding }: Match, result: unknown, writeFailure: WriteFailure): Promise<Answer> => {
   const { contentType } = operation;
   const fileName = fileNames[contentType];
-  const body = binding.encode?.(result) ?? operation.encode(result, writeFailure);
+  const encoded: unknown = binding.encode?.(result) ?? operation.encode(result, writeFailure);
+  const body = isPieces(encoded) ? encoded : await inPieces(encoded);
   const isLines = contentType === 'application/x-ndjson' && isPieces(body);
   return {
     status: 200,
@@ -163,6 +166,12 @@ const encode = ({ operation, binding }: Match, result: unknown, writeFailure: Wr
     contentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
     body: isLines ? linesOf(body) : body,
   };
+};
+
+/** Returns the text of a body in pieces if one of its lists is longer than a slice; else the body with whole lists. */
+const inPieces = async (encoded: unknown): Promise<unknown> => {
+  const body = holdsSlices(encoded) ? await readAhead(encoded as object) : encoded;
+  return holdsSlices(body) ? jsonPieces(body) : body;
 };
 
 /** The tag is weak: the time that an answer took is not part of it. */
@@ -173,11 +182,15 @@ const isNamed = (tag: string, ifNoneMatch = ''): boolean =>
   [...ifNoneMatch.matchAll(/"([^"]*)"/g)].some(([, named]) => named === tag);
 
 /** The answer with its tag; only the tag if the request names it. */
-const tagged = (tag: string | undefined, { ifNoneMatch }: DispatchRequest, answer: () => Answer): Answer => {
+const tagged = async (
+  tag: string | undefined,
+  { ifNoneMatch }: DispatchRequest,
+  answer: () => Promise<Answer>,
+): Promise<Answer> => {
   if (tag === undefined) return answer();
   const headers = { ETag: tagHeader(tag) };
   if (isNamed(tag, ifNoneMatch)) return { status: 304, headers, contentType: json, body: '' };
-  const whole = answer();
+  const whole = await answer();
   return { ...whole, headers: { ...whole.headers, ...headers } };
 };
 

@@ -8,11 +8,13 @@ import { notFound, tooLarge } from './envelope.js';
 
 const throughJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
+const isJson = (contentType: string): boolean => contentType.startsWith('application/json');
+
 /** For callers without a signal of their own. */
 const never = new AbortController().signal;
 
 /** The pieces as one text, or as one array if they are bytes. */
-const wholeOf = async (pieces: AsyncIterable<string | Uint8Array>): Promise<string | Uint8Array> => {
+export const wholeOf = async (pieces: AsyncIterable<string | Uint8Array>): Promise<string | Uint8Array> => {
   const texts: string[] = [];
   const bytes: Uint8Array[] = [];
   for await (const piece of pieces) {
@@ -62,6 +64,8 @@ export const inProcessTransport =
     });
     const answer = await untilAborted(work, signal);
     if (answer === undefined) return { status: 404, body: notFound(method, path) };
-    const { status, body: given } = answer;
-    return { status, body: isPieces(given) ? await untilAborted(wholeOf(given), signal) : throughJson(given) };
+    const { status, body: given, contentType } = answer;
+    if (!isPieces(given)) return { status, body: throughJson(given) };
+    const whole = await untilAborted(wholeOf(given), signal);
+    return { status, body: isJson(contentType) ? JSON.parse(String(whole)) : whole };
   };

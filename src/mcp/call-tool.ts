@@ -5,6 +5,7 @@ import { isRecord } from '../domain/is-record.js';
 import { type Dispatch, type DispatchRequest, type DispatchResponse, isPieces } from '../http/bind.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
+import { wholeOf } from '../http/in-process.js';
 import { jsonText } from '../http/json-text.js';
 import type { ToolResult } from './described.js';
 import type { Tool } from './tools.js';
@@ -50,7 +51,7 @@ const fileResult = async ({ body, contentType }: DispatchResponse, { name }: Too
 const resultOf = async (answer: DispatchResponse, tool: Tool): Promise<ToolResult> => {
   if (answer.status !== 200) return { ...textResult(JSON.stringify(answer.body)), isError: true };
   if (!answer.contentType.startsWith('application/json')) return fileResult(answer, tool);
-  return textResult(await jsonText(answer.body));
+  return textResult(isPieces(answer.body) ? String(await wholeOf(answer.body)) : await jsonText(answer.body));
 };
 
 type Arguments = Readonly<Record<string, unknown>>;

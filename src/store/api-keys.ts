@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
+import { mapItems } from '../domain/slices.js';
 import type { ApiKeyStore, StoredApiKey } from '../domain/store/credentials.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
@@ -41,10 +42,8 @@ export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
       .executeTakeFirst();
     return row && { ...decode(row), dataAppName: row.data_app_name };
   },
-  listByDataApp: async (dataAppId, wanted) => {
-    const rows = await listRows(current(db, dataAppId).selectAll(), ['name'], wanted);
-    return rows.map(decode);
-  },
+  listByDataApp: (dataAppId, wanted) =>
+    mapItems(listRows(current(db, dataAppId).selectAll(), ['name'], wanted), decode),
   replace: (key, when) => inTransaction(db, (transaction) => replace(transaction, key, when)),
   revoke: (dataAppId, name, now) => inTransaction(db, (transaction) => revoke(transaction, dataAppId, name, now)),
 });

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { mapItems } from '../domain/slices.js';
 import type { ClientCopy, DashboardStore, DashboardUsers } from '../domain/store/dashboards.js';
 import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
@@ -31,9 +32,9 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
         .executeTakeFirst();
       return row && decodeDashboard(row);
     },
-    listByWorkspace: async (workspaceId, dataAppId, wanted) => {
+    listByWorkspace: (workspaceId, dataAppId, wanted) => {
       const visible = rows.where('workspace_id', '=', workspaceId).where(visibleTo(dataAppId));
-      return (await listRows(visible, ['name', 'external_dashboard_id', 'id'], wanted)).map(decodeDashboard);
+      return mapItems(listRows(visible, ['name', 'external_dashboard_id', 'id'], wanted), decodeDashboard);
     },
     lock: async (id) => {
       const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { DataApp } from '../domain/organization.js';
+import { mapItems } from '../domain/slices.js';
 import type { DataAppStore } from '../domain/store/organization.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
@@ -36,7 +37,7 @@ export const createDataAppStore = (db: Kysely<Tables>): DataAppStore => {
     hold: async (id) =>
       (await db.selectFrom('data_apps').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !==
       undefined,
-    list: async (wanted) => (await listRows(db.selectFrom('data_apps').selectAll(), ['name'], wanted)).map(decode),
+    list: (wanted) => mapItems(listRows(db.selectFrom('data_apps').selectAll(), ['name'], wanted), decode),
   };
 };
 

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart } from '../domain/datamart/datamart.js';
+import { mapItems } from '../domain/slices.js';
 import type { DatamartStore } from '../domain/store/organization.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
@@ -57,14 +58,13 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
       .executeTakeFirst();
     return row && decodeDatamart(row);
   },
-  list: async (wanted) => {
+  list: (wanted) => {
     const datamarts = db
       .selectFrom('datamarts')
       .innerJoin('datasources', 'datasources.id', 'datamarts.datasource_id')
       .selectAll('datamarts')
       .select('datasources.name as datasource_name');
-    const rows = await listRows(datamarts, ['datamarts.name'], wanted);
-    return rows.map(({ datasource_name: datasourceName, ...row }) => ({
+    return mapItems(listRows(datamarts, ['datamarts.name'], wanted), ({ datasource_name: datasourceName, ...row }) => ({
       datamart: decodeDatamart(row),
       datasourceName,
     }));

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
 import type { Sealer } from '../domain/ports.js';
+import { mapItems } from '../domain/slices.js';
 import type { DatasourceStore } from '../domain/store/organization.js';
 import { createHolds } from './holds.js';
 import { listRows } from './list-rows.js';
@@ -68,7 +69,7 @@ export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): Datas
     remove: async (id) => {
       await db.deleteFrom('datasources').where('id', '=', id).execute();
     },
-    list: async (wanted) => (await listRows(summaries, ['name'], wanted)).map(decodeSummary),
+    list: (wanted) => mapItems(listRows(summaries, ['name'], wanted), decodeSummary),
     findSummary: async (name) => {
       const row = await summaries.where('name', '=', name).executeTakeFirst();
       return row && decodeSummary(row);

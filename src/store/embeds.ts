@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { Owner } from '../domain/dashboard/metric.js';
+import { mapItems, type Slices } from '../domain/slices.js';
 import type { EmbedStore } from '../domain/store/dashboards.js';
 import type { Page } from '../domain/store/page.js';
 import { takeName } from './data-app-names.js';
@@ -83,9 +84,9 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
   };
 };
 
-const listByDataApp = async (db: Kysely<Tables>, dataAppId: string, wanted: Page | null): Promise<readonly Embed[]> => {
+const listByDataApp = (db: Kysely<Tables>, dataAppId: string, wanted: Page | null): Slices<Embed> => {
   const own = db.selectFrom('embeds').selectAll().where('data_app_id', '=', dataAppId);
-  return (await listRows(own, ['created_at', 'embed_id'], wanted)).map(decode);
+  return mapItems(listRows(own, ['created_at', 'embed_id'], wanted), decode);
 };
 
 const listByClient = async (db: Kysely<Tables>, { dataAppId, clientId }: Owner): Promise<readonly Embed[]> => {

@@ -1,6 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { ContentRevision, Epoch, HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest/grant.js';
+import { mapItems } from '../domain/slices.js';
 import type { GuestTokenStore, TokenSubject } from '../domain/store/credentials.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
@@ -102,7 +103,7 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
       }),
     isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
     findByHash: createFind(db),
-    listLive: async ({ dataAppId, clientId, userIdentifier, tokenDigest, now }, wanted) => {
+    listLive: ({ dataAppId, clientId, userIdentifier, tokenDigest, now }, wanted) => {
       const live = good
         .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
         .where('data_app_id', '=', dataAppId)
@@ -110,8 +111,7 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
         .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
         .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
         .$if(tokenDigest !== undefined, (query) => query.where('hash', '=', tokenDigest as HashedToken));
-      const rows = await listRows(live, ['created_at', 'id'], wanted);
-      return rows.map((row) => ({
+      return mapItems(listRows(live, ['created_at', 'id'], wanted), (row) => ({
         id: row.id,
         clientId: row.client_id,
         createdAt: row.created_at,

@@ -31,31 +31,32 @@ const behind = ({ list_keys }: Keyed, keys: readonly string[]) =>
   sql<SqlBool>`(${sql.join(refsOf(keys))}) > (${sql.join(list_keys)})`;
 
 /**
- * Returns the rows ordered by `keys`: one page, or all rows if `wanted` is null. The keys must identify a row and must
- * not be null. Rows may contain more columns than `O` names.
+ * Reads the rows ordered by `keys`: one page, or all rows in slices if `wanted` is null. No statement is held open between
+ * two slices, so a consumer may take its time. The keys must identify a row and must not be null. Rows may contain more
+ * columns than `O` names.
  */
-export const listRows = async <O extends object>(
+export async function* listRows<O extends object>(
   query: SelectQueryBuilder<Tables, keyof Tables, O>,
   keys: readonly KeyOf<O>[],
   wanted: Page | null,
   limit: number = sliceRows,
-): Promise<readonly O[]> => {
+): AsyncGenerator<readonly O[]> {
   const ordered = refsOf(keys).reduce((rows, ref) => rows.orderBy(ref), query);
   if (wanted !== null) {
-    return ordered
+    yield await ordered
       .limit(wanted.size)
       .offset((wanted.number - 1) * wanted.size)
       .execute();
+    return;
   }
   const slices = ordered.select(textOf(keys)).limit(limit);
-  const all: O[] = [];
   for (let last: Keyed | undefined; ; ) {
     const slice = (await (last === undefined ? slices : slices.where(behind(last, keys))).execute()) as (O & Keyed)[];
-    all.push(...slice);
-    if (slice.length < limit) return all;
+    if (slice.length > 0) yield slice;
+    if (slice.length < limit) return;
     last = slice.at(-1);
   }
-};
+}
 
 /** The physical address of a row, for `among`. */
 export const rowPlace = sql<string>`ctid`.as('ctid');

@@ -1,6 +1,7 @@
 /** Stores metrics. */
 import { type Kysely, sql } from 'kysely';
 import type { Metric, Owner } from '../domain/dashboard/metric.js';
+import { mapItems } from '../domain/slices.js';
 import type { MetricChange, MetricStore } from '../domain/store/dashboards.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { jsonb } from './document.js';
@@ -30,10 +31,9 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
       ? []
       : (await db.selectFrom('metrics').selectAll().where('metric_id', 'in', ids).execute()).map(decodeMetric),
   change: (metricId, owner, change) => changeMetric(db, metricId, owner, change),
-  listByWorkspace: async (workspaceId, dataAppId, wanted) => {
+  listByWorkspace: (workspaceId, dataAppId, wanted) => {
     const metrics = db.selectFrom('metrics').selectAll().where('workspace_id', '=', workspaceId);
-    const rows = await listRows(metrics.where(visibleTo(dataAppId)), ['name', 'metric_id'], wanted);
-    return rows.map(decodeMetric);
+    return mapItems(listRows(metrics.where(visibleTo(dataAppId)), ['name', 'metric_id'], wanted), decodeMetric);
   },
   listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
   listDashboards: async (metricId) => {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { mapItems } from '../domain/slices.js';
 import type { ServiceTokenStore, StoredKey } from '../domain/store/credentials.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
@@ -33,7 +34,7 @@ export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore =
       .executeTakeFirst();
     return row && decodeKey(row);
   },
-  list: async (wanted) => (await listRows(current(db).selectAll(), ['name'], wanted)).map(decodeKey),
+  list: (wanted) => mapItems(listRows(current(db).selectAll(), ['name'], wanted), decodeKey),
   replace: (id, when) => inTransaction(db, (transaction) => replace(transaction, id, when)),
   revoke: (name, now) => inTransaction(db, (transaction) => revoke(transaction, name, now)),
 });

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { reachesDatamart, type Workspace } from '../domain/organization.js';
+import { mapItems, whole } from '../domain/slices.js';
 import type { WorkspaceStore } from '../domain/store/organization.js';
 import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
@@ -43,9 +44,9 @@ export const createWorkspaceStore = (db: Kysely<Tables>): WorkspaceStore => ({
     await db.deleteFrom('metrics').where('workspace_id', '=', id).execute();
     await db.deleteFrom('workspaces').where('id', '=', id).execute();
   },
-  list: async (wanted) => (await listRows(db.selectFrom('workspaces').selectAll(), ['name'], wanted)).map(decode),
+  list: (wanted) => mapItems(listRows(db.selectFrom('workspaces').selectAll(), ['name'], wanted), decode),
   listDatamarts: async (workspace) => {
-    const rows = await listRows(db.selectFrom('datamarts').selectAll(), ['name'], null);
+    const rows = await whole(listRows(db.selectFrom('datamarts').selectAll(), ['name'], null));
     return rows.map(decodeDatamart).filter((datamart) => reachesDatamart(workspace, datamart));
   },
 });

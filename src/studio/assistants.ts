@@ -13,7 +13,9 @@ import type { AdminCommand } from '../gateway/common/admin-command.js';
 import { explain } from '../gateway/http/answer.js';
 import type { AddressOf } from '../http/address.js';
 import { senderOf } from '../http/admission.js';
+import { isPieces } from '../http/bind.js';
 import { bodyOf } from '../http/body-reader.js';
+import { wholeOf } from '../http/in-process.js';
 import { jsonText } from '../http/json-text.js';
 import { goneSignal } from '../http/sending.js';
 import { argumentFaults, requestFor, textResult } from '../mcp/call-tool.js';
@@ -66,7 +68,7 @@ const callOperation = async (
   const sender = senderOf(addressOf, request);
   const asked = { ...requestFor(binding, given), sender, requestId, signal };
   const { status, body } = await work.callOperation(person, asked);
-  return resultOf(await jsonText(body), status !== 200);
+  return resultOf(isPieces(body) ? String(await wholeOf(body)) : await jsonText(body), status !== 200);
 };
 
 const inputOf = (does: OperatorTool['does']) => {

@@ -5,6 +5,7 @@ import type { DataApp } from '../domain/organization.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import { type Slices, whole } from '../domain/slices.js';
 import type { ErasedClient } from '../domain/store/organization.js';
 import type { Store } from '../domain/store/store.js';
 import { pageOf } from './paging.js';
@@ -84,18 +85,24 @@ export const deleteDataApp =
 
 export type ListedDataApp = { readonly dataApp: DataApp; readonly embeds: readonly Embed[] };
 
+/** The embeds of one data app at a time are in memory. */
+async function* withEmbeds(
+  { embeds }: Pick<Store, 'embeds'>,
+  dataApps: Slices<DataApp>,
+): AsyncGenerator<readonly ListedDataApp[]> {
+  for await (const slice of dataApps) {
+    for (const dataApp of slice) yield [{ dataApp, embeds: await whole(embeds.listByDataApp(dataApp.id, null)) }];
+  }
+}
+
 /** Returns the data apps with their embeds, ordered by name. */
 export const listDataApps =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
     _caller: ServiceCaller,
     paging: { readonly isPagination: boolean; readonly pageNumber: number },
-  ): Promise<readonly ListedDataApp[]> => {
-    const dataApps = await store.dataApps.list(pageOf(paging));
-    return Promise.all(
-      dataApps.map(async (dataApp) => ({ dataApp, embeds: await store.embeds.listByDataApp(dataApp.id, null) })),
-    );
-  };
+  ): Promise<Slices<ListedDataApp>> =>
+    withEmbeds(store, store.dataApps.list(pageOf(paging)));
 
 /** Deletes everything that the key's own data app holds for the client. An unknown client is not an error. */
 export const eraseClient =

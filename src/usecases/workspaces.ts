@@ -4,6 +4,7 @@ import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/organization.js';
 import type { Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Slices } from '../domain/slices.js';
 import type { Store } from '../domain/store/store.js';
 import { type Paged, pageItems, pageOf } from './paging.js';
 import { assertUnused, usersToName } from './still-in-use.js';
@@ -128,7 +129,7 @@ export const deleteWorkspace =
 /** Returns the workspaces, ordered by name. */
 export const listWorkspaces =
   ({ store }: Deps) =>
-  (_caller: Caller, command: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Promise<readonly Workspace[]> =>
+  async (_caller: Caller, command: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Promise<Slices<Workspace>> =>
     store.workspaces.list(pageOf(command));
 
 /** Returns the data app whose items the caller sees in addition to the organization's; null for a service token. */
@@ -137,7 +138,7 @@ const dataAppOf = (caller: Caller): string | null => (caller.kind === 'apiKey' ?
 /** Operation 13. Returns the workspace's dashboards. */
 export const listDashboards =
   ({ store }: Deps) =>
-  async (caller: Caller, command: ListCommand): Promise<readonly Dashboard[]> => {
+  async (caller: Caller, command: ListCommand): Promise<Slices<Dashboard>> => {
     const workspace = await loadWorkspace(store, command.workspaceName);
     return store.dashboards.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
   };
@@ -145,7 +146,7 @@ export const listDashboards =
 /** Operation 14. Returns the workspace's metrics. */
 export const listMetrics =
   ({ store }: Deps) =>
-  async (caller: Caller, command: ListCommand): Promise<readonly Metric[]> => {
+  async (caller: Caller, command: ListCommand): Promise<Slices<Metric>> => {
     const workspace = await loadWorkspace(store, command.workspaceName);
     return store.metrics.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
   };

@@ -7,6 +7,7 @@ const benches = {
   steps: './steps.mjs',
   floods: './floods.mjs',
   lists: './lists.mjs',
+  'whole-list': './whole-list.mjs',
   'first-hour': './first-hour.mjs',
   page: './page.mjs',
   studio: './studio.mjs',

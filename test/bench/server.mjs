@@ -44,14 +44,14 @@ const isAlive = (group) => {
   }
 };
 
-/** Starts `command` with the product's environment; `detached`, so that a whole tree of processes can be ended. */
-export const launch = async (command, { dataDir, env = {} }) => {
+/** Starts `command` with the product's environment; `detached`, so that a whole tree of processes can be ended. `hasIpc`: it can be asked over IPC. */
+export const launch = async (command, { dataDir, env = {}, hasIpc = false }) => {
   const port = await freePort();
   const since = performance.now();
   const child = spawn(command[0], command.slice(1), {
     cwd: root,
     detached: true,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', ...(hasIpc ? ['ipc'] : [])],
     env: { ...process.env, PORT: String(port), GUESTLIST_DATA_DIR: dataDir, ...env },
   });
   const url = `http://127.0.0.1:${port}`;

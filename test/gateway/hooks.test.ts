@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
+import { whole } from '../../src/domain/slices.js';
 import { createTenantLeases } from '../../src/gateway/lease/tenant-lease.js';
 import { createLeases } from '../../src/gateway/ledger/leases.js';
 import { joinProcesses, leastSilenceMs } from '../../src/gateway/ledger/processes.js';
@@ -51,12 +52,12 @@ const start = async (overrides: Parameters<typeof startGateway>[0] = {}) => {
   return { ...gateway, clock, send, event };
 };
 const boardsOf = async (clientId: string): Promise<readonly string[]> =>
-  (await service.store.dashboards.listByWorkspace('w', service.api().dataAppId, null))
+  (await whole(service.store.dashboards.listByWorkspace('w', service.api().dataAppId, null)))
     .filter(({ owner }) => owner?.clientId === clientId)
     .map(({ externalDashboardId }) => externalDashboardId.split('--')[0] ?? '')
     .toSorted();
 const tokensOf = (clientId: string) =>
-  service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null);
+  whole(service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null));
 const isGood = async (token: string): Promise<boolean> =>
   (await service.store.guestTokens.findByHash(service.deps.tokens.hash(token))) !== undefined;
 const pendingOf = async (clientId: string): Promise<number> => {

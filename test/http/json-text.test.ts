@@ -1,7 +1,7 @@
 /** Long answers are written in slices, with the same text as if they were written at once. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonText } from '../../src/http/json-text.js';
+import { holdsSlices, jsonPieces, jsonText } from '../../src/http/json-text.js';
 
 const sliced = async (body: unknown) => {
   let turns = 0;
@@ -31,4 +31,26 @@ it('writes a list of thousands of items in slices of a hundred', async () => {
 
 it('writes a short body at once', () => {
   expect(jsonText({ data: Array.from({ length: 100 }, () => 1), error: null })).toBeTypeOf('string');
+});
+
+it('writes lists in slices with the same text, however they are cut', async () => {
+  const inner = fc.array(fc.integer(), { minLength: 101, maxLength: 250 });
+  const item = fc.oneof(fc.jsonValue(), fc.record({ name: fc.string(), inner }), fc.constant(undefined));
+  const body = fc.record({
+    before: fc.oneof(fc.jsonValue(), fc.constant(undefined)),
+    data: fc.array(fc.array(item, { maxLength: 5 }), { maxLength: 5 }),
+    error: fc.constant(null),
+  });
+  await fc.assert(
+    fc.asyncProperty(body, async ({ data, ...rest }) => {
+      const inSlices = async function* () {
+        yield* data;
+      };
+      const sliced = { ...rest, data: inSlices() };
+      expect(holdsSlices(sliced)).toBe(true);
+      let text = '';
+      for await (const piece of jsonPieces(sliced)) text += piece;
+      expect(text).toBe(JSON.stringify({ ...rest, data: data.flat() }));
+    }),
+  );
 });

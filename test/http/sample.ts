@@ -18,6 +18,7 @@ import type { ListedView } from '../../src/domain/guest/saved-view.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest/view.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { sliceOf } from '../../src/domain/slices.js';
 import { createAddresses } from '../../src/http/address.js';
 import type { AdmissionLimits, Authenticate } from '../../src/http/admission.js';
 import { createApp } from '../../src/http/app.js';
@@ -213,11 +214,11 @@ const madeKey = async () => ({ key: 'a new key' });
 
 const keyHandlers = {
   createApiKey: madeKey,
-  listApiKeys: async () => [key],
+  listApiKeys: async () => sliceOf([key]),
   deleteApiKey: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
   rotateApiKey: madeKey,
   createServiceToken: madeKey,
-  listServiceTokens: async () => [key],
+  listServiceTokens: async () => sliceOf([key]),
   deleteServiceToken: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
   rotateServiceToken: madeKey,
 };
@@ -282,11 +283,12 @@ async function* partsOf(metricIds: readonly string[]) {
 
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
-  listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
+  listGuestTokens: async () =>
+    sliceOf([{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }]),
   revokeGuestTokens: async () => ({ revoked: 1 }),
   updateDataApp: async (_, { updateName }) => ({ ...dataApp, name: updateName }),
   deleteDataApp: async (_, { name }) => ({ ...dataApp, name }),
-  listDataApps: async () => [{ dataApp, embeds: [embed] }],
+  listDataApps: async () => sliceOf([{ dataApp, embeds: [embed] }]),
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
   createDashboardEmbed: async (_, { dashboardId }) => ({ ...embed, name: dashboardId }),
@@ -322,7 +324,7 @@ export const sampleHandlers: Handlers = {
   importDashboard: async (_, { workspaceName }) => ({ dashboard, workspaceName }),
   getDashboardContent: async () => ({ ...exported, digest: 'd'.repeat(64) }),
   replaceDashboardContent: async () => ({ dashboard, digest: 'd'.repeat(64) }),
-  listEmbeds: async () => [{ embed, dashboard, metric: null }],
+  listEmbeds: async () => sliceOf([{ embed, dashboard, metric: null }]),
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
   createDatasource: async () => datasource,
@@ -332,7 +334,7 @@ export const sampleHandlers: Handlers = {
     to: { rows: 91, repeated: 0, isWhole: true },
   }),
   updateDatasource: async () => datasource,
-  listDatasources: async () => [datasource],
+  listDatasources: async () => sliceOf([datasource]),
   deleteDatasource: async () => datasource,
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
   listDatasourceTables: async (_, { name }) => ({
@@ -344,10 +346,10 @@ export const sampleHandlers: Handlers = {
   }),
   createWorkspace: async () => workspace,
   updateWorkspace: async () => workspace,
-  listWorkspaces: async () => [workspace],
+  listWorkspaces: async () => sliceOf([workspace]),
   deleteWorkspace: async () => workspace,
   listDatamarts: async (_, { expandDetails }) => ({
-    items: [{ datamart, datasourceName: 'warehouse' }],
+    items: sliceOf([{ datamart, datasourceName: 'warehouse' }]),
     expandDetails,
   }),
   createDatamart: async (_, { name }) => ({ datamart: { ...datamart, name }, warnings: [] }),
@@ -369,8 +371,8 @@ export const sampleHandlers: Handlers = {
     updatedAt: null,
   }),
   deleteSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
-  listDashboards: async () => [dashboard],
-  listMetrics: async () => [metric],
+  listDashboards: async () => sliceOf([dashboard]),
+  listMetrics: async () => sliceOf([metric]),
   listDashboardMetrics: async () => [metric],
   updateWorkspaceDashboards: async () => undefined,
   queryMetric: async () => reply,

@@ -1,6 +1,7 @@
 /** Writes of guests by permission: metrics, their publication, and the restrictions that apply to them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { guestLimits } from '../../src/domain/guest/metric.js';
+import { whole } from '../../src/domain/slices.js';
 import { columnRef, tableRef } from '../engine/world.js';
 import {
   boardOf,
@@ -479,9 +480,8 @@ describe('POST /api/v2/guest/metrics/preview', () => {
       dashboardAppFilters: [{ dashboardId: 'losing', values: { Region: 'south' } }],
     });
     await house.stored(async (store) => {
-      const dashboards = await store.workspaces
-        .findByName('shop')
-        .then((workspace) => store.dashboards.listByWorkspace(workspace?.id ?? '', null, null));
+      const workspace = await store.workspaces.findByName('shop');
+      const dashboards = await whole(store.dashboards.listByWorkspace(workspace?.id ?? '', null, null));
       expect(dashboards.length).toBeGreaterThan(0);
       const app = await store.dataApps.findByName('shop');
       const losing = await store.dashboards.findByExternalId(app?.id ?? '', 'losing');

@@ -2,6 +2,7 @@
 import { type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
+import { whole } from '../../src/domain/slices.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
@@ -156,7 +157,7 @@ const upgradeTests = (open: () => Promise<Database>): void => {
     expect(await store.serviceTokens.findByHash(hashed('service-2'))).toMatchObject({
       expiresAt: new Date('2030-01-01T00:00:00Z'),
     });
-    const names = (await store.apiKeys.listByDataApp('app', null)).map(({ name }) => name);
+    const names = (await whole(store.apiKeys.listByDataApp('app', null))).map(({ name }) => name);
     expect(names).toEqual(['backend', 'hourly', 'nightly']);
   });
 

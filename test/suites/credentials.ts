@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whole } from '../../src/domain/slices.js';
 import type { LastUse, Revocation, TokenSubject } from '../../src/domain/store/credentials.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { StudioSession } from '../../src/domain/studio/person.js';
@@ -80,7 +81,7 @@ const keyTests = (store: (index?: 0 | 1) => Store): void => {
       );
       expect(replaced.filter((each) => each !== undefined)).toHaveLength(1);
       expect(await store().apiKeys.findByHash(key.hash)).toMatchObject({ id: key.id, expiresAt: grace.expiresAt });
-      expect(await store().apiKeys.listByDataApp(key.dataAppId, null)).toEqual([]);
+      expect(await whole(store().apiKeys.listByDataApp(key.dataAppId, null))).toEqual([]);
       expect(await store().apiKeys.insert({ ...keySample({ name: key.name }), dataAppId: key.dataAppId })).toBe(true);
     });
 
@@ -132,7 +133,7 @@ const serviceTokenTests = (store: (index?: 0 | 1) => Store): void => {
         tokens.map(({ name }, index) => store(index % 2 === 0 ? 0 : 1).serviceTokens.revoke(name, at(0))),
       );
       expect(outcomes.filter((outcome) => outcome === 'revoked')).toHaveLength(times - 1);
-      const [left, ...others] = await store().serviceTokens.list(null);
+      const [left, ...others] = await whole(store().serviceTokens.list(null));
       expect(others).toEqual([]);
       expect(await store().serviceTokens.revoke(left?.name ?? '', at(0))).toBe('last');
       expect(await store().serviceTokens.revoke('nobody', at(0))).toBe('unknown');
@@ -141,7 +142,7 @@ const serviceTokenTests = (store: (index?: 0 | 1) => Store): void => {
     it('one in its grace does not count as left, nor one that has ended', async () => {
       const [kept, turned, ended] = [keySample(), keySample(), keySample({ expiresAt: at(0) })];
       for (const token of [kept, turned, ended]) await store().serviceTokens.insert(token);
-      for (const { name } of await store().serviceTokens.list(null))
+      for (const { name } of await whole(store().serviceTokens.list(null)))
         if (![kept, turned, ended].some((token) => token.name === name))
           await store().serviceTokens.revoke(name, at(0));
       expect(await store().serviceTokens.replace(turned.id, grace)).toMatchObject({ name: turned.name });
@@ -286,7 +287,7 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
       );
       expect(await isGood(dead.hash)).toBe(true);
       const list = async (parts: object = {}, page: { number: number; size: number } | null = null) =>
-        (await store().guestTokens.listLive({ dataAppId: ana.dataAppId, now: at(5), ...parts }, page)).map(
+        (await whole(store().guestTokens.listLive({ dataAppId: ana.dataAppId, now: at(5), ...parts }, page))).map(
           ({ id }) => id,
         );
       expect(await list()).toEqual([first.grant.id, second.grant.id, dead.grant.id]);
@@ -342,7 +343,7 @@ const upkeepTests = (store: (index?: 0 | 1) => Store): void => {
       const used = async () => [
         (await store().apiKeys.findByHash(key.hash))?.lastUsedAt,
         (await store().serviceTokens.findByHash(token.hash))?.lastUsedAt,
-        (await store().guestTokens.listLive({ dataAppId: dataApp.id, now: at(0) }, null))[0]?.lastUsedAt,
+        (await whole(store().guestTokens.listLive({ dataAppId: dataApp.id, now: at(0) }, null)))[0]?.lastUsedAt,
       ];
       await store(0).lastUses.write(uses(2));
       expect(await used()).toEqual([at(2), at(2), at(2)]);
@@ -363,7 +364,7 @@ const upkeepTests = (store: (index?: 0 | 1) => Store): void => {
           store(index % 2 === 0 ? 0 : 1).lastUses.write(index % 2 === 0 ? uses : uses.toReversed()),
         ),
       );
-      const written = await store().apiKeys.listByDataApp(dataApp.id, null);
+      const written = await whole(store().apiKeys.listByDataApp(dataApp.id, null));
       expect(written.map(({ lastUsedAt }) => lastUsedAt)).toEqual(keys.map(() => at(1)));
     });
   });
@@ -398,9 +399,11 @@ const dataAppTests = (store: (index?: 0 | 1) => Store, database: () => Database)
     });
 
     it('are listed by name, in pages', async () => {
-      const all = (await store().dataApps.list(null)).map(({ name }) => name);
+      const all = (await whole(store().dataApps.list(null))).map(({ name }) => name);
       expect(all).toEqual(all.toSorted());
-      expect((await store().dataApps.list({ number: 2, size: 3 })).map(({ name }) => name)).toEqual(all.slice(3, 6));
+      expect((await whole(store().dataApps.list({ number: 2, size: 3 }))).map(({ name }) => name)).toEqual(
+        all.slice(3, 6),
+      );
     });
   });
 };

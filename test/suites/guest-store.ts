@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
 import type { SavedView } from '../../src/domain/guest/saved-view.js';
+import { whole } from '../../src/domain/slices.js';
 import type { NewBoard } from '../../src/domain/store/dashboards.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
@@ -79,7 +80,7 @@ const metricTests = (store: () => Store): void => {
     const metric = guestMetricSample(workspace.id, board.id, owner);
     await store().guestMetrics.insert(metric);
     expect(await store().metrics.findById(metric.metricId)).toBeUndefined();
-    expect(await store().metrics.listByWorkspace(workspace.id, dataApp.id, null)).toEqual([]);
+    expect(await whole(store().metrics.listByWorkspace(workspace.id, dataApp.id, null))).toEqual([]);
     expect(await store().dashboards.listMetrics(board.id)).toEqual([]);
     await store().dashboards.placeMetrics(board.id, [], moment);
     expect(await store().guestMetrics.findById(metric.metricId)).toEqual(metric);

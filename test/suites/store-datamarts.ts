@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { SemanticLayer } from '../../src/domain/datamart/semantic-layer.js';
+import { whole } from '../../src/domain/slices.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
@@ -56,12 +57,14 @@ const listTests = (store: () => Store): void => {
     const prefix = randomUUID();
     const marts = ['b', 'B', 'é', 'a'].map((name) => datamartSample(datasource.id, { name: `${prefix}-${name}` }));
     for (const mart of marts) await store().datamarts.insert(mart);
-    const listed = (await store().datamarts.list(null)).filter(({ datamart }) => datamart.name.startsWith(prefix));
+    const listed = (await whole(store().datamarts.list(null))).filter(({ datamart }) =>
+      datamart.name.startsWith(prefix),
+    );
     expect(listed).toEqual([1, 3, 0, 2].map((index) => ({ datamart: marts[index], datasourceName: datasource.name })));
-    const all = await store().datamarts.list(null);
-    expect(await store().datamarts.list({ number: 1, size: 2 })).toEqual(all.slice(0, 2));
-    expect(await store().datamarts.list({ number: 2, size: 2 })).toEqual(all.slice(2, 4));
-    expect(await store().datamarts.list({ number: 1000, size: 10 })).toEqual([]);
+    const all = await whole(store().datamarts.list(null));
+    expect(await whole(store().datamarts.list({ number: 1, size: 2 }))).toEqual(all.slice(0, 2));
+    expect(await whole(store().datamarts.list({ number: 2, size: 2 }))).toEqual(all.slice(2, 4));
+    expect(await whole(store().datamarts.list({ number: 1000, size: 10 }))).toEqual([]);
   });
 };
 
@@ -226,10 +229,10 @@ const embedTests = (store: () => Store): void => {
         await store().guestTokens.insert(hash, grantSample(dataAppId, { allowedEmbeds }), firstEpoch);
     }
     await store().embeds.removeByDatamart(datamart.name);
-    expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual(
+    expect(await whole(store().embeds.listByDataApp(dataApp.id, null))).toEqual(
       [kept, bare].toSorted((a, b) => (a.embedId < b.embedId ? -1 : 1)),
     );
-    expect(await store().embeds.listByDataApp(otherApp.id, null)).toEqual([namesake]);
+    expect(await whole(store().embeds.listByDataApp(otherApp.id, null))).toEqual([namesake]);
     const grants = await Promise.all(hashes.map((hash) => store().guestTokens.findByHash(hash)));
     expect(grants.map((grant) => grant?.allowedEmbeds)).toEqual(lists.map(([, , after]) => after));
     await store().embeds.removeByDatamart(datamart.name);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whole } from '../../src/domain/slices.js';
 import type { Database } from '../../src/platform/database.js';
 import { listRows, sliceRows } from '../../src/store/list-rows.js';
 import { createStore } from '../../src/store/store.js';
@@ -51,14 +52,14 @@ export const listSuite = (name: string, open: () => Promise<Database>) =>
         .where('data_app_id', '=', dataAppId);
 
     it('is in slices of any size what it is at once, without repetition', async () => {
-      const whole = await own().orderBy('created_at').orderBy('embed_id').execute();
-      expect(whole).toHaveLength(rows);
+      const all = await own().orderBy('created_at').orderBy('embed_id').execute();
+      expect(all).toHaveLength(rows);
       const size = fc.integer({ min: 1, max: rows + 1 });
       await fc.assert(
         fc.asyncProperty(size, async (limit) => {
           limits.length = 0;
-          const listed = await listRows(own(), ['created_at', 'embed_id'], null, limit);
-          expect(listed.map(({ embed_id }) => embed_id)).toEqual(whole.map(({ embed_id }) => embed_id));
+          const listed = await whole(listRows(own(), ['created_at', 'embed_id'], null, limit));
+          expect(listed.map(({ embed_id }) => embed_id)).toEqual(all.map(({ embed_id }) => embed_id));
           // The last slice is shorter than the limit, or empty.
           expect(limits).toEqual(Array.from({ length: Math.floor(rows / limit) + 1 }, () => limit));
         }),
@@ -67,11 +68,11 @@ export const listSuite = (name: string, open: () => Promise<Database>) =>
     });
 
     it('its pages by number are the same list', async () => {
-      const whole = await listRows(own(), ['created_at', 'embed_id'], null);
+      const all = await whole(listRows(own(), ['created_at', 'embed_id'], null));
       const paged = [];
       for (let number = 1; number <= 6; number += 1)
-        paged.push(...(await listRows(own(), ['created_at', 'embed_id'], { number, size: 10 })));
-      expect(paged.map(({ embed_id }) => embed_id)).toEqual(whole.map(({ embed_id }) => embed_id));
+        paged.push(...(await whole(listRows(own(), ['created_at', 'embed_id'], { number, size: 10 }))));
+      expect(paged.map(({ embed_id }) => embed_id)).toEqual(all.map(({ embed_id }) => embed_id));
     });
 
     it('ends a client with many tokens, and its own alone, however they are sliced', async () => {
@@ -87,7 +88,7 @@ export const listSuite = (name: string, open: () => Promise<Database>) =>
       await give('acme', 620, null);
       await give('acme', 40, new Date('2026-03-29T00:00:00Z'));
       await give('beta', 3, null);
-      const left = () => store.guestTokens.listLive({ dataAppId, now }, null);
+      const left = () => whole(store.guestTokens.listLive({ dataAppId, now }, null));
       expect(await left()).toHaveLength(623);
       const which = { kind: 'client', clientId: 'acme', userIdentifier: null } as const;
       expect(await store.guestTokens.revoke(dataAppId, which, now)).toBe(620);
@@ -102,16 +103,16 @@ export const listSuite = (name: string, open: () => Promise<Database>) =>
       const db = database.connect<Tables>().withPlugin(noteLimits);
       const store = createStore(db, testSealer);
       const none = randomUUID();
-      await store.dataApps.list(null);
-      await store.apiKeys.listByDataApp(none, null);
-      await store.serviceTokens.list(null);
-      await store.datasources.list(null);
-      await store.datamarts.list(null);
-      await store.workspaces.list(null);
-      await store.dashboards.listByWorkspace(none, none, null);
-      await store.metrics.listByWorkspace(none, none, null);
-      await store.embeds.listByDataApp(none, null);
-      await store.guestTokens.listLive({ dataAppId: none, now: new Date(0) }, null);
+      await whole(store.dataApps.list(null));
+      await whole(store.apiKeys.listByDataApp(none, null));
+      await whole(store.serviceTokens.list(null));
+      await whole(store.datasources.list(null));
+      await whole(store.datamarts.list(null));
+      await whole(store.workspaces.list(null));
+      await whole(store.dashboards.listByWorkspace(none, none, null));
+      await whole(store.metrics.listByWorkspace(none, none, null));
+      await whole(store.embeds.listByDataApp(none, null));
+      await whole(store.guestTokens.listLive({ dataAppId: none, now: new Date(0) }, null));
       expect(limits).toEqual(Array.from({ length: 10 }, () => sliceRows));
     });
   });

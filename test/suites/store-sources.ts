@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '../../src/domain/brand.js';
 import type { ClientLevel, SourceTable } from '../../src/domain/datamart/source-schema.js';
+import { whole } from '../../src/domain/slices.js';
 import type { SyncedSource } from '../../src/domain/store/organization.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
@@ -114,7 +115,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
     const other = createStore(database().connect<Tables>(), createSealer(crypto.getRandomValues(Buffer.alloc(32))));
     const { id, name, datasourceType, syncedAt } = sample;
     expect(await other.datasources.findSummary(name)).toEqual({ id, name, datasourceType, syncedAt });
-    expect(await other.datasources.list(null)).toContainEqual({ id, name, datasourceType, syncedAt });
+    expect(await whole(other.datasources.list(null))).toContainEqual({ id, name, datasourceType, syncedAt });
     await expect(other.datasources.findByName(name)).rejects.toThrow(/GUESTLIST_ENCRYPTION_KEY/);
     await other.datasources.update(sample);
     expect(await other.datasources.findByName(name)).toEqual(sample);
@@ -171,7 +172,7 @@ const schemaTests = (store: () => Store): void => {
     for (const name of ['b', 'a', 'B', 'ä'])
       await store().datasources.insert(datasourceSample({ name: prefix + name }));
     const names = async (page: Parameters<Store['datasources']['list']>[0]) =>
-      (await store().datasources.list(page)).map(({ name }) => name);
+      (await whole(store().datasources.list(page))).map(({ name }) => name);
     const all = await names(null);
     expect(all.filter((name) => name.startsWith(prefix))).toEqual(['B', 'a', 'b', 'ä'].map((name) => prefix + name));
     expect(await names({ number: 2, size: 3 })).toEqual(all.slice(3, 6));
@@ -203,9 +204,11 @@ const workspaceTests = (store: () => Store): void => {
     it('are listed in order of names, by pages', async () => {
       const prefix = `list-${randomUUID()}-`;
       for (const name of ['b', 'a', 'B']) await store().workspaces.insert(workspaceSample({ name: prefix + name }));
-      const all = (await store().workspaces.list(null)).map(({ name }) => name);
+      const all = (await whole(store().workspaces.list(null))).map(({ name }) => name);
       expect(all.filter((name) => name.startsWith(prefix))).toEqual(['B', 'a', 'b'].map((name) => prefix + name));
-      expect((await store().workspaces.list({ number: 2, size: 2 })).map(({ name }) => name)).toEqual(all.slice(2, 4));
+      expect((await whole(store().workspaces.list({ number: 2, size: 2 }))).map(({ name }) => name)).toEqual(
+        all.slice(2, 4),
+      );
     });
   });
 };

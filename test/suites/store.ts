@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Workspace } from '../../src/domain/organization.js';
+import { whole } from '../../src/domain/slices.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
@@ -305,7 +306,7 @@ const dashboardTests = (store: () => Store): void => {
       await insert('B', `${prefix}-4`, null);
       await insert('a', `${prefix}-5`, otherOwner);
       const list = async (dataAppId: string | null, page: { number: number; size: number } | null) =>
-        (await store().dashboards.listByWorkspace(workspace.id, dataAppId, page)).map(
+        (await whole(store().dashboards.listByWorkspace(workspace.id, dataAppId, page))).map(
           ({ name, externalDashboardId }) => name + externalDashboardId.slice(-1),
         );
       expect(await list(dataApp.id, null)).toEqual(['B4', 'b1', 'b2', 'é3']);
@@ -313,7 +314,7 @@ const dashboardTests = (store: () => Store): void => {
       expect(await list(dataApp.id, { number: 1, size: 3 })).toEqual(['B4', 'b1', 'b2']);
       expect(await list(dataApp.id, { number: 2, size: 3 })).toEqual(['é3']);
       expect(await list(dataApp.id, { number: 3, size: 3 })).toEqual([]);
-      expect(await store().dashboards.listByWorkspace(randomUUID(), dataApp.id, null)).toEqual([]);
+      expect(await whole(store().dashboards.listByWorkspace(randomUUID(), dataApp.id, null))).toEqual([]);
     });
 
     it('holds its metrics in the order they were placed in, and replaces them', async () => {
@@ -396,7 +397,7 @@ const metricTests = (store: () => Store): void => {
         await store().metrics.insert(metricSample(workspace.id, { name, metricId: `${prefix}-${id}`, owner: of }));
       }
       const list = async (dataAppId: string | null, page: { number: number; size: number } | null) =>
-        (await store().metrics.listByWorkspace(workspace.id, dataAppId, page)).map(
+        (await whole(store().metrics.listByWorkspace(workspace.id, dataAppId, page))).map(
           ({ name, metricId }) => name + metricId.slice(-1),
         );
       expect(await list(dataApp.id, null)).toEqual(['B3', 'b1', 'b2']);
@@ -440,7 +441,7 @@ const embedTests = (store: () => Store): void => {
       expect(await store().embeds.findById(dataApp.id, embed.embedId)).toEqual(embed);
       expect(await store().embeds.findById(dataApp.id, single.embedId)).toEqual(single);
       expect(await store().embeds.findById(otherApp.id, embed.embedId)).toBeUndefined();
-      expect(await store().embeds.listByDataApp(otherApp.id, null)).toEqual([]);
+      expect(await whole(store().embeds.listByDataApp(otherApp.id, null))).toEqual([]);
       expect(await store().embeds.insert({ ...embed, dataAppId: otherApp.id })).toBe(true);
     });
 
@@ -460,8 +461,8 @@ const embedTests = (store: () => Store): void => {
       for (const embed of [newer, older, single]) await store().embeds.insert(embed);
       expect(await store().embeds.findByDashboard(dataApp.id, dashboard.id)).toEqual(older);
       expect(await store().embeds.findByDashboard(otherApp.id, dashboard.id)).toBeUndefined();
-      expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([single, older, newer]);
-      expect(await store().embeds.listByDataApp(dataApp.id, { number: 2, size: 2 })).toEqual([newer]);
+      expect(await whole(store().embeds.listByDataApp(dataApp.id, null))).toEqual([single, older, newer]);
+      expect(await whole(store().embeds.listByDataApp(dataApp.id, { number: 2, size: 2 }))).toEqual([newer]);
       const anybody = { dataAppId: dataApp.id, clientId: 'nobody' };
       expect(await store().embeds.listByClient(anybody)).toEqual([single, older, newer]);
       expect(await store().embeds.listByClient({ ...anybody, dataAppId: otherApp.id })).toEqual([]);
@@ -659,7 +660,7 @@ const transactionTests = (store: () => Store, database: () => Database): void =>
         const isolated = createStore(connection, testSealer);
         const { dataApp, workspace, owner } = await insertOrganization(isolated);
         await isolated.dashboards.insert(dashboardSample(workspace.id, { owner }));
-        expect(await isolated.dashboards.listByWorkspace(workspace.id, dataApp.id, null)).toHaveLength(1);
+        expect(await whole(isolated.dashboards.listByWorkspace(workspace.id, dataApp.id, null))).toHaveLength(1);
         await isolated.apiKeys.findByHash(keySample().hash);
         await sql`reset search_path`.execute(connection);
       });
@@ -812,7 +813,7 @@ const embedDeletionTests = (store: () => Store): void => {
       organizations,
       foreign,
     ]);
-    expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([second]);
+    expect(await whole(store().embeds.listByDataApp(dataApp.id, null))).toEqual([second]);
     expect(await token()).toBeUndefined();
     expect(await store().dashboards.findById(own.id)).toBeUndefined();
     expect(await store().dashboards.insert(own)).toBe(true);
@@ -953,7 +954,7 @@ const deletionTests = (store: () => Store, database: () => Database): void => {
     await db.deleteFrom('data_apps').where('id', '=', dataApp.id).execute();
     expect(await store().apiKeys.findByHash(key.hash)).toBeUndefined();
     expect(await store().guestTokens.findByHash(hash)).toBeUndefined();
-    expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([]);
+    expect(await whole(store().embeds.listByDataApp(dataApp.id, null))).toEqual([]);
     expect(await store().dashboards.findById(own.id)).toBeUndefined();
     expect(await store().metrics.findById(metric.metricId)).toBeUndefined();
     expect(await store().dashboards.findById(shared.id)).toEqual(shared);

@@ -1,6 +1,7 @@
 /** Operation 4 stores everything or nothing. The store fails at one step, which no request could cause. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { whole } from '../../src/domain/slices.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { stays } from '../engine/world.js';
@@ -30,9 +31,9 @@ const failures: Readonly<Record<string, (store: Store) => Partial<Store>>> = {
 const inventory = async ({ store, api }: World) => {
   const { dataAppId } = api();
   return {
-    dashboards: (await store.dashboards.listByWorkspace('w', dataAppId, null)).length,
-    metrics: (await store.metrics.listByWorkspace('w', dataAppId, null)).length,
-    embeds: (await store.embeds.listByDataApp(dataAppId, null)).length,
+    dashboards: (await whole(store.dashboards.listByWorkspace('w', dataAppId, null))).length,
+    metrics: (await whole(store.metrics.listByWorkspace('w', dataAppId, null))).length,
+    embeds: (await whole(store.embeds.listByDataApp(dataAppId, null))).length,
   };
 };
 

@@ -1,5 +1,6 @@
 /** A key or token of another data app, for the same client and organization, reaches nothing of this data app. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { whole } from '../../src/domain/slices.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds/embeds.js';
 import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
@@ -49,9 +50,9 @@ test.each([
 test('its key lists and queries none of them', async () => {
   const other = world.api('other');
   const all = { isPagination: false, pageNumber: 1, workspaceName: 'space' };
-  expect(await listEmbeds(world.deps)(other, all)).toEqual([]);
-  expect((await listDashboards(world.deps)(other, all)).map(({ owner }) => owner)).toEqual([null]);
-  expect((await listMetrics(world.deps)(other, all)).map(({ owner }) => owner)).toEqual([null]);
+  expect(await whole(await listEmbeds(world.deps)(other, all))).toEqual([]);
+  expect((await whole(await listDashboards(world.deps)(other, all))).map(({ owner }) => owner)).toEqual([null]);
+  expect((await whole(await listMetrics(world.deps)(other, all))).map(({ owner }) => owner)).toEqual([null]);
   const asked = { embedId: 'shared--a', clientId: client, metricId };
   expect(await refusalOf(() => listEmbedMetrics(world.deps)(other, asked))).toMatchObject({ code: 'INVALID_EMBED_ID' });
   expect(await refusalOf(() => queryMetric(world.deps)(other, asked, stays))).toMatchObject({

@@ -9,6 +9,7 @@ import type { ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { whole } from '../../src/domain/slices.js';
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
@@ -214,7 +215,7 @@ it('with a lost key, datasources are listed, a sync does not reveal credentials,
   const made = await createDatasource(deps())(caller, server('locked'));
   const other = createStore(database.connect<Tables>(), createSealer(crypto.getRandomValues(Buffer.alloc(32))));
   const later = { ...deps(), store: other };
-  const listed = await listDatasources(later)(caller, { isPagination: false, pageNumber: 1 });
+  const listed = await whole(await listDatasources(later)(caller, { isPagination: false, pageNumber: 1 }));
   expect(listed.map(({ name }) => name)).toContain('locked');
   for (const one of listed) expect(JSON.stringify(one)).not.toContain(password);
   const failure = await syncDatasource(later)(caller, { name: 'locked' }).catch((error: unknown) => error);

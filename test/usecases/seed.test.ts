@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDemoBundle } from '../../src/demo/bundle.js';
 import { seedDemo } from '../../src/demo/seed.js';
+import { whole } from '../../src/domain/slices.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { rotateApiKey } from '../../src/usecases/credentials/api-keys.js';
 import { createWorld, type World } from './world.js';
@@ -26,15 +27,15 @@ test('the configured API key is made once; rotated or revoked, no start brings i
   await start();
   const first = await world.store.apiKeys.findByHash(hashToken(apiKey));
   if (first === undefined) throw new Error('the key was not made');
-  expect(await world.store.apiKeys.listByDataApp(first.dataAppId, null)).toHaveLength(1);
+  expect(await whole(world.store.apiKeys.listByDataApp(first.dataAppId, null))).toHaveLength(1);
   const caller = { kind: 'apiKey', keyId: first.id, dataAppId: first.dataAppId, dataAppName: 'flights' } as const;
   const { key } = await rotateApiKey(world.deps)(caller, { expireAt: 0 });
   await start();
-  expect((await world.store.apiKeys.listByDataApp(first.dataAppId, null)).map(({ hash }) => hash)).toEqual([
+  expect((await whole(world.store.apiKeys.listByDataApp(first.dataAppId, null))).map(({ hash }) => hash)).toEqual([
     hashToken(key),
   ]);
   await world.store.apiKeys.revoke(first.dataAppId, first.name, new Date());
   await start();
   expect([await isThere(apiKey), await isThere(key)]).toEqual([false, false]);
-  expect(await world.store.apiKeys.listByDataApp(first.dataAppId, null)).toEqual([]);
+  expect(await whole(world.store.apiKeys.listByDataApp(first.dataAppId, null))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Stores of API keys, service tokens and guest tokens, and of the time each was last used. */
 import type { ContentRevision, Epoch, HashedToken } from '../brand.js';
 import type { GuestGrant } from '../guest/grant.js';
+import type { Slices } from '../slices.js';
 import type { IssuerToken, Person, StudioSession } from '../studio/person.js';
 import type { Page } from './page.js';
 
@@ -42,7 +43,7 @@ export type ApiKeyStore = {
    */
   readonly findByHash: (hash: HashedToken) => Promise<(StoredApiKey & { readonly dataAppName: string }) | undefined>;
   /** Returns the current keys, ordered by name. */
-  readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly StoredApiKey[]>;
+  readonly listByDataApp: (dataAppId: string, page: Page | null) => Slices<StoredApiKey>;
   /**
    * Sets the end of a current key to `expiresAt`, and makes its name available for the successor. Returns the key, or
    * undefined if it is not current.
@@ -63,7 +64,7 @@ export type ServiceTokenStore = {
   readonly insert: (key: NewKey) => Promise<boolean>;
   readonly isKnown: (hash: HashedToken) => Promise<boolean>;
   readonly findByHash: (hash: HashedToken) => Promise<StoredKey | undefined>;
-  readonly list: (page: Page | null) => Promise<readonly StoredKey[]>;
+  readonly list: (page: Page | null) => Slices<StoredKey>;
   readonly replace: (
     id: string,
     when: { readonly now: Date; readonly expiresAt: Date },
@@ -129,7 +130,7 @@ export type GuestTokenStore = {
       readonly now: Date;
     },
     page: Page | null,
-  ) => Promise<readonly ListedGuestToken[]>;
+  ) => Slices<ListedGuestToken>;
   /** Revokes the tokens, including those of mints in progress. Returns how many were valid at `now`. */
   readonly revoke: (dataAppId: string, which: Revocation, now: Date) => Promise<number>;
   /** Deletes tokens that expired before `before`, at most ten thousand. Returns how many. */

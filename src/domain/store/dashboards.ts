@@ -6,6 +6,7 @@ import type { Tile } from '../dashboard/tile.js';
 import type { GuestLayout } from '../guest/layout.js';
 import type { BoardContent, ListedBoard, OwnBoard } from '../guest/own-board.js';
 import type { SavedUnder, SavedView, StoredView, ViewChoices } from '../guest/saved-view.js';
+import type { Slices } from '../slices.js';
 import type { Page } from './page.js';
 
 /** External ids of the copies of a dashboard, and ids of its embeds. */
@@ -31,11 +32,7 @@ export type DashboardStore = {
    * Returns the organization's dashboards of the workspace, and those of `dataAppId` if it is not null. Ordered by
    * name, then external id.
    */
-  readonly listByWorkspace: (
-    workspaceId: string,
-    dataAppId: string | null,
-    page: Page | null,
-  ) => Promise<readonly Dashboard[]>;
+  readonly listByWorkspace: (workspaceId: string, dataAppId: string | null, page: Page | null) => Slices<Dashboard>;
   /**
    * Returns the metrics that the host made. Metrics of guests are in `guestMetrics`, and never part of a clone, an
    * export or a workspace's list.
@@ -96,11 +93,7 @@ export type MetricStore = {
    * Returns the organization's metrics of the workspace, and those of `dataAppId` if it is not null. Ordered by name,
    * then id.
    */
-  readonly listByWorkspace: (
-    workspaceId: string,
-    dataAppId: string | null,
-    page: Page | null,
-  ) => Promise<readonly Metric[]>;
+  readonly listByWorkspace: (workspaceId: string, dataAppId: string | null, page: Page | null) => Slices<Metric>;
   /**
    * Returns the owner's copies of the metric (the metric is first in their lineage) that no dashboard holds, ordered by
    * id.
@@ -139,7 +132,7 @@ export type EmbedStore = {
   /** Returns the data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Returns the data app's embeds, oldest first. */
-  readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
+  readonly listByDataApp: (dataAppId: string, page: Page | null) => Slices<Embed>;
   /**
    * Returns the client's embeds, oldest first: those of its data app whose dashboard is the client's own or the
    * organization's.

@@ -4,6 +4,7 @@ import type { SemanticLayer } from '../datamart/semantic-layer.js';
 import type { ClientDatabases, ClientLevel, SourceTable } from '../datamart/source-schema.js';
 import type { ClientDatabase } from '../datamart/tenant.js';
 import type { DataApp, Datasource, DatasourceSummary, Workspace } from '../organization.js';
+import type { Slices } from '../slices.js';
 import type { NamedStore, Page } from './page.js';
 
 export type DataAppStore = NamedStore<DataApp> & {
@@ -17,7 +18,7 @@ export type DataAppStore = NamedStore<DataApp> & {
   /** Prevents deletion of the data app until the transaction ends. Returns false if it does not exist. */
   readonly hold: (id: string) => Promise<boolean>;
   /** Returns the data apps, ordered by name. */
-  readonly list: (page: Page | null) => Promise<readonly DataApp[]>;
+  readonly list: (page: Page | null) => Slices<DataApp>;
 };
 
 /** Number of deleted rows of an erased client, by kind. */
@@ -51,7 +52,7 @@ export type WorkspaceStore = NamedStore<Workspace> & {
   readonly listDashboardIds: (id: string, limit: number) => Promise<readonly string[]>;
   /** Deletes the workspace with the metrics that are on no dashboard. It must have no dashboards. */
   readonly remove: (id: string) => Promise<void>;
-  readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
+  readonly list: (page: Page | null) => Slices<Workspace>;
   /**
    * Returns the datamarts that the workspace reaches, ordered by name: one, those of its datasource, or all. Empty if
    * its datamart or datasource was deleted.
@@ -72,7 +73,7 @@ export type DatasourceStore = NamedStore<Datasource> & {
   /** Deletes the datasource with what its syncs found. Nothing may stand on it. */
   readonly remove: (id: string) => Promise<void>;
   /** Returns the datasources, ordered by name. Decrypts no credentials, so it also works if their key is lost. */
-  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
+  readonly list: (page: Page | null) => Slices<DatasourceSummary>;
   /** Returns the datasource of that name. Decrypts no credentials. */
   readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
   /** Stores the result of a sync at `syncedAt`, unless a later result is stored. Must be called in a transaction. */
@@ -105,7 +106,7 @@ export type DatamartStore = NamedStore<Datamart> & {
   /** As `findByName`, and locks the datamart until the transaction ends. */
   readonly lockByName: (name: string) => Promise<Datamart | undefined>;
   /** Returns the datamarts, ordered by name. */
-  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
+  readonly list: (page: Page | null) => Slices<ListedDatamart>;
   /**
    * Deletes the datamart, its semantic layer and the guest tokens that are scoped to it. Workspaces that were connected
    * to it stay, without a datamart.

@@ -3,6 +3,7 @@ import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import { keyHintOf } from '../../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Slices } from '../../domain/slices.js';
 import type { StoredApiKey } from '../../domain/store/credentials.js';
 import type { Store } from '../../domain/store/store.js';
 import { loadDataApp } from '../data-apps.js';
@@ -54,7 +55,7 @@ export type ListApiKeys = {
 /** Returns the current keys of the data app, ordered by name. Throws DATA_APP_NOT_FOUND. */
 export const listApiKeys =
   ({ store }: Pick<Deps, 'store'>) =>
-  async (_caller: ServiceCaller, { dataAppName, ...paging }: ListApiKeys): Promise<readonly StoredApiKey[]> => {
+  async (_caller: ServiceCaller, { dataAppName, ...paging }: ListApiKeys): Promise<Slices<StoredApiKey>> => {
     const dataApp = await loadDataApp(store, dataAppName);
     return store.apiKeys.listByDataApp(dataApp.id, pageOf(paging));
   };

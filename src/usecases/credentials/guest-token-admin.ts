@@ -2,6 +2,7 @@
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type { Clock, Tokens } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
+import type { Slices } from '../../domain/slices.js';
 import type { ListedGuestToken, Revocation } from '../../domain/store/credentials.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
@@ -19,10 +20,10 @@ type Deps = { readonly store: Pick<Store, 'guestTokens'>; readonly clock: Clock 
 /** Returns the valid guest tokens of the key's own data app. */
 export const listGuestTokens =
   ({ store, clock }: Deps) =>
-  (
+  async (
     caller: ApiKeyCaller,
     { clientId, userIdentifier, tokenDigest, ...paging }: ListGuestTokens,
-  ): Promise<readonly ListedGuestToken[]> =>
+  ): Promise<Slices<ListedGuestToken>> =>
     store.guestTokens.listLive(
       { dataAppId: caller.dataAppId, clientId, userIdentifier, tokenDigest, now: clock.now() },
       pageOf(paging),

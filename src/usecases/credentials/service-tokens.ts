@@ -3,6 +3,7 @@ import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { keyHintOf } from '../../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Slices } from '../../domain/slices.js';
 import type { StoredKey } from '../../domain/store/credentials.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
@@ -31,10 +32,10 @@ export const createServiceToken =
 
 export const listServiceTokens =
   ({ store }: Pick<Deps, 'store'>) =>
-  (
+  async (
     _caller: ServiceCaller,
     paging: { readonly isPagination: boolean; readonly pageNumber: number },
-  ): Promise<readonly StoredKey[]> =>
+  ): Promise<Slices<StoredKey>> =>
     store.serviceTokens.list(pageOf(paging));
 
 /**

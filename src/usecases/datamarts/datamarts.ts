@@ -15,6 +15,7 @@ import type { Clock, Ids } from '../../domain/ports.js';
 import type { Engine, RequestSignal } from '../../domain/query/engine.js';
 import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Slices } from '../../domain/slices.js';
 import type { ListedDatamart } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
 import { pageOf } from '../paging.js';
@@ -41,8 +42,8 @@ export const listDatamarts =
   async (
     _caller: ServiceCaller,
     { expandDetails, ...paging }: ListCommand,
-  ): Promise<{ readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean }> => ({
-    items: await store.datamarts.list(pageOf(paging)),
+  ): Promise<{ readonly items: Slices<ListedDatamart>; readonly expandDetails: boolean }> => ({
+    items: store.datamarts.list(pageOf(paging)),
     expandDetails,
   });
 

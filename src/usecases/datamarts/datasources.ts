@@ -15,6 +15,7 @@ import type {
 import type { Clock, Ids } from '../../domain/ports.js';
 import type { ColumnRepeats, Engine, RequestSignal } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Slices } from '../../domain/slices.js';
 import type { SyncedSource } from '../../domain/store/organization.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Paged, pageItems, pageOf } from '../paging.js';
@@ -138,10 +139,10 @@ export const updateDatasource =
 /** Returns the datasources, ordered by name. Reads no credentials. */
 export const listDatasources =
   ({ store }: Pick<Deps, 'store'>) =>
-  (
+  async (
     _caller: ServiceCaller,
     command: { readonly isPagination: boolean; readonly pageNumber: number },
-  ): Promise<readonly DatasourceSummary[]> =>
+  ): Promise<Slices<DatasourceSummary>> =>
     store.datasources.list(pageOf(command));
 
 /**

@@ -114,8 +114,10 @@ const checkDatamart = async ({ log, ...deps }: Deps, datamart: Datamart): Promis
  * aborts. Throws if the store fails.
  */
 export const logUnreadableTables = async (deps: Deps, signal: AbortSignal): Promise<void> => {
-  for (const { datamart } of await deps.store.datamarts.list(null)) {
-    if (signal.aborted) return;
-    await checkDatamart(deps, datamart);
+  for await (const slice of deps.store.datamarts.list(null)) {
+    for (const { datamart } of slice) {
+      if (signal.aborted) return;
+      await checkDatamart(deps, datamart);
+    }
   }
 };

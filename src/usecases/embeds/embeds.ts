@@ -7,6 +7,7 @@ import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type { Workspace } from '../../domain/organization.js';
 import type { Clock, Ids } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import { mapSlices, type Slices, sliceOf } from '../../domain/slices.js';
 import type { Page } from '../../domain/store/page.js';
 import type { Store } from '../../domain/store/store.js';
 import { holdDataApp } from '../data-apps.js';
@@ -114,14 +115,11 @@ const selectEmbeds = async (
   dataAppId: string,
   embedId: string | undefined,
   page: Page | null,
-): Promise<readonly Embed[]> => {
+): Promise<Slices<Embed>> => {
   if (embedId === undefined) return store.embeds.listByDataApp(dataAppId, page);
   const embed = await store.embeds.findById(dataAppId, embedId);
-  return embed === undefined || (page?.number ?? 1) > 1 ? [] : [embed];
+  return sliceOf(embed === undefined || (page?.number ?? 1) > 1 ? [] : [embed]);
 };
-
-/** Maximum number of embeds whose content is read in one query. */
-const togetherAtMost = 100;
 
 /**
  * Returns the embeds with their content. Embeds whose dashboard or metric was deleted meanwhile are left out, since
@@ -145,13 +143,9 @@ export const listEmbeds =
   async (
     caller: ApiKeyCaller,
     command: { readonly isPagination: boolean; readonly pageNumber: number; readonly embedId?: string | undefined },
-  ): Promise<readonly Listed[]> => {
+  ): Promise<Slices<Listed>> => {
     const embeds = await selectEmbeds(store, caller.dataAppId, command.embedId, pageOf(command));
-    const listed: Listed[] = [];
-    for (let at = 0; at < embeds.length; at += togetherAtMost) {
-      listed.push(...(await withContent(store, embeds.slice(at, at + togetherAtMost))));
-    }
-    return listed;
+    return mapSlices(embeds, (slice) => withContent(store, slice));
   };
 
 /**
