@@ -53,6 +53,31 @@ restrictions:
     ]);
   });
 
+  const deep = 100_000;
+  it.each([
+    ['lists', `rules: ${'['.repeat(deep)}${']'.repeat(deep)}`, 72],
+    ['lists without an end', `rules: ${'['.repeat(deep)}`, 72],
+    ['maps', `rules: ${'{a: '.repeat(deep)}1${'}'.repeat(deep)}`, 8 + 64 * 4],
+    ['items of one line', `rules:\n  ${'- '.repeat(deep)}1`, 3 + 64 * 2],
+  ])('is refused at the first level too many: %s', (_, text, column) => {
+    const line = text.includes('\n') ? 2 : 1;
+    expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toEqual([
+      { at: `p.yaml:${line}:${column}`, message: 'more than 64 levels of nesting' },
+    ]);
+  });
+
+  it('takes brackets in texts and comments, and many items, for no levels', () => {
+    const text = `# ${'['.repeat(500)}\n${yaml(`rules:\n  - { name: '${'['.repeat(200)}', when: "true", ${grant} }`)}`;
+    expect(() => loadPolicy(text, 'p.yaml')).not.toThrow();
+  });
+
+  it('of some megabytes is refused before it is parsed', () => {
+    const text = '# a comment\n'.repeat(400_000);
+    expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toEqual([
+      { at: 'p.yaml:1:1', message: expect.stringContaining('4,800,000 characters, and may have 2,000,000') },
+    ]);
+  });
+
   it('reports faults of its structure, including unknown fields', () => {
     const text = yaml(`rules:
   - name: first

@@ -1,5 +1,5 @@
 /** A parsed YAML file that knows the place (`file:line:column`) of each value, so that faults can name it. */
-import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 
 /** One fault: `at` is `file:line:column`. */
@@ -32,13 +32,55 @@ const readContent = (document: Document): { readonly content: unknown; readonly 
   }
 };
 
+/** Characters of one file. Parsing blocks the process, and takes seconds for some megabytes. */
+const maxCharacters = 2_000_000;
+
+/** Levels of nesting. A policy needs about ten; the parser needs the stack for each, and fails at about a thousand. */
+const maxLevels = 64;
+
+const opening: ReadonlySet<string> = new Set(['[', '{']);
+const closing: ReadonlySet<string> = new Set([']', '}']);
+/** Each begins a level within its line: `- - - text`. */
+const inLine: ReadonlySet<string> = new Set(['-', '?']);
+/** Marks of the lexer that stand for no character of the text. */
+const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
+
+/** Returns where the text is nested too deeply for the parser. Levels by indentation alone cost their spaces. */
+const findTooDeep = (text: string): Problem | undefined => {
+  let [offset, brackets, indicators] = [0, 0, 0];
+  for (const token of new Lexer().lex(text)) {
+    if (opening.has(token)) brackets += 1;
+    else if (closing.has(token)) brackets -= 1;
+    else if (inLine.has(token)) indicators += 1;
+    else if (token.includes('\n')) indicators = 0;
+    if (brackets + indicators > maxLevels) return { offset, message: `more than ${maxLevels} levels of nesting` };
+    if (!marks.has(token)) offset += token.length;
+  }
+  return undefined;
+};
+
+/** What keeps the text from being parsed at all. */
+const findExcess = (text: string): Problem | undefined => {
+  if (text.length <= maxCharacters) return findTooDeep(text);
+  const [most, found] = [maxCharacters, text.length].map((count) => count.toLocaleString('en'));
+  return { offset: 0, message: `the file has ${found} characters, and may have ${most}: split it into several files` };
+};
+
+/** The place of an offset in a text that was not parsed. */
+const placeIn = (text: string, offset: number): { readonly line: number; readonly col: number } => {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, col: (before.at(-1)?.length ?? 0) + 1 };
+};
+
 /** Parses the text. `file` is its name in faults. Never throws: `problems` has the syntax errors. */
 export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const { content, problems } = readContent(document);
+  const excess = findExcess(text);
+  // A text that cannot be parsed is an empty document with one problem.
+  const document = parseDocument(excess === undefined ? text : '', { lineCounter: lines, prettyErrors: false });
+  const { content, problems } = excess === undefined ? readContent(document) : { content: null, problems: [excess] };
   const at = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
+    const { line, col } = excess === undefined ? lines.linePos(offset) : placeIn(text, offset);
     return `${file}:${line}:${col}`;
   };
   const nodeAt = (path: Path): Node | null => {
