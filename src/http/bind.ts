@@ -21,6 +21,7 @@ import type { Log } from '../domain/log-events.js';
 import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import { type DependencyUnavailable, findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
+import { breathe } from '../platform/breathe.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
@@ -203,7 +204,7 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
 export const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
-/** Passes the pieces on and logs an error. The status line was already sent, so the caller cannot be told. */
+/** Passes the pieces on, serves other requests in between, and logs an error. An empty piece is not sent. The status line was already sent, so the caller cannot be told. */
 async function* logged(
   pieces: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
@@ -211,7 +212,10 @@ async function* logged(
   log: ServiceLog,
 ): AsyncGenerator<string | Uint8Array> {
   try {
-    yield* pieces;
+    for await (const piece of pieces) {
+      await breathe();
+      if (piece.length > 0) yield piece;
+    }
   } catch (err) {
     if (!signal.aborted) log.error({ event: 'response.aborted', err, ...fields }, 'a streamed answer failed');
     throw err;

@@ -173,6 +173,22 @@ test('a failure midway cuts the connection, and only the log has the cause', asy
   expect(lines.join()).toContain('zq-secret');
 });
 
+test.each(['csv', 'xlsx'])('others are served while a large batch is written: %s', async (kind) => {
+  batches = async function* () {
+    yield Array.from({ length: 50_000 }, (_, row) => [`row ${row} ${'x'.repeat(100)}`]);
+  };
+  let turns = 0;
+  const others = setInterval(() => {
+    turns += 1;
+  });
+  const call = inProcessTransport(dispatch);
+  const path = `/api/v2/guest/metrics/any/${kind}`;
+  const { status } = await call({ method: 'POST', path, query: {}, body: {}, bearer: guestToken });
+  clearInterval(others);
+  expect(status).toBe(200);
+  expect(turns).toBeGreaterThan(2);
+});
+
 test('a caller that disconnects before the answer aborts its query', async () => {
   const sent = send('any/query');
   await vi.waitFor(() => expect(signal?.aborted).toBe(false), patience);

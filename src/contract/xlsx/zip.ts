@@ -20,6 +20,8 @@ export async function* zipped(parts: AsyncIterable<Part>, madeAt: Date): AsyncGe
     zip.add(entry);
     for await (const piece of pieces) {
       entry.push(strToU8(piece));
+      // The compression keeps small pieces. An empty one lets the reader serve others meanwhile.
+      if (ready.length === 0) yield new Uint8Array();
       yield* taken();
     }
     entry.push(new Uint8Array(), true);

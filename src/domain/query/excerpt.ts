@@ -12,7 +12,10 @@ export type Shown = {
 
 export type Excerpt = { readonly batches: AsyncIterable<Rows>; readonly shown: () => Shown };
 
-/** Passes on the first `limit` rows of `batches`. To notice a cut, `batches` must have at least one row more. */
+/** Rows that are passed on at once. Writing a database's batch of some thousand rows would block the process. */
+const mostAtOnce = 200;
+
+/** Passes on the first `limit` rows of `batches`, some at a time. To notice a cut, `batches` must have at least one row more. */
 export const excerpt = (batches: AsyncIterable<Rows>, limit: number | null): Excerpt => {
   let shown: Shown = { count: 0, isCut: false };
   const most = limit ?? Number.POSITIVE_INFINITY;
@@ -20,7 +23,7 @@ export const excerpt = (batches: AsyncIterable<Rows>, limit: number | null): Exc
     for await (const rows of batches) {
       const taken = rows.slice(0, most - shown.count);
       shown = { count: shown.count + taken.length, isCut: taken.length < rows.length };
-      yield taken;
+      for (let at = 0; at < taken.length; at += mostAtOnce) yield taken.slice(at, at + mostAtOnce);
       if (shown.isCut) return;
     }
   }
