@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUploads } from '../../src/compose/uploads.js';
 import type { Datasource } from '../../src/domain/organization.js';
+import { sliceOf } from '../../src/domain/slices.js';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import type { Dispatch } from '../../src/http/bind.js';
 import { defaultSettings } from '../../src/platform/settings.js';
@@ -22,7 +23,7 @@ let refusesSources = false;
 
 const datasources = {
   findByName: async (name: string) => kept.get(name),
-  list: async () => [...kept.values()],
+  list: () => sliceOf([...kept.values()]),
 } as never;
 const settingsWith = (changed: object) => ({ ...defaultSettings(), dataDir, ...changed });
 const studioWith = (uploadMegabytes: number | null) => ({ studio: { ...defaultSettings().studio, uploadMegabytes } });
