@@ -225,7 +225,7 @@ const session = async (world: BlindWorld) => {
     // What is written a moment later may be in one answer and not yet in the other.
     if (!isLate.test(asked.what)) return expect(told).toBeNull();
     await vi.waitFor(async () => expect(difference(await both(asked)), JSON.stringify(told)).toBeNull(), {
-      timeout: 10_000,
+      timeout: 45_000,
     });
   };
   for (const asked of first) await ask(asked);
