@@ -44,7 +44,9 @@ it('a data folder becomes read-only: not ready, tokens get an answer or 503, nev
   const undo = makeReadOnly(dataDir);
   if (undo === undefined) return skip();
   onTestFinished(undo);
-  expect(await readiness(product)).toEqual([503, { status: 'not ready', failed: ['data-folder'] }]);
+  // A write of the embedded database may have failed already, and is in the list then too.
+  const failed = expect.arrayContaining(['data-folder']);
+  expect(await readiness(product)).toEqual([503, { status: 'not ready', failed }]);
   const statuses: number[] = [];
   for (const user of Array.from({ length: 30 }, (_, index) => index)) {
     const headers = { authorization: `Bearer ${session(product, { ...analyst(`T${user}`), sub: `user-${user}` })}` };

@@ -159,20 +159,24 @@ const neutralOf = ({ url, folder }: House, first: number) => {
       seen.set(id, name);
       return name;
     };
-    return text
-      .replaceAll(url(), 'URL')
-      .replaceAll(folder, 'FOLDER')
-      .replaceAll(/guestlist_test_\w+/g, 'DATABASE')
-      .replaceAll(new RegExp(`${today}T[0-9:.]+Z`, 'g'), 'NOW')
-      .replaceAll(/"(?:ms|durationMs|timeTakenInMs|tookMs|waitedMs)":[0-9.]+/g, '"ms":0')
-      .replaceAll(
-        /("name":"guestlist_(?:\w+_seconds|gateway_unfinished_work)","help":"[^"]*","value":)[0-9.e-]+/g,
-        '$1 0',
-      )
-      .replaceAll(/\b1[7-9]\d{8}(?:\.\d+)?\b/g, 'NOW')
-      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, known('id'))
-      .replaceAll(first.toString(16).padStart(8, '0'), 'FIRST')
-      .replaceAll(/[A-Za-z0-9_-]{40,}/g, known('secret'));
+    return (
+      text
+        .replaceAll(url(), 'URL')
+        .replaceAll(folder, 'FOLDER')
+        .replaceAll(/guestlist_test_\w+/g, 'DATABASE')
+        .replaceAll(new RegExp(`${today}T[0-9:.]+Z`, 'g'), 'NOW')
+        // Written once a minute, in each installation at another moment.
+        .replaceAll(/"lastUsedAt":(?:null|"[^"]*")/g, '"lastUsedAt":0')
+        .replaceAll(/"(?:ms|durationMs|timeTakenInMs|tookMs|waitedMs)":[0-9.]+/g, '"ms":0')
+        .replaceAll(
+          /("name":"guestlist_(?:\w+_seconds|gateway_unfinished_work)","help":"[^"]*","value":)[0-9.e-]+/g,
+          '$1 0',
+        )
+        .replaceAll(/\b1[7-9]\d{8}(?:\.\d+)?\b/g, 'NOW')
+        .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, known('id'))
+        .replaceAll(first.toString(16).padStart(8, '0'), 'FIRST')
+        .replaceAll(/[A-Za-z0-9_-]{40,}/g, known('secret'))
+    );
   };
 };
 

@@ -63,4 +63,4 @@ test('--pause waits after each step, each --resume takes one more, and rollback 
   expect((await run('tenants', 'rollouts')).output).toMatch(new RegExp(`^${id} +delays +\\S{12} +finished$`, 'm'));
   expect(await run('tenants', 'rollback', id)).toMatchObject({ code: 0 });
   expect(await reached()).toEqual([]);
-}, 60_000);
+});
