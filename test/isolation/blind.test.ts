@@ -3,11 +3,12 @@
  * choices of their users alone; every person without access to data gets the same answers from both, whatever they ask.
  * `npm run isolation -- --only blind` asks much more.
  */
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import { firstNames } from '../fuzz/world.js';
-import { type Asked, anAsked, commandsWithoutInput } from './blind-cases.js';
+import { type Asked, anAsked, commandsWithoutInput, pathsWithoutQuestion } from './blind-cases.js';
 import { type Answered, type BlindWorld, chosen, openBlindWorld, type Pair, type Sent, users } from './blind-world.js';
 import { countOfCases } from './count.js';
 
@@ -241,8 +242,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test('every command of Studio is asked', () => {
+test('every command and every path of Studio is asked', async () => {
   expect(commandsWithoutInput).toEqual([]);
+  const router = await readFile(new URL('../../src/studio/router.ts', import.meta.url), 'utf8');
+  expect(router).toContain("router.get('/studio/system'");
+  expect(pathsWithoutQuestion(router)).toEqual([]);
 });
 
 test(

@@ -1,9 +1,9 @@
 /**
- * What an uploaded DuckDB file holds besides tables. Views, macros and generated columns are SQL of whoever made the file:
- * they could read the settings of this process, or replace a function that a query of the engine calls.
+ * Finds what an uploaded DuckDB file holds besides plain tables. Views, macros and generated columns contain SQL that the
+ * maker of the file wrote. Such SQL could read the settings of this process, or replace a function that our queries call.
  *
- * The file is attached to an empty database, whose functions look at it. In the file's own database, a macro of it could
- * answer in their place. Whether an entry calls itself internal is not asked: the file says so itself.
+ * The file is attached to an empty database, and inspected from there: in the file itself, a macro could replace the
+ * functions that list its contents. The mark `internal` is ignored, because the file sets it itself.
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { refuseConnection } from '../connections/database.js';
