@@ -204,7 +204,10 @@ async function* linesOf(values: AsyncIterable<unknown>): AsyncGenerator<string> 
 export const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
-/** Passes the pieces on, serves other requests in between, and logs an error. An empty piece is not sent. The status line was already sent, so the caller cannot be told. */
+/**
+ * Passes the pieces on, and serves other requests between two of them. An empty piece is not sent. An error is only logged:
+ * the status line was already sent, so the caller cannot be told.
+ */
 async function* logged(
   pieces: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,

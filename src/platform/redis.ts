@@ -31,8 +31,8 @@ const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnecti
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // The client subscribes again with a promise that nothing handles, which ends the process where the connection is lost just
-  // then. Who subscribes does it again by itself.
+  // The client's own way to subscribe again leaves a promise without a handler. If the connection is lost at that moment, the
+  // process ends. So notices-redis.ts subscribes again by itself.
   autoResubscribe: false,
   connectTimeout: connectTimeoutMs,
   retryStrategy: retryInMs,
