@@ -96,7 +96,8 @@ export type Product = {
   readonly close: () => Promise<void>;
 };
 
-const ids: Ids = { uuid: randomUUID };
+/** Looks the function up at each call, so that a test that counts ids counts all of them. */
+const ids: Ids = { uuid: () => randomUUID() };
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
 /** Rejects if a part cannot be opened, after closing the parts that were already opened. */

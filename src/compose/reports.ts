@@ -178,7 +178,7 @@ const createJobs = (parts: Parts, unsubscribeUrl: SenderOptions['unsubscribeUrl'
   const { setup, service, clock, log } = parts;
   const { mail, sender } = setup;
   const { store } = service;
-  const ids = { uuid: randomUUID };
+  const ids = { uuid: () => randomUUID() };
   const spreadMs = mail.spreadMinutes * minuteMs;
   const send = createSender({
     ...{ store, clock, ids, log, unsubscribeUrl, leaseMs, readTimeoutMs, stopping },

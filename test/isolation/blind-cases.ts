@@ -236,12 +236,6 @@ const aDeed: fc.Arbitrary<Parts> = fc.oneof(
       body: { name: made, definition: { ...definition, ...more }, card: { x: 0, y: 90, w: 6, h: 4 } },
     }),
   ),
-  aCard.map(
-    ({ metricId, dashboardId }): Parts => ({
-      ...{ what: 'publish', method: 'PUT', path: `/api/v2/guest/metrics/{${metricId}}/publish` },
-      body: { dashboardId, isPublished: true },
-    }),
-  ),
   fc.tuple(aName, fc.boolean(), fc.boolean()).map(
     ([made, isShared, isDefault]): Parts => ({
       ...{ what: 'save a view', method: 'POST', path: `${own}/views` },

@@ -94,6 +94,8 @@ export type BlindWorld = {
    * Answers both as they were compared; null if they are alike.
    */
   readonly differs: (texts: Pair) => Pair | null;
+  /** Gives the ids in two texts, which are answers to the same request, the same names by their places. */
+  readonly name: (texts: Pair) => void;
   readonly close: () => Promise<void>;
 };
 export type Sent = {
@@ -151,6 +153,8 @@ const openSide = async (side: 0 | 1) => {
   return { house, people };
 };
 
+const anId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
 const neutralOf = ({ url, folder }: House, first: number) => {
   const today = new Date().toISOString().slice(0, 10);
   return (text: string, seen: Map<string, string>): string => {
@@ -173,7 +177,7 @@ const neutralOf = ({ url, folder }: House, first: number) => {
           '$1 0',
         )
         .replaceAll(/\b1[7-9]\d{8}(?:\.\d+)?\b/g, 'NOW')
-        .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, known('id'))
+        .replaceAll(anId, known('id'))
         .replaceAll(first.toString(16).padStart(8, '0'), 'FIRST')
         .replaceAll(/[A-Za-z0-9_-]{40,}/g, known('secret'))
     );
@@ -228,6 +232,20 @@ export const openBlindWorld = async (): Promise<BlindWorld> => {
       if (texts[0] !== texts[1]) return texts;
       seen = next;
       return null;
+    },
+    name: ([left, right]) => {
+      const prefix = run.toString(16).padStart(8, '0');
+      const ids = [left.match(anId) ?? [], right.match(anId) ?? []] as const;
+      if (ids[0].length !== ids[1].length) return;
+      for (const [at, id] of ids[0].entries()) {
+        const other = ids[1][at] ?? '';
+        // Lists in the order of ids would come in two orders.
+        if (!id.startsWith(prefix)) throw new Error(`${id} was not counted: who made it keeps a randomUUID of its own`);
+        if (seen[0].has(id) || seen[1].has(other)) continue;
+        const name = `id${seen[0].size}`;
+        seen[0].set(id, name);
+        seen[1].set(other, name);
+      }
     },
     close: async () => {
       for (const { house } of sides) await house.close();
