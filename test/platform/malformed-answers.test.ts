@@ -253,3 +253,21 @@ describe.each(Object.entries(protocols).filter(([, { isThere }]) => isThere))('%
     expect({ uncaught, odd }).toEqual({ uncaught: [], odd: [] });
   });
 });
+
+const silentAfter = { 'PostgreSQL as a source': 1, MariaDB: 2 } as const;
+it.each(Object.entries(silentAfter).filter(([name]) => protocols[name]?.isThere === true))(
+  '%s: a server that says nothing after the login is given up as one that cannot be reached',
+  // Reading a catalog may take longer than this.
+  { timeout: 30_000 },
+  async (name, chunks) => {
+    const protocol = protocols[name];
+    if (protocol === undefined) throw new Error(`no ${name}`);
+    const server = await protocol.start();
+    onTestFinished(async () => void (await server.stop()));
+    const relay = await startRelay(server);
+    onTestFinished(relay.close);
+    relay.alter((bytes, index) => ({ bytes: index < chunks ? bytes : Buffer.alloc(0) }));
+    const refused = await protocol.open(relay).catch((error: unknown) => error);
+    expect(isOrdinary(refused, name), String(refused)).toBe(true);
+  },
+);

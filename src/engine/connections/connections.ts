@@ -200,7 +200,11 @@ const lend = async <Connection, R>(
   try {
     return await Promise.race([workWithin(driver, connection, work, settings), givenUp]);
   } catch (cause) {
-    if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
+    // The server may say nothing here either, so this ends with the limit too.
+    const isGood =
+      stopped !== undefined ||
+      (await Promise.race([isRestored(driver, connection, cause), givenUp.catch(() => false)]));
+    if (!isGood) {
       drop();
       // The statement still runs at the server, and its result is no longer needed.
       if (cause instanceof ReadLimitReached || cause instanceof ReaderFailed) kill(connection, requestId);

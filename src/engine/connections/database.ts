@@ -99,6 +99,10 @@ export const catalogTimeoutMs = 60_000;
 /** Catalogs are read for no client. */
 export const forCatalog = { timeoutMs: catalogTimeoutMs, client: '' } as const;
 
+/** Opening a database begins a session and asks nothing, so it may take as long as connecting. */
+export const forOpening = ({ connectTimeoutMs }: Pick<OpenOptions, 'connectTimeoutMs'>) =>
+  ({ timeoutMs: connectTimeoutMs, client: '' }) as const;
+
 export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   throw new Refusal(
     'METRIC_QUERY_ERROR',

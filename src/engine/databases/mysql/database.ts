@@ -6,7 +6,7 @@ import { guardReads } from '../../../platform/answer-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
-import { forCatalog, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
+import { forCatalog, forOpening, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
 import type { Ask } from '../source-tables.js';
 import { createMysqlDialect } from './dialect.js';
 import { faultOf } from './faults.js';
@@ -25,7 +25,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     work.catch((cause: unknown) => refuseFault(datasource.name, cause, faultOf));
   let isMariaDb: boolean;
   try {
-    isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forCatalog));
+    isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forOpening(options)));
   } catch (cause) {
     await connections.close();
     throw cause;
@@ -149,7 +149,7 @@ const kill = async (source: MysqlSource, threadId: number, connectTimeout: numbe
   // Resolves at the server's answer or when the connection ends.
   connection.on('error', () => connection.destroy());
   try {
-    await connection.query(`KILL ${Number(threadId)}`);
+    await connection.query({ sql: `KILL ${Number(threadId)}`, timeout: connectTimeout });
   } catch (cause) {
     if (!(isServerError(cause) && cause.errno === unknownThread)) throw cause;
   } finally {
@@ -176,6 +176,12 @@ const connect = async (source: MysqlSource, lost: () => void, connectTimeout: nu
   });
   // An unhandled error event would end the process.
   connection.on('error', lost);
-  const [rows] = await connection.query<never[]>('SELECT VERSION()');
-  return createServer(connection, String(rows[0]?.[0]).includes('MariaDB'));
+  try {
+    // The driver's own limit of connecting ends with the login.
+    const [rows] = await connection.query<never[]>({ sql: 'SELECT VERSION()', timeout: connectTimeout });
+    return createServer(connection, String(rows[0]?.[0]).includes('MariaDB'));
+  } catch (cause) {
+    connection.destroy();
+    throw cause;
+  }
 };

@@ -8,7 +8,14 @@ import { guardPostgres } from '../../../platform/postgres-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
-import { forCatalog, type Log, type OpenDatabase, type ResultTable, runLogged } from '../../connections/database.js';
+import {
+  forCatalog,
+  forOpening,
+  type Log,
+  type OpenDatabase,
+  type ResultTable,
+  runLogged,
+} from '../../connections/database.js';
 import type { Ask } from '../source-tables.js';
 import { postgresDialect } from './dialect.js';
 import { faultOf } from './faults.js';
@@ -25,7 +32,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
   const told = <R>(work: Promise<R>): Promise<R> =>
     work.catch((cause: unknown) => refuseFault(datasource.name, cause, faultOf));
   try {
-    await told(connections.use(async () => {}, forCatalog));
+    await told(connections.use(async () => {}, forOpening(options)));
   } catch (cause) {
     await connections.close();
     throw cause;
