@@ -3,7 +3,7 @@
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EngineMetrics } from '../engine/rows.js';
-import type { GatewayMetrics } from '../gateway/common/metrics.js';
+import type { GatewayMetrics, WorkKind } from '../gateway/common/metrics.js';
 
 /** The gateway's metrics, and whether dependencies that it can do without are available. */
 export type ProductMetrics = GatewayMetrics & {
@@ -79,16 +79,29 @@ const createStates = (registry: Registry) => {
     circuit: gauge('circuit_open', '1 while the service is not called because it failed too often in a row.'),
     loaded: gauge('policy_loaded_timestamp_seconds', 'Time at which the current policy was loaded.'),
     refused: gauge('policy_refused', '1 while the policy files have faults and an earlier policy applies.'),
-    unfinished: gauge('unfinished_work', 'Long work that waits to be continued, by kind.', ['kind']),
-    waiting: gauge('unfinished_work_age_seconds', 'How long the oldest of it has waited.', ['kind']),
     redis: gauge('redis_down', '1 while Redis is unavailable and the gateway works without it.', ['of']),
   };
 };
 
+/** Sets how much work of a kind waits to be continued, and for how many seconds the oldest has waited. */
+export type CountWork = (kind: WorkKind | 'delivery', count: number, seconds: number) => void;
+
 /** Call it once for each registry. */
-export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
+export const createCountWork = (registry: Registry): CountWork => {
+  const gauge = (name: string, help: string): Gauge =>
+    new Gauge({ name: `guestlist_${name}`, help, labelNames: ['kind'], registers: [registry] });
+  const unfinished = gauge('unfinished_work', 'Long work that waits to be continued, by kind.');
+  const waiting = gauge('unfinished_work_age_seconds', 'How long the oldest of it has waited.');
+  return (kind, count, seconds) => {
+    unfinished.set({ kind }, count);
+    waiting.set({ kind }, seconds);
+  };
+};
+
+/** Call it once for each registry. */
+export const createGatewayMetrics = (registry: Registry, countWork: CountWork): ProductMetrics => {
   const { answers, limited, calls, loads, entries } = createCounts(registry);
-  const { circuit, loaded, refused, redis, unfinished, waiting } = createStates(registry);
+  const { circuit, loaded, refused, redis } = createStates(registry);
   const mints = new Histogram({
     name: 'guestlist_gateway_mint_duration_seconds',
     help: 'Time the service took to mint a token.',
@@ -107,10 +120,7 @@ export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
       if (outcome === 'changed') loaded.setToCurrentTime();
     },
     audited: (count, outcome) => entries(count, outcome),
-    unfinished: (kind, count, seconds) => {
-      unfinished.set({ kind }, count);
-      waiting.set({ kind }, seconds);
-    },
+    unfinished: countWork,
     watch: (what, read) => {
       const { name, help, per } = gatewayGauges[what];
       const collect = (): void => shown.set(read() / per);

@@ -305,7 +305,13 @@ const openConfiguredReports = async (
   const rights = { findReportRight, listTenantUsers, isTenantActive, findDataAppId };
   connect({ ...rights, service });
   const parts = { setup, reports, service, tag: service.tag, ...rights };
-  return startReports({ ...parts, admission: shared.admission, clock: metadata.commonClock, log: context.log });
+  return startReports({
+    ...parts,
+    admission: shared.admission,
+    countWork: shared.countWork,
+    clock: metadata.commonClock,
+    log: context.log,
+  });
 };
 
 /** Opens what stands before the service: the gateway, and Studio where both halves run here. */

@@ -31,6 +31,7 @@ import { openReport } from '../usecases/guest/schedules.js';
 import { checkAlert } from './alert-content.js';
 import { createConfirmLinks, createUnsubscribe } from './mail-links.js';
 import { channelsOf, type MailSetup, noWay, wayOf } from './mail-setup.js';
+import type { CountWork } from './metrics.js';
 import { linkOf, readReport } from './report-content.js';
 import {
   callerOf,
@@ -90,6 +91,7 @@ type Parts = Passages & {
   readonly clock: Clock;
   readonly log: Log;
   readonly admission: Pick<Admission, 'addressOf' | 'mailGuard'>;
+  readonly countWork: CountWork;
   /** How long to wait when nothing is to do. Left out: the usual times. */
   readonly everyMs?: { readonly plan: number; readonly send: number };
 };
@@ -233,14 +235,19 @@ type Started = { readonly router: Router; readonly close: () => Promise<void> };
 
 /** Starts planning and sending, and serves the links that end schedules. */
 export const startReports = (parts: Parts): Started => {
-  const { setup, service, tag, log, admission, everyMs = usualMs } = parts;
+  const { setup, service, tag, log, admission, countWork, everyMs = usualMs } = parts;
   const unsubscribe = createUnsubscribe(tag, setup.origin);
   const stopping = new AbortController();
   const { send, plan, purge } = createJobs(parts, unsubscribe.urlOf, stopping.signal);
   const senders = Array.from({ length: setup.mail.atOnce }, () => keepRunning(log, everyMs.send, send));
-  const planner = keepRunning(log, everyMs.plan, async () => (await plan()) > 0);
-  const purger = keepRunning(log, hourMs, async () => (await purge()) < 0);
   const { deliveries } = service.store;
+  const planner = keepRunning(log, everyMs.plan, async () => {
+    const planned = await plan();
+    const { count, seconds } = await deliveries.countWaiting(parts.clock.now());
+    countWork('delivery', count, seconds);
+    return planned > 0;
+  });
+  const purger = keepRunning(log, hourMs, async () => (await purge()) < 0);
   const bounced = createMailBounced({
     ...setup.hooks,
     ...{ clock: parts.clock, log },

@@ -17,7 +17,7 @@ import {
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
 import type { Log } from '../platform/log.js';
 import { createRefusedBodies } from '../platform/refused-bodies.js';
-import { createGatewayMetrics, type ProductMetrics } from './metrics.js';
+import { type CountWork, createCountWork, createGatewayMetrics, type ProductMetrics } from './metrics.js';
 
 type SharedOptions = {
   readonly config: Config;
@@ -33,18 +33,21 @@ export type Shared = {
   readonly admission: Admission;
   /** Null: this process runs no gateway. */
   readonly gateway: SharedOfGateway | null;
+  readonly countWork: CountWork;
   readonly close: () => Promise<void>;
 };
 
 /** Shared through Redis if the settings name one, otherwise kept in this process's memory. */
 export const openShared = async (options: SharedOptions, runsGateway: boolean): Promise<Shared> => {
-  const metrics = runsGateway ? createGatewayMetrics(options.registry) : null;
+  const countWork = createCountWork(options.registry);
+  const metrics = runsGateway ? createGatewayMetrics(options.registry, countWork) : null;
   const gateway = metrics === null ? null : { cache: await openCache(options, metrics), metrics };
   const limiters = await openLimiters(options, metrics);
   return {
     limiters,
     admission: createAdmission(options, limiters),
     gateway,
+    countWork,
     close: () => closeAll([async () => gateway?.cache.close(), limiters.close]),
   };
 };

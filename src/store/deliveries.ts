@@ -303,6 +303,18 @@ export const createDeliveryStore = (db: Kysely<Tables>, sealer: Sealer): Deliver
       ? finish(db, deliveryId, leaseId, end)
       : inTransaction(db, (inner) => finishCheck(inner, sealer, [deliveryId, leaseId, end], state)),
   bounce: (given, at) => inTransaction(db, (inner) => bounce(inner, given, at)),
+  countWaiting: async (now) => {
+    const due = db
+      .selectFrom('deliveries')
+      .where('state', 'in', ['due', 'sending'])
+      .where('attempt_at', '<=', now)
+      .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]));
+    const row = await due
+      .select((eb) => [eb.fn.countAll<string>().as('count'), eb.fn.min('attempt_at').as('oldest')])
+      .executeTakeFirstOrThrow();
+    const oldest = row.oldest as Date | null;
+    return { count: Number(row.count), seconds: oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000 };
+  },
   hasOpen: async (scheduleId) => {
     const open = db.selectFrom('deliveries').select('id').where('schedule_id', '=', scheduleId);
     return (await open.where('state', 'in', ['due', 'sending']).limit(1).executeTakeFirst()) !== undefined;

@@ -45,7 +45,7 @@ const transport = async ({ method, path, body }) => {
 const createSteps = async (log) => {
   const database = await openDatabase({ databaseUrl: null, folder: null });
   const ledger = await openLedger(database.connect(), false);
-  const metrics = createGatewayMetrics(createMetrics().registry);
+  const metrics = createGatewayMetrics(createMetrics().registry, () => {});
   const audit = createAudit({ ledger, clock, log });
   const handlers = createHandlers({
     issuers: [

@@ -125,14 +125,16 @@ export const openReporting = async (
     });
     const admission = { mailGuard, addressOf: () => '127.0.0.1' };
     const parts = { admission, setup, reports: connected.reports, service, ...rights, clock: service.deps.clock, log };
+    const work = new Map<string, readonly [count: number, seconds: number]>();
     const { router, close } = startReports({
       ...parts,
+      countWork: (kind, ...numbers) => void work.set(kind, numbers),
       tag,
       everyMs: { plan: 100, send: 50 },
     });
     onTestFinished(close);
     const clientId = `c${randomUUID().slice(0, 8)}`;
-    return { ...gateway, policies, clock, router, reportLines: lines, clientId };
+    return { ...gateway, policies, clock, router, work, reportLines: lines, clientId };
   };
   type Started = Awaited<ReturnType<typeof start>>;
 

@@ -132,6 +132,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     const [one] = reporting.mailbox.received;
     expect([one?.recipients, one?.mail.subject]).toEqual([['ann@customer.example'], 'Daily: Delays']);
     expect(one?.mail.text).toContain('https://app.example/reports/');
+    await vi.waitFor(() => expect(started.work.get('delivery')).toEqual([0, 0]));
   }, 30_000);
 
   test('that came back count as failed, and a hard bounce pauses the schedule', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGatewayMetrics } from '../../src/compose/metrics.js';
+import { createCountWork, createGatewayMetrics } from '../../src/compose/metrics.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -23,7 +23,7 @@ import { basePolicy } from './policies.js';
 
 const open = () => {
   const registry = new Registry();
-  const metrics = createGatewayMetrics(registry);
+  const metrics = createGatewayMetrics(registry, createCountWork(registry));
   /** Returns the samples that are not 0 and start with this name, without `guestlist_gateway_`. */
   const read = async (name: string): Promise<readonly string[]> =>
     (await registry.metrics())

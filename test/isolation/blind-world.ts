@@ -172,10 +172,7 @@ const neutralOf = ({ url, folder }: House, first: number) => {
         // Written once a minute, in each installation at another moment.
         .replaceAll(/"lastUsedAt":(?:null|"[^"]*")/g, '"lastUsedAt":0')
         .replaceAll(/"(?:ms|durationMs|timeTakenInMs|tookMs|waitedMs)":[0-9.]+/g, '"ms":0')
-        .replaceAll(
-          /("name":"guestlist_(?:\w+_seconds|gateway_unfinished_work)","help":"[^"]*","value":)[0-9.e-]+/g,
-          '$1 0',
-        )
+        .replaceAll(/("name":"guestlist_(?:\w+_seconds|unfinished_work)","help":"[^"]*","value":)[0-9.e-]+/g, '$1 0')
         .replaceAll(/\b1[7-9]\d{8}(?:\.\d+)?\b/g, 'NOW')
         .replaceAll(anId, known('id'))
         .replaceAll(first.toString(16).padStart(8, '0'), 'FIRST')

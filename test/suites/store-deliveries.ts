@@ -273,6 +273,20 @@ const ledgerTests = (store: () => Store): void => {
     expect(await store().deliveries.claim(claimOf({ now: later(1e9) }))).toEqual([]);
   });
 
+  it('counts what is due and held by nobody, and since when the oldest is due', async () => {
+    await settle(store());
+    const { schedule } = await insertSchedule(store());
+    const waiting = (at: number) => store().deliveries.countWaiting(later(at));
+    expect(await waiting(0)).toEqual({ count: 0, seconds: 0 });
+    const due = [0, 5_000, 60_000].map((at) => dueSample({ moment: later(at), attemptAt: later(at) }));
+    await store().deliveries.insert(schedule, due, moment);
+    expect(await waiting(10_000)).toEqual({ count: 2, seconds: 10 });
+    const held = claimOf({ now: later(0), leasedUntil: later(30_000) });
+    expect(await store().deliveries.claim(held)).toHaveLength(1);
+    expect(await waiting(10_000)).toEqual({ count: 1, seconds: 5 });
+    expect(await waiting(30_000)).toEqual({ count: 2, seconds: 30 });
+  });
+
   it('tries again later, and forgets a hand-over only if the mail server answered', async () => {
     await settle(store());
     const { schedule } = await insertSchedule(store());

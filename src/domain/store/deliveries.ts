@@ -155,6 +155,8 @@ export type DeliveryStore = {
    * or its return is known.
    */
   readonly bounce: (bounce: { readonly deliveryId: string; readonly isHard: boolean }, at: Date) => Promise<boolean>;
+  /** Deliveries that are due and that no sender holds, and for how many seconds the oldest has been due. */
+  readonly countWaiting: (now: Date) => Promise<{ readonly count: number; readonly seconds: number }>;
   /** Whether a delivery of the schedule has not ended. */
   readonly hasOpen: (scheduleId: string) => Promise<boolean>;
   /** Returns deliveries of the schedule, or of one tenant of it, the newest moment first. */

@@ -3,7 +3,7 @@
 /** The outcome of a call. `refused`: the service refused the request. `failed`: the service gave no valid response. */
 export type CallOutcome = 'ok' | 'refused' | 'failed';
 
-/** Long work that any process continues if the one that began it cannot. */
+/** Long work of the gateway that any process continues if the one that began it cannot. */
 export type WorkKind = 'rollout' | 'provisioning' | 'erasure' | 'revocation';
 
 export type GatewayMetrics = {
