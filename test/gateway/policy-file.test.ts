@@ -78,6 +78,30 @@ restrictions:
     ]);
   });
 
+  // Some took half a minute, during which the process answered nobody.
+  const many = Array.from({ length: 40_000 }, (_, nth) => `k${nth.toString(36)}`);
+  it.each([
+    ['unknown fields', `${yaml('rules: []')}\n${many.map((key) => `${key}:\n`).join('')}`],
+    ['unknown fields in braces', `{${many.join(', ')}}`],
+    [
+      'wrong templates',
+      yaml(`rules: []`).replace('templates:\n', `templates:\n${many.map((key) => `  ${key}: 1\n`).join('')}`),
+    ],
+    ['repeated keys', `${yaml('rules: []')}\n${many.map(() => 'version: 1\n').join('')}`],
+    ['marks that belong nowhere', ']\n'.repeat(40_000)],
+  ])('of forty thousand faults tells the first of them within seconds: %s', (_, text) => {
+    const began = performance.now();
+    expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toHaveLength(200);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it('may not name one field twice', () => {
+    const text = yaml('rules: []').replace('workspace: flights', 'workspace: flights\nversion: 1');
+    expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toEqual([
+      { at: 'p.yaml:4:1', message: 'not valid YAML: Map keys must be unique' },
+    ]);
+  });
+
   it('reports faults of its structure, including unknown fields', () => {
     const text = yaml(`rules:
   - name: first

@@ -1,5 +1,5 @@
 /** A parsed YAML file that knows the place (`file:line:column`) of each value, so that faults can name it. */
-import { type Document, isMap, isNode, isScalar, Lexer, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, Lexer, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 
 /** One fault: `at` is `file:line:column`. */
@@ -17,12 +17,33 @@ export type Path = readonly (string | number)[];
 
 type Problem = { readonly offset: number; readonly message: string };
 
+/** Returns the keys that a map has already. The parser's own check compares each key with all before it. */
+const findRepeatedKeys = (document: Document): readonly Problem[] => {
+  const problems: Problem[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        const { value } = isScalar(key) ? key : { value: key };
+        if (seen.has(value)) problems.push({ offset: nodeOffset(key), message: 'Map keys must be unique' });
+        seen.add(value);
+      }
+    },
+  });
+  return problems;
+};
+
+const nodeOffset = (node: unknown): number => (isNode(node) ? node.range?.[0] : undefined) ?? 0;
+
+/** Faults of one file that are told. To find the place of each takes time, and nobody mends more at once. */
+const mostFaults = 200;
+
 /** Returns the content of the document. Aliases that cannot be resolved, or that expand too far, are a problem. */
 const readContent = (document: Document): { readonly content: unknown; readonly problems: readonly Problem[] } => {
-  const problems = document.errors.map(({ pos, message }) => ({
-    offset: pos[0],
-    message: `not valid YAML: ${message}`,
-  }));
+  const errors = document.errors.map(({ pos, message }) => ({ offset: pos[0], message }));
+  const problems = (errors.length > 0 ? errors : findRepeatedKeys(document))
+    .slice(0, mostFaults)
+    .map(({ offset, message }) => ({ offset, message: `not valid YAML: ${message}` }));
   if (problems.length > 0) return { content: null, problems };
   try {
     return { content: document.toJS(), problems };
@@ -77,7 +98,9 @@ export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
   const excess = findExcess(text);
   // A text that cannot be parsed is an empty document with one problem.
-  const document = parseDocument(excess === undefined ? text : '', { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(excess === undefined ? text : '', {
+    ...{ lineCounter: lines, prettyErrors: false, uniqueKeys: false },
+  });
   const { content, problems } = excess === undefined ? readContent(document) : { content: null, problems: [excess] };
   const at = (offset: number): string => {
     const { line, col } = excess === undefined ? lines.linePos(offset) : placeIn(text, offset);
@@ -130,18 +153,20 @@ const issuesOf = (issue: Issue): readonly Issue[] => {
   return meant.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] }));
 };
 
-/** Returns the violations of the schema as faults. `what` is the kind of file. */
-export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] =>
-  error.issues.flatMap(issuesOf).flatMap((issue) => {
+/** Returns the first violations of the schema as faults. `what` is the kind of file. */
+export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] => {
+  const found: (() => PolicyFault)[] = error.issues.flatMap(issuesOf).flatMap((issue) => {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({
+      return issue.keys.map((key) => () => ({
         at: source.at(source.offsetOfKey(path, key)),
         message: `"${key}" is not a field of ${path.length === 0 ? what : path.join('.')}; see the list in the policy's documentation`,
       }));
     }
-    return [{ at: source.at(source.offsetOf(path)), message: `${path.join('.') || what}: ${issue.message}` }];
+    return [() => ({ at: source.at(source.offsetOf(path)), message: `${path.join('.') || what}: ${issue.message}` })];
   });
+  return found.slice(0, mostFaults).map((place) => place());
+};
 
 /** Collects faults. `list` returns them in the file's order. */
 export type Faults = {
