@@ -1,5 +1,5 @@
 /**
- * Making and rotating keys, by owners. The new key is in one answer and nowhere else: neither in the audit nor in a log
+ * Making and rotating keys, by owners who see data: a key reads rows of tenants. The new key is in one answer and nowhere else: neither in the audit nor in a log
  * line. No key that exists reaches a browser. Assistants have no such tool.
  */
 import type { Request, Response } from 'express';
@@ -14,7 +14,7 @@ import type { Origins } from '../gateway/authenticate/credential.js';
 import type { Dispatch } from '../http/bind.js';
 import { sendAnswer } from '../http/middleware.js';
 import { goneSignal } from '../http/sending.js';
-import { assertRole } from './access.js';
+import { assertReads, assertRole } from './access.js';
 import { loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 
@@ -71,6 +71,8 @@ export const createKeyPaths = (options: Options) => {
   const owner = async (request: Request): Promise<Person> => {
     const { person } = (await loggedIn(request)).session;
     assertRole(person, 'making and rotating keys', []);
+    // Who has a key reads with it what it reads.
+    assertReads(person, 'rows');
     return person;
   };
   return {

@@ -421,6 +421,14 @@ describe('keys', () => {
     }
   });
 
+  test('are not made or rotated for an owner without access to data, who would read rows with one', async () => {
+    const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
+    server.dispatched.length = 0;
+    for (const [path, body] of paths)
+      expect([path, (await ask(headers, 'POST', path, body)).status]).toEqual([path, 403]);
+    expect(server.dispatched).toEqual([]);
+  });
+
   test('are in one answer, and the audit names them before, without the key', async () => {
     const other = await withKeys();
     const headers = await other.as(personWith(['owner']));

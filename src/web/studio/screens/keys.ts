@@ -73,12 +73,13 @@ class KeysScreen extends Screen<Data> {
 
   protected override content({ rows, apps, sessions, signing }: Data): TemplateResult {
     const isOwner = hasRole(this.api.session, 'owner');
+    const mayMake = isOwner && this.api.session.person.seesData;
     return html`<div class="head"><h1>Keys</h1><p>Programs use them. A key is shown once, when it is made; only its hash is stored.</p></div>
       ${list({
         ...{ name: 'keys', rows, filters, query: this.place.query },
-        columns: [...columns, ...(isOwner ? [this.#actions] : [])],
+        columns: [...columns, ...(isOwner ? [this.#actions(mayMake)] : [])],
         empty: html`<h2>No keys</h2>`,
-        actions: isOwner
+        actions: mayMake
           ? html`<button type="button" ?disabled=${this.isBusy} @click=${() => void this.#create(apps)}>New key</button>`
           : undefined,
       })}
@@ -96,13 +97,13 @@ class KeysScreen extends Screen<Data> {
     });
   }
 
-  readonly #actions: Column<Row> = {
+  readonly #actions = (mayMake: boolean): Column<Row> => ({
     title: 'Action',
     of: (row) =>
-      html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#rotate(row)}>Rotate<span class="sr"> ${row.name}</span></button>
+      html`${mayMake ? html`<button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#rotate(row)}>Rotate<span class="sr"> ${row.name}</span></button>` : ''}
         <button type="button" class="text" ?disabled=${this.isBusy} @click=${() => void this.#revoke(row)}>Revoke<span class="sr"> ${row.name}</span></button>`,
     text: () => '',
-  };
+  });
 
   async #create(apps: readonly string[]): Promise<void> {
     const form = await filled(
