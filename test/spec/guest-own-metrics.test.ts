@@ -172,6 +172,51 @@ describe('values that a user chose in a metric', () => {
     expect((await read(ann, metricId)).definition.filters).toMatchObject([{ defaultValue: 'north' }]);
   });
 
+  const marked = {
+    lines: [
+      { kind: 'value', value: 98_765 },
+      { kind: 'average', measure: 'Revenue' },
+    ],
+    rules: [{ measure: 'Revenue', operator: '>=', value: 98_765, tone: 'good' }],
+    range: { min: 0, max: 98_765 },
+  };
+  const chartFor = async (bearer: string, metricId: string) =>
+    (await boardOf(house, bearer, 'own-board')).metrics.find((metric) => metric.metricId === metricId)?.chart;
+
+  test('are no numbers in a chart for those who may not see them, also in a metric of the host', async () => {
+    const metricId = await create(house, ann, 'own-board', 'Marked', {
+      definition: revenueBy('sales.region', { chart: { type: 'bar', ...marked } }),
+    });
+    await ok(house, 'publishGuestMetric', { metricId, isPublished: true }, { bearer: ann });
+    const revenue = await metricOf(house, 'own-board', 'acme', 'revenue');
+    const change = { metricId: revenue, definition: { chart: { type: 'table', ...marked } } };
+    await ok(house, 'updateGuestMetric', change, { bearer: ann });
+    const ofAnn = await guest(house, 'acme', { userIdentifier: 'ann', ...restricted });
+    const ofBob = await guest(house, 'acme', { userIdentifier: 'bob', ...restricted });
+    for (const [bearer, id] of [
+      [bob, metricId],
+      [ofAnn, metricId],
+      [bob, revenue],
+    ] as const)
+      expect(await chartFor(bearer, id)).toMatchObject(marked);
+    for (const [bearer, id] of [
+      [ofBob, metricId],
+      [ofBob, revenue],
+      [ofAnn, revenue],
+    ] as const) {
+      const chart = await chartFor(bearer, id);
+      expect(chart?.lines).toEqual([{ kind: 'average', measure: 'Revenue' }]);
+      expect(JSON.stringify(chart)).not.toContain('98765');
+    }
+    const metric = await house.stored((store) => store.guestMetrics.findById(metricId));
+    const host = await house.stored((store) => store.metrics.findById(revenue));
+    const grant = { rlsSettings: [], appFilters: [], dashboardAppFilters: [], hideDashboardFilters: [] };
+    for (const one of [metric, host]) {
+      expect(JSON.stringify(viewMetric(grant as never, one as never, false).chart)).toContain('98765');
+      expect(JSON.stringify(viewMetric(grant as never, one as never, true).chart)).not.toContain('98765');
+    }
+  });
+
   test('are in no view of a person without access to data', async () => {
     const definition = revenueBy(undefined, { filters: [chosen] });
     const metricId = await create(house, acme, 'own-board', 'Looked at', { definition });

@@ -18,7 +18,7 @@ import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions
 import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
-import { showsValuesOf } from '../../domain/guest/made-values.js';
+import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../domain/guest/made-values.js';
 import { withRowFormats } from '../../domain/guest/row-formats.js';
 import type {
   Combine,
@@ -115,15 +115,17 @@ export const viewChart = (definition: Metric['definition']): GuestChart => {
 
 /**
  * Returns the metric as this guest sees it. A default that another guest chose is not shown to those who see fewer rows, nor
- * in a view of a person without access to data (`isBlind`); it applies all the same.
+ * in a view of a person without access to data (`isBlind`); it applies all the same. Neither are numbers in the chart.
  */
 export const viewMetric = (grant: GuestGrant, metric: Metric, isBlind = false): GuestMetric => {
   const { metricId, name, definition } = metric;
   const showsValues = showsValuesOf(grant, metric) && !(isBlind && metric.guest !== null);
+  const showsChart = showsChartValuesOf(grant, metric) && !(isBlind && hasMadeChart(metric));
+  const chart = viewChart(definition);
   const filters = openMetricFilters(grant, metric).map((filter) =>
     viewFilter(showsValues ? filter : { ...filter, defaultValue: undefined }, filter.label),
   );
-  return { metricId, name, chart: viewChart(definition), filters };
+  return { metricId, name, chart: showsChart ? chart : withoutChartValues(chart), filters };
 };
 
 type Themed = Pick<Deps, 'store'> & { readonly findTheme: FindTheme };
