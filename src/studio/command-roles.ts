@@ -42,8 +42,8 @@ export const commandRoles: Readonly<Record<string, Rule>> = {
   'rollout-list': read('author', 'publisher', 'support', 'auditor'),
   'rollout-plan': {
     ...read('author', 'publisher', 'support', 'auditor'),
-    // Values of conflicts are parts of dashboards, which these roles may read.
-    narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'], reads: 'definitions' },
+    // A tenant's side of a conflict may be what its users wrote into a metric, such as a value of a row.
+    narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'], reads: 'rows' },
   },
   'rollout-resume': change('publisher'),
   'rollout-rollback': change('publisher'),

@@ -148,6 +148,15 @@ describe('a command', () => {
     }
   });
 
+  test('that shows the values of conflicts needs access to data, as users write values of rows into metrics', async () => {
+    for (const role of studioRoles) {
+      const headers = await server.as(personWith([role], false, `${role}-without-data`));
+      const status = async (body: string) => (await ask(headers, 'POST', '/studio/commands/rollout-plan', body)).status;
+      expect([role, await status('{"showsValues":true}')]).toEqual([role, 403]);
+      expect([role, await status('{}')]).toEqual([role, role === 'policyAdmin' ? 403 : 200]);
+    }
+  });
+
   test('that is not in the table is refused even to an owner', async () => {
     const headers = await server.as(personWith(['owner']));
     for (const name of ['studio-link', 'toString', 'constructor']) {

@@ -71,7 +71,8 @@ class PublishScreen extends Screen<Data> {
     const planned = isGranted && id === undefined ? wanted : null;
     // A person in support may plan, and not read what dashboards hold.
     const readsContent = hasRole(this.api.session, 'author', 'publisher', 'auditor');
-    const values = readsContent ? { showsValues: true } : {};
+    // A tenant's side of a conflict may hold values of its rows.
+    const values = readsContent && this.api.session.person.seesData ? { showsValues: true } : {};
     const [plan, history, status] = await Promise.all([
       planned === null ? null : this.api.command<Plan>('rollout-plan', { template: planned, ...values }, signal),
       planned === null || !readsContent ? null : readHistory(this.api, planned, signal),
