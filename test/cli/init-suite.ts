@@ -165,7 +165,7 @@ export const stop = async (serving: Serving | undefined): Promise<void> => {
   if (serving !== undefined && serving.child.exitCode === null) await once(serving.child, 'close');
 };
 
-const loginAt = async (folder: string, url: string, claims: object) => {
+export const loginAt = async (folder: string, url: string, claims: object) => {
   const { GUESTLIST_HOST_JWT_SECRET: secret = '' } = parseEnv(await readFile(join(folder, 'guestlist.env'), 'utf8'));
   const session = jwt.sign({ sub: 'ann', ...claims }, secret, { algorithm: 'HS256', expiresIn: 600 });
   return request<{ token: string; embeds: { id: string }[] }>(`${url}/embed-token`, {

@@ -61,7 +61,7 @@ export type Host = {
 export const steadyTenant = 'LAX';
 const tenantsAtATime = 3;
 const loginsAtATime = 3;
-const waitMs = 5;
+const waitMs = 20;
 /** Interval of repeated requests in milliseconds; short, as in an impatient host. */
 const retryEveryMs = 100;
 /** Number of tokens from before the last kill that are checked again after each kill. */
@@ -87,6 +87,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
   const ask = async (path: string, asked: Asked): Promise<Outcome> => {
     const outcome = await askOnce(`${used().url}${path}`, asked);
     outcomes.push({ ...outcome, body: outcome.status < 500 ? '' : outcome.body });
+    if (outcome.status === 0 || outcome.status >= 500) await wait(waitMs);
     return outcome;
   };
   const command = (name: string, input: unknown): Promise<Outcome> => {
@@ -116,7 +117,7 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
       'webhook-signature': new Webhook(hookSecret).sign(owed.id, sentAt, body),
     };
     const { status, body: answer } = await ask(`/hooks/tenant-${owed.kind}`, { method: 'POST', headers, body });
-    if (status >= 400 && status !== 503)
+    if (status >= 400 && status < 500)
       throw new Error(`${owed.kind} of ${tenant.clientId} is refused: ${status} ${answer}`);
     if (status !== 200) return false;
     tenant.state = stateAfter[owed.kind];
@@ -230,10 +231,12 @@ export const createHost = (hookSecret: string, random: () => number): Host => {
     return data.fault === null ? [] : [`the audit is not whole: ${data.fault.message}`];
   };
   const findLostRollouts = async (): Promise<readonly string[]> => {
-    const { status, body } = await command('rollout-list', {});
-    if (status !== 200) return [`roll-outs are not listed: ${status} ${body}`];
-    const there = new Set(JSON.parse(body).data.rollouts.map(({ id }: { readonly id: string }) => id));
-    return rollouts.filter((id) => !there.has(id)).map((id) => `roll-out ${id} is gone`);
+    const gone: string[] = [];
+    for (const id of rollouts.slice(-sampleOfEarlier)) {
+      const { status } = await command('rollout-status', { id });
+      if (status !== 200) gone.push(`roll-out ${id} is gone: ${status}`);
+    }
+    return gone;
   };
 
   const statusOf = async (id: string): Promise<{ readonly state: string; readonly isAtWork: boolean }> =>

@@ -9,13 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const usage = `npm run faults -- [--kills N] [--seed N] [--only TEXT]
+const usage = `npm run faults -- [--kills N] [--soak N] [--seed N] [--only TEXT]
   --kills N     how often the process is killed on each backing (100)
+  --soak N      minutes of the soak with three replicas and faults at random (1)
   --seed N      of the moments and of what is asked (another one each time)
   --only TEXT   faults whose name has the text alone, such as Redis, killed, disk`;
 
 const options = {
   kills: { type: 'string', default: '100' },
+  soak: { type: 'string', default: '1' },
   seed: { type: 'string' },
   only: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -24,7 +26,7 @@ const options = {
 const readOptions = () => {
   try {
     const { values } = parseArgs({ options });
-    for (const name of ['kills', 'seed']) {
+    for (const name of ['kills', 'soak', 'seed']) {
       if (values[name] !== undefined && !/^[1-9]\d*$/.test(values[name]))
         throw new Error(`--${name} takes a number from 1`);
     }
@@ -60,7 +62,7 @@ const print = (lines) => {
   console.log(['', ...all.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n'));
 };
 
-const { kills, seed, only, help } = readOptions();
+const { kills, soak, seed, only, help } = readOptions();
 if (help) {
   console.log(usage);
   process.exit(0);
@@ -81,6 +83,7 @@ try {
       TEST_LONG: '1',
       FAULTS_TABLE: file,
       FAULTS_KILLS: kills,
+      FAULTS_SOAK: soak,
       ...(seed === undefined ? {} : { FAULTS_SEED: seed }),
     },
   });

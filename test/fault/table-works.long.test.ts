@@ -1,6 +1,6 @@
 /** Long work during faults: no process ends, nothing stays unfinished, and nothing happens twice. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openMailbox } from '../deliver/mailbox.js';
 import { get, login, manager, post, request } from '../product/guest.js';
-import { configureMail, signedManager } from '../product/mailing.js';
+import { configureMail, signedManager, writeStarter } from '../product/mailing.js';
 import { type Product, startProduct } from '../product/product.js';
 import { isPostgresServerThere, type OwnPostgres, startOwnPostgres } from '../suites/postgres-server.js';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.js';
@@ -196,19 +196,6 @@ describe.skipIf(!isPostgresServerThere())('gateways of one ledger', { timeout: 4
 });
 
 const aheadMs = 20 * 60_000;
-/** Writes a program that starts the product with this configuration as the shipped one, so that the demo runs with mail. */
-const writeStarter = async (folder: string, config: string): Promise<void> => {
-  const built = new URL('../../dist/', import.meta.url).href;
-  const program = `import { start } from '${built}main.js';
-import { loadConfig } from '${built}platform/config.js';
-const halves = { gateway: true, service: true };
-const config = loadConfig(process.env, ${JSON.stringify(config)}, { runsGateway: true, runsService: true });
-console.log('Guestlist is up at ' + (await start(config, halves)).url);
-`;
-  await mkdir(join(folder, 'bin'));
-  await writeFile(join(folder, 'bin/guestlist.mjs'), program);
-};
-
 it.runIf(isPostgresServerThere())(
   'a replica whose clock is twenty minutes ahead sends no report twice, and none early',
   { timeout: 400_000 },

@@ -1,6 +1,6 @@
 /** The built product with a mail server, in this process: its demo allows reports to `customer.example`. */
 import { createSecretKey } from 'node:crypto';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,18 @@ restrictions:
 `;
   await replaceIn(policy, 'restrictions:\n', admins);
   return file;
+};
+
+/** Writes a program that starts the product with this configuration as the shipped one, so that the demo runs with mail. */
+export const writeStarter = async (folder: string, config: string): Promise<void> => {
+  const program = `import { start } from '${built}';
+import { loadConfig } from '${new URL('platform/config.js', built).href}';
+const halves = { gateway: true, service: true };
+const config = loadConfig(process.env, ${JSON.stringify(config)}, { runsGateway: true, runsService: true });
+console.log('Guestlist is up at ' + (await start(config, halves)).url);
+`;
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'bin/guestlist.mjs'), program);
 };
 
 /** The session of a manager of LAX, who has an address. */

@@ -14,6 +14,9 @@ const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url))
 
 export type Product = {
   readonly url: string;
+  readonly pid: number;
+  /** Whether the process has neither ended nor been ended. */
+  readonly isRunning: () => boolean;
   readonly dataDir: string;
   readonly credentials: {
     readonly serviceToken: string;
@@ -142,6 +145,8 @@ const startIn = async (folder: string, { env = {}, args = [], root }: StartOptio
   const url = await urlFrom(child, output);
   return {
     url,
+    pid: Number(child.pid),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     dataDir: folder,
     credentials: JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')),
     output,

@@ -14,6 +14,10 @@ const program = '/usr/sbin/pgbouncer';
 export type Pooler = {
   /** Returns the URL of the same database through the pooler. */
   readonly at: (url: string) => string;
+  /** Ends it at once, with all its connections. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again at the same port. */
+  readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -88,9 +92,21 @@ export const startPgBouncer = async (
   const port = await freePort();
   await writeFile(file, configOf(new URL(url), port, poolSize, databases));
   await chmod(folder, 0o755);
-  const child = spawn(program, [file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  await isUp(child);
+  let child: ChildProcess;
+  const start = async (): Promise<void> => {
+    child = spawn(program, [file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    await isUp(child);
+  };
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  };
+  await start();
   return {
+    kill,
+    start,
     at: (address) => {
       const own = new URL(address);
       own.hostname = '127.0.0.1';
@@ -98,9 +114,7 @@ export const startPgBouncer = async (
       return own.href;
     },
     stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
+      await kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,10 @@
 /** A Redis server for one test, which may stop it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Whether Redis can be started. Otherwise warns and skips the tests; fails under CI. */
 export const isRedisServerThere = (): boolean => {
@@ -58,6 +61,30 @@ export const startOwnRedis = async (extra: readonly string[] = []): Promise<OwnR
     },
     start: async () => {
       child = await ready([...args, ...extra]);
+    },
+  };
+};
+
+/** Starts a Sentinel that watches `master` under the name `main`, and fails over half a second after it is gone. */
+export const startSentinel = async (
+  master: OwnRedis,
+): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-sentinel-'));
+  const file = join(folder, 'sentinel.conf');
+  const port = await freePort();
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, `sentinel monitor main 127.0.0.1 ${master.port} 1`],
+    ...['sentinel down-after-milliseconds main 500', 'sentinel failover-timeout main 3000', ''],
+  ];
+  await writeFile(file, lines.join('\n'));
+  const child = await ready([file, '--sentinel']);
+  return {
+    port,
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
     },
   };
 };

@@ -1,0 +1,205 @@
+/**
+ * Three replicas serve a host while faults begin and end at random, for `FAULTS_SOAK` minutes (`npm run faults -- --soak
+ * 60`; one minute otherwise). No process ends by itself, everything acknowledged holds, and what a process uses stays
+ * flat.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pass } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startRelay } from '../engine/relay.js';
+import { createHookSecret } from '../gateway/senders.js';
+import { type Product, startProduct } from '../product/product.js';
+import { placeFlights } from '../suites/flights.js';
+import { isPostgresServerThere, startOwnPostgres } from '../suites/postgres-server.js';
+import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
+import { startBalancer } from './balancer.js';
+import { damageOf, damages } from './damages.js';
+import { createHost, steadyTenant } from './host.js';
+import { countStatuses, longestOf, middleOf, writeLine } from './table.js';
+
+const minutes = Number(process.env.FAULTS_SOAK ?? '1');
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const lengthMs = minutes * 60_000;
+/** So often what was acknowledged is checked, with all servers there. */
+const faultsPerCheck = 5;
+
+/** The generator Mulberry32. */
+const createRandom = (from: number) => {
+  let state = from;
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+
+type Use = { readonly megabytes: number; readonly descriptors: number; readonly threads: number };
+const useOf = (pid: number): Use => {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const numberOf = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
+  return {
+    megabytes: Math.round(numberOf('VmRSS') / 1024),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    threads: numberOf('Threads'),
+  };
+};
+const middleUse = (uses: readonly Use[]): Use => ({
+  megabytes: middleOf(uses.map((use) => use.megabytes)),
+  descriptors: middleOf(uses.map((use) => use.descriptors)),
+  threads: middleOf(uses.map((use) => use.threads)),
+});
+
+it.runIf(isPostgresServerThere() && isRedisServerThere())(
+  `a soak of ${minutes} minutes: three replicas and faults at random lose nothing, and use no more in the end (seed ${seed})`,
+  { timeout: lengthMs * 2 + 600_000 },
+  async () => {
+    const random = createRandom(seed);
+    const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+    const [postgres, redis] = await Promise.all([startOwnPostgres(), startOwnRedis()]);
+    onTestFinished(postgres.remove);
+    onTestFinished(redis.stop);
+    const host127 = { host: '127.0.0.1' };
+    const toPostgres = await startRelay({ ...host127, port: postgres.port });
+    const toRedis = await startRelay({ ...host127, port: redis.port });
+    onTestFinished(toPostgres.close);
+    onTestFinished(toRedis.close);
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-soak-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await placeFlights(join(folder, 'demo/flights.duckdb'));
+    const hookSecret = createHookSecret();
+    const env = {
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${toPostgres.port}/postgres`,
+      REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
+      ...{ GUESTLIST_USER_PER_MINUTE: '1000000', GUESTLIST_TENANT_PER_MINUTE: '1000000' },
+      ...{ GUESTLIST_HOOK_SECRETS: hookSecret, GUESTLIST_LOG_LEVEL: 'warn' },
+    };
+    const start = (port = '0'): Promise<Product> => startProduct({ dataDir: folder, env: { ...env, PORT: port } });
+    /** The first lives from the beginning to the end. */
+    const replicas: Product[] = [await start()];
+    replicas.push(...(await Promise.all([start(), start()])));
+    onTestFinished(async () => {
+      for (const replica of replicas) {
+        replica.signal('SIGCONT');
+        await replica.stop('SIGKILL');
+      }
+    });
+    const [steady] = replicas;
+    if (steady === undefined) throw new Error('no replica');
+    const balancer = await startBalancer(replicas.map(({ url }) => url));
+    onTestFinished(balancer.close);
+    const host = createHost(hookSecret, random);
+    host.use({ ...steady, url: balancer.url });
+    const isServed = () =>
+      vi.waitFor(async () => expect((await host.askToken(steadyTenant, 'somebody')).status).toBe(200), {
+        ...{ timeout: 90_000, interval: 50 },
+      });
+    await isServed();
+
+    const restart = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+      const at = 1 + Math.floor(random() * 2);
+      const old = replicas[at];
+      if (old === undefined) throw new Error('no replica');
+      await old.stop(signal);
+      expect(old.output()).not.toContain('process.fault');
+      // At the same port, as a pod behind the name of its service.
+      replicas[at] = await start(new URL(old.url).port);
+    };
+    const frozen = async (): Promise<void> => {
+      const replica = pick(replicas);
+      replica.signal('SIGSTOP');
+      await pass(500 + random() * 6_000);
+      replica.signal('SIGCONT');
+    };
+    const during = async (begin: () => unknown, end: () => unknown): Promise<void> => {
+      await begin();
+      await pass(200 + random() * 4_000);
+      await end();
+    };
+    const damaged = async (): Promise<void> => {
+      const relay = pick([toPostgres, toRedis]);
+      const endless = { first: Buffer.from('D\x7f\xff\xff\xff', 'latin1'), repeated: Buffer.alloc(262_144) };
+      const damage = pick(damages.filter((name) => name !== 'flipped bytes'));
+      await during(
+        () => {
+          relay.alter(damageOf(damage, Math.floor(random() * 1e6), endless));
+          relay.cut();
+        },
+        () => {
+          relay.alter(null);
+          relay.cut();
+        },
+      );
+    };
+    const faults: Readonly<Record<string, () => Promise<unknown>>> = {
+      'a replica killed': () => restart('SIGKILL'),
+      'a replica replaced': () => restart('SIGTERM'),
+      'a replica frozen': frozen,
+      'PostgreSQL restarted, immediate': () => during(() => postgres.stop('immediate'), postgres.start),
+      'PostgreSQL restarted, fast': () => during(() => postgres.stop('fast'), postgres.start),
+      'PostgreSQL frozen': () => during(postgres.freeze, postgres.thaw),
+      'connections to PostgreSQL cut': async () => toPostgres.cut(),
+      'Redis restarted, empty': () => during(redis.stop, redis.start),
+      'Redis frozen': () =>
+        during(
+          () => redis.child().kill('SIGSTOP'),
+          () => redis.child().kill('SIGCONT'),
+        ),
+      'connections to Redis cut': async () => toRedis.cut(),
+      'damaged answers': damaged,
+    };
+
+    const uses: Use[] = [];
+    const recoveries: number[] = [];
+    const lost: string[] = [];
+    const done = new Map<string, number>();
+    const endsAt = performance.now() + lengthMs;
+    while (performance.now() < endsAt) {
+      const running = host.run();
+      for (let count = 0; count < faultsPerCheck; count += 1) {
+        await host.until(Math.floor(random() * 30));
+        const name = pick(Object.keys(faults));
+        await faults[name]?.();
+        done.set(name, (done.get(name) ?? 0) + 1);
+        const startedMs = performance.now();
+        await isServed();
+        recoveries.push(performance.now() - startedMs);
+      }
+      host.stop();
+      await running;
+      await vi.waitFor(() => expect(balancer.ready()).toBe(replicas.length), { timeout: 90_000, interval: 200 });
+      await host.finishOwed();
+      lost.push(...(await host.findLost()));
+      uses.push(useOf(steady.pid));
+      expect([lost, replicas.map((replica) => replica.isRunning())]).toEqual([[], [true, true, true]]);
+    }
+    await host.finishRollouts();
+    const quarter = Math.max(1, Math.floor(uses.length / 4));
+    const [early, late] = [middleUse(uses.slice(quarter, 2 * quarter)), middleUse(uses.slice(-quarter))];
+    const { outcomes } = host;
+    const faultsDone = [...done].map(([name, count]) => `${name}: ${count}`).join(', ');
+    console.log(`${faultsDone}\nin the second quarter ${JSON.stringify(early)}, in the last ${JSON.stringify(late)}`);
+    writeLine({
+      fault: `soak of ${minutes} minutes, ${recoveries.length} faults (seed ${seed})`,
+      answers: countStatuses(outcomes.map(({ status }) => status)),
+      longestMs: longestOf(outcomes),
+      goodAgainMs: middleOf(recoveries),
+      goodAgainMaxMs: Math.round(Math.max(...recoveries)),
+      acknowledged: host.acknowledged(),
+      lost: lost.length,
+    });
+    const wrong = outcomes.filter(
+      ({ status, retryAfter }) => status >= 500 && status !== 502 && !(status === 503 && retryAfter),
+    );
+    expect(wrong.map(({ status, body }) => `${status} ${body}`)).toEqual([]);
+    for (const replica of replicas) expect(replica.output()).not.toContain('process.fault');
+    // In a few minutes a process is still growing to its usual size.
+    if (minutes < 20) return;
+    expect(late.megabytes).toBeLessThan(early.megabytes * 1.3);
+    expect(late.descriptors).toBeLessThan(early.descriptors + 20);
+    expect(late.threads).toBeLessThan(early.threads + 4);
+  },
+);
