@@ -147,13 +147,18 @@ const askedPaths: ReadonlySet<string> = new Set([
   ...plainReads.map((path) => `get /studio/${path}`),
   ...['get /studio/search', 'get /studio/query-log/:id/plan', 'post /studio/mcp', 'post /studio/views'],
   ...['post /studio/metric-preview', 'post /studio/metric-statement', 'post /studio/commands/:command'],
-  ...['all /studio/as/api/v2/guest/{*path}', 'all /studio/api/v2/{*path}'],
+  ...[
+    'all /studio/as/api/v2/guest/{*path}',
+    'all /studio/api/v2/{*path}',
+    'post /studio/keys',
+    'post /studio/keys/rotate',
+  ],
 ]);
 
-/** Paths that read nothing of a tenant: logging in and out, keys of the host, and files that the person sends. */
+/** Paths that read nothing of a tenant: logging in and out, and files that the person sends. */
 const otherPaths: ReadonlySet<string> = new Set([
   ...['get /studio/login', 'post /studio/session', 'delete /studio/session', 'delete /studio/sessions'],
-  ...['post /studio/sessions/end', 'put /studio/schedule-list/:id', 'post /studio/keys', 'post /studio/keys/rotate'],
+  ...['post /studio/sessions/end', 'put /studio/schedule-list/:id'],
   ...['post /studio/uploads', 'put /studio/uploads'],
 ]);
 
@@ -161,6 +166,13 @@ export const pathsWithoutQuestion = (router: string): readonly string[] =>
   [...router.matchAll(/router\.(get|post|put|delete|all)\('([^']+)'/g)]
     .map(([, method, path]) => `${method} ${path}`)
     .filter((path) => !askedPaths.has(path) && !otherPaths.has(path));
+
+const aKey = fc.constantFrom('', '/rotate').map(
+  (path): Parts => ({
+    ...{ what: `keys${path}`, method: 'POST', path: `/studio/keys${path}` },
+    body: { dataApp: 'shop', name: path === '' ? 'another' : 'host', ...(path === '' ? {} : { graceSeconds: 60 }) },
+  }),
+);
 
 const aRead = fc
   .oneof(
@@ -209,6 +221,10 @@ const withDefault = {
   ...{ name: 'own', label: 'Own', column: column('region'), dataType: 'string' },
   defaultValue: [chosen(1)],
 };
+/** A chart that shows a number of the rows that its maker saw. */
+const withNumbers = {
+  chart: { type: 'bar', lines: [{ kind: 'value', value: chosen(3) }] },
+};
 const aName = fc.nat(300).map((nth) => `made ${nth}`);
 const aTemplate = fc.constantFrom('board', 'defaults', 'risky');
 
@@ -230,7 +246,7 @@ const aDeed: fc.Arbitrary<Parts> = fc.oneof(
   fc
     .constantFrom('Region', 'Paid', 'Product')
     .map((one): Parts => ({ what: 'options', method: 'GET', path: `${own}/filters/${one}/options` })),
-  fc.tuple(aName, fc.constantFrom<object>({ where: { all: [regionIs] } }, { filters: [withDefault] })).map(
+  fc.tuple(aName, fc.constantFrom<object>({ where: { all: [regionIs] } }, { filters: [withDefault] }, withNumbers)).map(
     ([made, more]): Parts => ({
       ...{ what: 'make a metric', method: 'POST', path: `${own}/metrics` },
       body: { name: made, definition: { ...definition, ...more }, card: { x: 0, y: 90, w: 6, h: 4 } },
@@ -286,6 +302,7 @@ export const anAsked: fc.Arbitrary<Asked> = fc.oneof(
   { weight: 2, arbitrary: asked('page', aSearch) },
   { weight: 4, arbitrary: asked('page', aRead) },
   { weight: 1, arbitrary: asked('page', aView) },
+  { weight: 1, arbitrary: asked('page', aKey) },
   { weight: 1, arbitrary: asked('page', anAuthored) },
   { weight: 3, arbitrary: asked('view', anyOf(looked, '/studio/as')) },
   {

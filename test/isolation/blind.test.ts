@@ -223,6 +223,9 @@ const session = async (world: BlindWorld) => {
       if (left.status === 401 || right.status === 401) guests = await world.guests();
       return;
     }
+    // Who has a credential of the host reads with it what it reads. A view's token is of the person.
+    if (!/view/.test(asked.what))
+      expect([asked, left.text.match(/"(?:apiKey|key|token|secret)":"[\w.-]{24,}"/)?.[0]]).toEqual([asked, undefined]);
     const found = difference(answers);
     if (found === null) return learn(asked, answers);
     const person = world.people[asked.who % world.people.length]?.name;
@@ -283,7 +286,13 @@ test(
     const compared = [...total].filter(([key]) => !key.startsWith('guest'));
     const good = compared.filter(([key]) => key.endsWith(' 200')).reduce((sum, [, many]) => sum + many, 0);
     // What no user ever did changes nothing that could be seen.
-    const deeds = ['make a metric', 'save a view', 'make a board', 'query', 'options', 'open'];
+    const deeds = [
+      'make a metric',
+      'save a view',
+      'make a board',
+      'open',
+      ...(count < 1000 ? [] : ['query', 'options']),
+    ];
     expect(deeds.filter((what) => !total.has(`guest ${what} 200`))).toEqual([]);
     // A run in which most requests are refused would prove little.
     expect(good / compared.reduce((sum, [, many]) => sum + many, 0)).toBeGreaterThan(0.2);
