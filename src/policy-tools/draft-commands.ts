@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -42,8 +42,15 @@ const saveInput = z.strictObject({ text, digest: z.string().regex(/^[0-9a-f]{64}
 
 const recentUsers = 200;
 
-/** Only file names, without the folders of the server. */
-const placed = ({ at, message }: PolicyFault): PolicyFault => ({ at: basename(at), message });
+/** Leaves the names of files, without the folder of the server, wherever a text names the policy's. */
+const withoutFolderOf =
+  ({ file }: Pick<Policy, 'file'>) =>
+  (told: string): string =>
+    told.replaceAll(join(dirname(file), '/'), '');
+
+const placed =
+  (policy: Pick<Policy, 'file'>) =>
+  ({ at, message }: PolicyFault): PolicyFault => ({ at: basename(at), message: withoutFolderOf(policy)(message) });
 
 /** Reads nothing that the configuration does not list. */
 const loadDraft = async ({ policies, reachOf }: PolicyDraftOptions, draft: string): Promise<Policy> => {
@@ -64,7 +71,10 @@ const runTests = async (draft: Policy) => {
   const failed = results.filter(({ differences }) => differences.length > 0);
   return {
     count: results.length,
-    failed: failed.map(({ name, at, differences }) => ({ name, at: basename(at), differences })),
+    failed: failed.map(({ name, at, differences }) => ({
+      ...{ name, at: basename(at) },
+      differences: differences.map((one) => ({ ...one, because: one.because.map(withoutFolderOf(draft)) })),
+    })),
   };
 };
 
@@ -92,7 +102,7 @@ const check = async (options: PolicyDraftOptions, draftText: string, seesData: b
     return { faults: [], tests: await runTests(draft), plan };
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;
-    return { faults: error.faults.map(placed), ...none };
+    return { faults: error.faults.map(placed(policies.current())), ...none };
   }
 };
 
@@ -132,7 +142,7 @@ const save = async (options: PolicyDraftOptions, draftText: string, digest: stri
     await loadDraft(options, draftText);
   } catch (error) {
     if (!(error instanceof PolicyFaults)) throw error;
-    const faults = error.faults.map(placed).map(({ at, message }) => `${at}: ${message}`);
+    const faults = error.faults.map(placed(policies.current())).map(({ at, message }) => `${at}: ${message}`);
     throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
   }
   await replaceFile(policies.current().file, draftText);

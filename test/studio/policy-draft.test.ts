@@ -103,6 +103,26 @@ test('a draft with faults is answered with each fault and its line, without the 
   expect(JSON.stringify(answer)).not.toContain(folder);
 });
 
+test('no fault and no failed test of a draft names a folder of the server', async () => {
+  const costly = Array.from(
+    { length: 300 },
+    (_, nth) => `  - name: r${nth}
+    when: 'user.roles.exists(a, user.roles.exists(b, a == b))'
+    grant: { templates: [sales], timezone: '"UTC"' }
+`,
+  ).join('');
+  type Checked = {
+    faults: readonly { message: string }[];
+    tests: { failed: readonly unknown[] } | null;
+  };
+  const faulty = (await commands().check(`${text}${costly}`)) as Checked;
+  expect(faulty.faults[0]?.message).toMatch(/steps together.*policy\.yaml:\d+:\d+ takes/);
+  expect(JSON.stringify(faulty)).not.toContain(folder);
+  const failing = (await commands().check(text.replace('"analyst" in', '"nobody" in'))) as Checked;
+  expect(failing.tests?.failed).toHaveLength(1);
+  expect(JSON.stringify(failing)).not.toContain(folder);
+});
+
 test('a draft is compared for no user where the asking person may not see data', async () => {
   await logIn([['ann', 'acme']]);
   expect(await commands().checkBlind(wider)).toMatchObject({ faults: [], plan: null, tests: { count: 1 } });
