@@ -54,6 +54,7 @@ export const ownReasons = [
   'dashboard-shared',
   'data-app-missing',
   'database-away',
+  'database-conflict',
   'database-exhausted',
   'database-late',
   'database-left',
