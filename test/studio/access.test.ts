@@ -109,19 +109,29 @@ describe('an operation', () => {
   });
 });
 
-test('where the body decides between operations of one path, each of them must be allowed', async () => {
-  const closed = await startStudioServer({ now: () => new Date(nowMs) }, null, {
-    open: { ...operations.listDatasources, bindings: [{ method: 'POST', path: '/api/v2/both', from: 'body' }] },
-    narrow: {
-      ...operations.createDataApp,
-      bindings: [{ method: 'POST', path: '/api/v2/both', from: 'body', when: () => true }],
-    },
-  } as never);
-  const headers = await closed.as(personWith(['author']));
-  const answer = await fetch(`${closed.url}/studio/api/v2/both`, { method: 'POST', headers, body: '{}' });
-  expect([answer.status, closed.dispatched]).toEqual([403, []]);
-  closed.close();
-});
+const onePath = { method: 'POST', path: '/api/v2/both', from: 'body' } as const;
+const { listDatasources: open } = operations;
+const narrows = {
+  'needs another role': { ...open, roles: [] },
+  'reads rows': { ...open, reads: 'rows' },
+};
+test.each(
+  Object.entries(narrows).flatMap(([why, narrow]) =>
+    [true, false].flatMap((isFirst) => [true, false].map((isMeant) => ({ why, narrow, isFirst, isMeant }))),
+  ),
+)(
+  'where the body decides between operations of one path, each must be allowed: one $why (first: $isFirst, meant: $isMeant)',
+  async ({ narrow, isFirst, isMeant }) => {
+    const narrowOne = { ...narrow, bindings: [isMeant ? { ...onePath, when: () => true } : onePath] };
+    const openOne = { ...open, bindings: [isMeant ? onePath : { ...onePath, when: () => true }] };
+    const both = isFirst ? { narrow: narrowOne, open: openOne } : { open: openOne, narrow: narrowOne };
+    const closed = await startStudioServer({ now: () => new Date(nowMs) }, null, both as never);
+    const headers = await closed.as(personWith(['author'], false));
+    const answer = await fetch(`${closed.url}/studio/api/v2/both`, { method: 'POST', headers, body: '{}' });
+    expect([answer.status, closed.dispatched]).toEqual([403, []]);
+    closed.close();
+  },
+);
 
 describe('a command', () => {
   test.each(studioRoles)('runs for a person with the role %s only where the table says so', async (role) => {
