@@ -215,11 +215,12 @@ const session = async (world: BlindWorld) => {
     tally.set(key, (tally.get(key) ?? 0) + 1);
     if (asked.as === 'guest') {
       learn(asked, answers);
-      // What users make has the same name in both, wherever it is seen first.
-      if (asked.method === 'POST') world.name([left.text, right.text]);
-      // One that is refused in one of the two would make the two differ from then on.
-      if (/^(?:make|save)/.test(asked.what))
+      if (/^(?:make|save)/.test(asked.what)) {
+        // One that is refused in one of the two would make the two differ from then on.
         expect({ asked, status: right.status }).toEqual({ asked, status: left.status });
+        // What users make has the same name in both, wherever it is seen first.
+        world.name([left.text, right.text]);
+      }
       if (left.status === 401 || right.status === 401) guests = await world.guests();
       return;
     }
