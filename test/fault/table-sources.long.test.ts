@@ -87,11 +87,14 @@ const expectAlive = async (product: Pick<Product, 'url' | 'output'>): Promise<vo
 
 const openClickHouse = async () => {
   const { name, drop } = await createOwnClickHouseDatabase();
-  const table = 'orders (order_id Int32, customer_id String, order_date Date, freight Float64)';
-  await onClickHouse(`CREATE TABLE ${name}.${table} ENGINE = MergeTree ORDER BY order_id`);
-  await onClickHouse(
-    `INSERT INTO ${name}.orders SELECT number, 'A', toDate('2024-01-01') + number, number / 4 FROM numbers(100)`,
-  );
+  const tables = [
+    'customers (customer_id String, company_name String) ENGINE = MergeTree ORDER BY customer_id',
+    'orders (order_id Int32, customer_id String, order_date Date, freight Float64) ENGINE = MergeTree ORDER BY order_id',
+  ];
+  for (const table of tables) await onClickHouse(`CREATE TABLE ${name}.${table}`);
+  await onClickHouse(`INSERT INTO ${name}.customers VALUES ('A', 'Anna'), ('B', 'Bob')`);
+  const made = "number, if(number < 60, 'A', 'B'), toDate('2024-01-01') + number, number / 4";
+  await onClickHouse(`INSERT INTO ${name}.orders SELECT ${made} FROM numbers(100)`);
   const { host, port, username, password } = clickHouseServer;
   return { url: `clickhouse://${username}:${password}@${host}:${port}/${name}`, drop };
 };
@@ -142,7 +145,8 @@ describe.each(sources.filter(({ isThere }) => isThere))('$kind as a source', ({ 
 
   it.each(seen)(
     `${kind} with %s: answers or 503, and the process goes on`,
-    { timeout: faultTimeoutMs },
+    // A login that is never answered takes ten seconds, and is tried twice.
+    { timeout: 2 * faultTimeoutMs },
     async (damage) => {
       const faults = await runDamage({ fault: `${kind} as a source`, relay, damage, endless, ask: askChart });
       expect(faults.filter((fault) => !fault.startsWith('400 {"error":{"code":"METRIC_QUERY_ERROR"'))).toEqual([]);
