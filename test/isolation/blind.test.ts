@@ -146,8 +146,8 @@ const withoutRanks = (text: string): string => {
   return whole === null ? text : JSON.stringify(walk(whole));
 };
 
-/** Reads of what is written a moment after the answer: the audit, and numbers of it. */
-const isLate = /^(?:tool )?(?:audit|erasure|rollout|template|system|read_system|tenants)/;
+/** Reads of what is written a moment after the answer: the audit, numbers of it, and roll-outs that go on. */
+const isLate = /^(?:tool )?(?:audit|erasure|rollout|search|template|system|read_system|tenants)/;
 
 const dashboardOf = (path: string): string => /dashboards\/([^/?]+)/.exec(path)?.[1] ?? '';
 

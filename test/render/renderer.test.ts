@@ -60,16 +60,22 @@ const requestOf = (parts: Partial<RenderRequest> = {}): RenderRequest => ({
   ...parts,
 });
 
-/** The processes that a process started, by Linux' own account. */
+/**
+ * The processes that a process started. Looks at every process: the kernel's own list of a process's children may leave
+ * some out while others end.
+ */
 const childrenOf = async (pid: number) => {
   const found: { readonly pid: number; readonly command: string; readonly niceness: number }[] = [];
-  for (const thread of await readdir(`/proc/${pid}/task`)) {
-    const text = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1');
-    for (const child of text.split(' ').filter(Boolean)) {
+  for (const child of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    try {
       const stat = await readFile(`/proc/${child}/stat`, 'latin1');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (Number(fields[1]) !== pid) continue;
       const command = await readFile(`/proc/${child}/cmdline`, 'latin1');
       found.push({ pid: Number(child), command, niceness: Number(fields[16]) });
+    } catch (error) {
+      // It has ended meanwhile.
+      if (!/ENOENT|ESRCH/.test(String(error))) throw error;
     }
   }
   return found;
