@@ -49,7 +49,7 @@ const messages = {
   away: 'The metadata database does not answer.',
   'read-only': 'The metadata database takes no writes: it is a standby, or set to read-only.',
   exhausted: 'The metadata database is out of disk space, memory or connections.',
-  conflict: 'The metadata database ended this change for another one at the same time.',
+  conflict: 'Two changes of the metadata database were in conflict, and it ended this one.',
   spoilt: 'The metadata database cannot read or write its files, or refuses this user.',
   late: 'The metadata database took too long for a statement.',
 } as const;

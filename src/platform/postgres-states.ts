@@ -1,6 +1,6 @@
 /**
- * SQLSTATEs of PostgreSQL by what they mean, the same for the metadata and for datasources. Who meets one of these may
- * succeed later.
+ * SQLSTATEs of PostgreSQL by their meaning, for the metadata and for datasources alike. They are passing faults: the same
+ * statement may succeed later.
  */
 
 /**

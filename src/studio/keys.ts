@@ -1,6 +1,6 @@
 /**
- * Making and rotating keys, by owners who see data: a key reads rows of tenants. The new key is in one answer and nowhere else: neither in the audit nor in a log
- * line. No key that exists reaches a browser. Assistants have no such tool.
+ * Making and rotating keys, by owners who see data, because a key can read rows of tenants. The new key is in one answer
+ * and nowhere else: neither in the audit nor in a log line. No key that exists reaches a browser. Assistants have no such tool.
  */
 import type { Request, Response } from 'express';
 import { z } from 'zod';
@@ -71,7 +71,7 @@ export const createKeyPaths = (options: Options) => {
   const owner = async (request: Request): Promise<Person> => {
     const { person } = (await loggedIn(request)).session;
     assertRole(person, 'making and rotating keys', []);
-    // Who has a key reads with it what it reads.
+    // With a key, its holder can read rows of every tenant.
     assertReads(person, 'rows');
     return person;
   };

@@ -28,16 +28,20 @@ const runFault = async (product: Product, fault: Fault): Promise<void> => {
 const timeout = faultTimeoutMs;
 const isPooled = await isPgBouncerThere();
 
+const beginPooled = async () => {
+  const postgres = await startOwnPostgres();
+  onTestFinished(postgres.remove);
+  const pooler = await startPgBouncer(postgres.url, 10);
+  onTestFinished(pooler.stop);
+  return { postgres, pooler, product: await begin({ DATABASE_URL: pooler.at(postgres.url) }) };
+};
+
 describe.skipIf(!isPostgresServerThere())('before the metadata', () => {
   it.runIf(isPooled)(
     'PgBouncer in transaction mode killed and started again: answers or 503, and nothing is lost',
     { timeout },
     async () => {
-      const postgres = await startOwnPostgres();
-      onTestFinished(postgres.remove);
-      const pooler = await startPgBouncer(postgres.url, 10);
-      onTestFinished(pooler.stop);
-      const product = await begin({ DATABASE_URL: pooler.at(postgres.url) });
+      const { pooler, product } = await beginPooled();
       await runFault(product, { fault: 'PgBouncer killed', begin: pooler.kill, end: pooler.start, rounds: 4 });
     },
   );
@@ -45,11 +49,7 @@ describe.skipIf(!isPostgresServerThere())('before the metadata', () => {
     'PostgreSQL restarted behind PgBouncer: answers or 503, and nothing is lost',
     { timeout },
     async () => {
-      const postgres = await startOwnPostgres();
-      onTestFinished(postgres.remove);
-      const pooler = await startPgBouncer(postgres.url, 10);
-      onTestFinished(pooler.stop);
-      const product = await begin({ DATABASE_URL: pooler.at(postgres.url) });
+      const { postgres, product } = await beginPooled();
       const [stop, start] = [() => postgres.stop('immediate'), () => postgres.start()];
       await runFault(product, { fault: 'PostgreSQL restarted behind PgBouncer', begin: stop, end: start });
     },

@@ -9,6 +9,7 @@ import { type Product, startProduct } from '../product/product.js';
 import { isPostgresServerThere, type OwnPostgres, startOwnPostgres } from '../suites/postgres-server.js';
 import { isRedisServerThere, type OwnRedis, startOwnRedis } from '../suites/redis.js';
 import { createHost, type Host, steadyTenant } from './host.js';
+import { createRandom } from './random.js';
 import { countStatuses, longestOf, middleOf, writeLine } from './table.js';
 
 const kills = Number(process.env.FAULTS_KILLS ?? '3');
@@ -19,17 +20,6 @@ const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
  */
 const killWithin = 40;
 const killWithinMs = 100;
-
-/** The generator Mulberry32. */
-const createRandom = (from: number) => {
-  let state = from;
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
 
 const backings = [
   { name: 'embedded database', hasPostgres: false, hasRedis: false },

@@ -18,6 +18,7 @@ import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
 import { startBalancer } from './balancer.js';
 import { damageOf, damages } from './damages.js';
 import { createHost, steadyTenant } from './host.js';
+import { createRandom } from './random.js';
 import { countStatuses, longestOf, middleOf, writeLine } from './table.js';
 
 const minutes = Number(process.env.FAULTS_SOAK ?? '1');
@@ -25,17 +26,6 @@ const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 const lengthMs = minutes * 60_000;
 /** So often what was acknowledged is checked, with all servers there. */
 const faultsPerCheck = 5;
-
-/** The generator Mulberry32. */
-const createRandom = (from: number) => {
-  let state = from;
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
 
 type Use = { readonly megabytes: number; readonly descriptors: number; readonly threads: number };
 const useOf = (pid: number): Use => {

@@ -224,7 +224,7 @@ const session = async (world: BlindWorld) => {
       if (left.status === 401 || right.status === 401) guests = await world.guests();
       return;
     }
-    // Who has a credential of the host reads with it what it reads. A view's token is of the person.
+    // With a credential of the host, its holder can read rows. The token of a view is the person's own.
     if (!/view/.test(asked.what))
       expect([asked, left.text.match(/"(?:apiKey|key|token|secret)":"[\w.-]{24,}"/)?.[0]]).toEqual([asked, undefined]);
     const found = difference(answers);

@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from './redis.js';
 
 const program = '/usr/sbin/pgbouncer';
 
@@ -20,16 +20,6 @@ export type Pooler = {
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 
 /** Every client is the tests' user, since the pooler's own authentication is not tested. */
 const configOf = (target: URL, port: number, poolSize: number, databases: readonly string[]): string => {
