@@ -8,6 +8,7 @@ import { operations } from '../src/compose/operations.js';
 import { defaultSettings } from '../src/platform/settings.js';
 import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
 import { findKeptPromises } from './structure/kept-promises.mjs';
+import { readTestNames } from './structure/test-names.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
@@ -325,11 +326,18 @@ describe('the tests', () => {
     .map((file) => ({ file, text: readFileSync(join(root, 'test', file), 'utf8') }));
   const withText = (pattern: RegExp) => files.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-  test('set no clock of the process: the product takes its clock as a parameter', () => {
+  test('tests set no clock of the process: the product takes its clock as a parameter', () => {
     expect(withText(/setSystemTime|toFake: \[[^\]]*'Date'|useFakeTimers\(\)|globalThis\.Date =/)).toEqual([]);
   });
 
-  test('run whole: what takes minutes is a file of its own, whose name ends in .long.test.ts', () => {
+  test('tests have names that are sentences: at least four words, and no fragment that needs the name around it', () => {
+    const isFragment = (name: string): boolean =>
+      name.split(' ').length < 4 || /^(?:and|but|or|also|it|its|they|their|that|which|who|whose|too|then)\b/.test(name);
+    const fragments = readTestNames().filter(({ name }) => isFragment(name));
+    expect(fragments.map(({ file, line, name }) => `${file}:${line}: ${name}`)).toEqual([]);
+  });
+
+  test('tests run whole: what takes minutes is a file of its own, whose name ends in .long.test.ts', () => {
     expect(withText(/TEST_LONG/)).toEqual([]);
     expect(readFileSync(join(root, 'vitest.config.ts'), 'utf8')).not.toMatch(/'test\/[^'*]*\.test\.ts'/);
   });
@@ -347,7 +355,7 @@ describe('the package', () => {
     expect(packages.filter(([, entry]) => entry.resolved !== undefined).map(([name]) => name)).toEqual([]);
   });
 
-  test('versions are pinned', () => {
+  test('versions of dependencies are pinned', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
       ([, version]) => !/^\d/.test(version),
@@ -359,7 +367,7 @@ describe('the package', () => {
 describe('promises that are kept', () => {
   const texts = sources.filter(({ folder }) => !['web', 'conformance'].includes(folder));
 
-  test('and awaited later, or passed on, pass through `handled`: a rejection before that would end the process', () => {
+  test('promises that are kept pass through `handled`: a rejection before they are awaited would end the process', () => {
     expect(findKeptPromises(texts).map(({ file, line, text }) => `${file}:${line}: ${text}`)).toEqual([]);
   });
 

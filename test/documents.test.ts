@@ -82,7 +82,7 @@ describe('measured numbers', () => {
     expect(shown.filter((number) => !measured.has(number))).toEqual([]);
   });
 
-  test('some are marked', () => expect(marked.length).toBeGreaterThan(0));
+  test('some measured numbers of the documents are marked', () => expect(marked.length).toBeGreaterThan(0));
 });
 
 describe('the documents', () => {

@@ -249,14 +249,14 @@ export const initSuite = ({ kind, schema, open }: (typeof kinds)[number]) =>
         expect(told).toMatch(new RegExp(`${schema ?? '\\w+'}\\.${left.name} +LEFT OUT: `));
     });
 
-    test('its definitions are those of the service: plan finds nothing to change', async () => {
+    test('the definitions that init writes are those of the service: plan finds nothing to change', async () => {
       const { code, output } = await run(folder, 'plan', '--url', url);
       expect([code, output]).toEqual([0, expect.stringContaining('Nothing to change.')]);
       const { output: pulled } = await run(folder, 'pull', '--url', url);
       expect(pulled).not.toContain('written');
     });
 
-    test('its policy passes its tests, and secrets are readable by their owner alone', async () => {
+    test('the policy that init writes passes its tests, and secrets are readable by their owner alone', async () => {
       const { code, output } = await run(folder, 'policy', 'test', 'policy.test.yaml', '--cover');
       expect([code, output]).toEqual([0, expect.stringContaining('5 tests')]);
       expect((await stat(join(folder, 'guestlist.env'))).mode & 0o777).toBe(0o600);

@@ -92,7 +92,7 @@ test('a table from which several keys lead to a tenant is asked about, and the t
   ]);
 });
 
-test('it is asked once, and the table stays out if nobody knows or nobody is there', async () => {
+test("init asks once for a table's tenant, and the table stays out if nobody knows or nobody is there", async () => {
   const { asked, asking } = terminal(2);
   expect(await askWays(asking, draftFor)).toEqual(new Map());
   expect(asked).toHaveLength(1);

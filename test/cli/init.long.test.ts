@@ -36,7 +36,7 @@ describe.runIf(await isClickHouseThere())('on ClickHouse', () => {
     await source.drop();
   });
 
-  test('it sets up a dashboard in which each tenant sees its own rows, and leaves out tables without a tenant', async () => {
+  test('init sets up a dashboard in which each tenant sees its own rows, and leaves out tables without a tenant', async () => {
     const { host, port, username, password } = clickHouseServer;
     const url = `clickhouse://${username}:${password}@${host}:${port}/${source.name}`;
     const { code, output } = await run(folder, 'init', '--yes', '--database', url, '--origin', origin);

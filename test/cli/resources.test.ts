@@ -49,7 +49,7 @@ test('lists show what the demo has, as a table and as JSON', async () => {
   expect((await run('guest-tokens', 'list', '--client', 'nobody')).output).toBe('There are none.');
 }, 60_000);
 
-test('as a process of its own, it reads the token of the data folder', async () => {
+test('the command line as a process of its own reads the token of the data folder', async () => {
   const spawned = await runToEnd(['datamarts', 'list', '--url', product.url], { GUESTLIST_DATA_DIR: product.dataDir });
   expect(spawned).toEqual({ code: 0, output: expect.stringMatching(/^NAME +DATASOURCE +TENANCY/) });
   const wrong = await runToEnd(['datamarts', 'lst'], {});

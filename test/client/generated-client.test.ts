@@ -44,7 +44,7 @@ test('a program over the generated types compiles', async () => {
   expect(await run(compiler, '-p', folder)).toEqual({ code: 0, output: '' });
 });
 
-test('and works', async () => {
+test('a program over the generated types works against the product', async () => {
   const ended = await run(join(folder, 'program.js'), house.url(), house.apiKey, house.serviceToken);
   expect(ended.code, ended.output).toBe(0);
   expect(JSON.parse(ended.output)).toEqual({
@@ -58,7 +58,7 @@ test('and works', async () => {
   });
 });
 
-test('it does not compile where the document lacks a field: the check can fail', async () => {
+test('the program does not compile where the document lacks a field: the check can fail', async () => {
   const types = join(folder, 'api.d.ts');
   const text = await readFile(types, 'utf8');
   await writeFile(types, text.replaceAll('totalRecords', 'total'));

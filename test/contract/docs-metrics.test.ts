@@ -7,7 +7,7 @@ import { chartTypes } from '../../src/domain/dashboard/chart.js';
 test.each([
   ['metrics', 2],
   ['chart-gallery', chartTypes.length],
-])('each of docs/reference/%s.md', (name, count) => {
+])('each metric in docs/reference/%s.md can be imported', (name, count) => {
   const page = readFileSync(new URL(`../../docs/reference/${name}.md`, import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
   expect(examples).toHaveLength(count);

@@ -18,7 +18,7 @@ test('a broken document is found invalid: the check can fail', async () => {
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
-test('it holds exactly the operations with every binding', () => {
+test('the OpenAPI document holds exactly the operations with every binding', () => {
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => `${operation['x-operation']} ${method.toUpperCase()} ${path}`),
   );
@@ -33,7 +33,7 @@ test('it holds exactly the operations with every binding', () => {
   expect(documented.toSorted()).toEqual(expected.toSorted());
 });
 
-test('it is the same text each time', () => {
+test('the OpenAPI document is the same text each time', () => {
   expect(JSON.stringify(createOpenApi(operations, { version: '1.2.3' }))).toBe(text);
 });
 

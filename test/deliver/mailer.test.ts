@@ -211,12 +211,12 @@ describe('the mail server', () => {
     ['refuse-for-now', { kind: 'refused', isFinal: false, status: 451 }],
     ['refuse-recipient', { kind: 'refused', isFinal: true, status: 550 }],
     ['silent', { kind: 'unanswered' }],
-  ] as const)('that behaves as %s is told apart', async (behaviour, outcome) => {
+  ] as const)('a mail server that behaves as %s is told apart', async (behaviour, outcome) => {
     mailbox.behave(behaviour);
     expect(await mailer.send(mailOf())).toEqual(outcome);
   });
 
-  test('that nobody runs is unreachable, and its password is in no outcome', async () => {
+  test('a mail server that nobody runs is unreachable, and its password is in no outcome', async () => {
     const { close, url } = await openMailbox();
     await close();
     const smtpUrl = url.replace('smtp://', 'smtp://user:the-password@');
@@ -225,18 +225,18 @@ describe('the mail server', () => {
     expect(outcome).toEqual({ kind: 'unreachable' });
   });
 
-  test('that speaks no TLS gets no message where TLS is required', async () => {
+  test('a mail server that speaks no TLS gets no message where TLS is required', async () => {
     const careful = createMailer({ ...options, smtpUrl: mailbox.url, isTlsRequired: true });
     expect(await careful.send(mailOf())).toMatchObject({ kind: expect.stringMatching(/unreachable|refused/) });
     expect(mailbox.received).toEqual([]);
   });
 
-  test('that refuses the login leaves the message for later', () => {
+  test('a mail server that refuses the login leaves the message for later', () => {
     const error = Object.assign(new Error('535'), { code: 'EAUTH', command: 'AUTH PLAIN', responseCode: 535 });
     expect(outcomeOf(error, false)).toEqual({ kind: 'refused', isFinal: false, status: 535 });
   });
 
-  test('that is lost while it gets the message may have it', () => {
+  test('a mail server that is lost while it gets the message may have it', () => {
     const lost = Object.assign(new Error('closed'), { code: 'ECONNECTION', command: 'CONN' });
     expect(outcomeOf(lost, true)).toEqual({ kind: 'unanswered' });
     expect(outcomeOf(lost, false)).toEqual({ kind: 'unreachable' });
@@ -273,7 +273,7 @@ describe('an address', () => {
     7,
     null,
     ['ann@customer.example'],
-  ])('is not %j', (value) => {
+  ])('%j is no address of e-mail', (value) => {
     expect(readAddress(value, allowed)).toBeUndefined();
   });
 });

@@ -277,7 +277,7 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       ]);
     });
 
-    test('from the users and roles of the tenant, which nobody else is told', async () => {
+    test('reports to others are made from the users and roles of the tenant, which nobody else is told', async () => {
       const started = await reporting.start(policy());
       const choicesOf = ({ board, token }: User) =>
         reporting.dataOf<Audience | null>(reporting.call('GET', `${board}/schedules/recipients`, token));
@@ -413,7 +413,7 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
       expect(to).toEqual([['Pat+1@partner.example'], ['PAT+2@partner.example']]);
     }, 60_000);
 
-    test('of a mailbox that ended its report are not sent in another spelling', async () => {
+    test('reports of a mailbox that ended its report are not sent in another spelling', async () => {
       const { boss, app } = await open();
       const { id } = await reporting.schedule(boss, { recipients: { addresses: ['pat+1@partner.example'] } });
       await reporting.settled(id);
@@ -632,7 +632,7 @@ describe.skipIf(!(await isPostgresThere()))('reports to others', () => {
     type Listed = { readonly id: string; readonly user: string; readonly name: string };
     const path = (user: User) => `${user.board}/schedules/tenant`;
 
-    test('with those of all users of the tenant, by those whom the policy lets', async () => {
+    test('reports of all users of the tenant are managed by those whom the policy lets', async () => {
       const started = await reporting.start(policy());
       const ann = await login(started, started.clientId, 'ann');
       const theirs = await admin(started, `b${started.clientId}`);

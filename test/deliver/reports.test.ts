@@ -135,7 +135,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
     await vi.waitFor(() => expect(started.work.get('delivery')).toEqual([0, 0]));
   }, 30_000);
 
-  test('that came back count as failed, and a hard bounce pauses the schedule', async () => {
+  test('reports that came back count as failed, and a hard bounce pauses the schedule', async () => {
     const started = await reporting.start();
     const app = express().use(started.router);
     const tell = (body: object, secret = hookSecret) => {
@@ -348,7 +348,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
       ['an address that is not verified', { email_verified: false }],
       ['two addresses', { email: 'ann@customer.example, eve@evil.example' }],
       ['no address', { email: undefined }],
-    ])('to %s', async (_, claims) => {
+    ])('reports are not scheduled to %s', async (_, claims) => {
       const started = await reporting.start();
       const user = await reporting.login(started, started.clientId, claims);
       const { status, body } = await reporting.call('POST', `${user.board}/schedules`, user.token, {
@@ -357,7 +357,7 @@ describe.skipIf(!(await isPostgresThere()))('reports', () => {
       expect([status, JSON.stringify(body)]).toEqual([403, expect.stringContaining('no e-mail address')]);
     });
 
-    test('for a user of another data app who bears the same names', async () => {
+    test('reports are not scheduled for a user of another data app who bears the same names', async () => {
       const started = await reporting.start();
       await reporting.login(started, 'a', { sub: 'namesake' });
       const owner = { clientId: 'a', userIdentifier: 'guestlist-demo|namesake' };

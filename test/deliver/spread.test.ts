@@ -86,7 +86,7 @@ describe.skipIf(!(await isPostgresThere()))('a morning', () => {
     return sent;
   };
 
-  test('with one tenant that has nine of ten schedules delays the others by two seconds at most', async () => {
+  test('one tenant that has nine of ten schedules of a morning delays the others by two seconds at most', async () => {
     const alone = new Map((await run(false)).map(({ scheduleId, second }) => [scheduleId, second]));
     expect(alone.size).toBe(tenants * each);
     const sent = await run(true);

@@ -81,7 +81,7 @@ describe('a webhook', () => {
     'https://0x7f.1/hook',
     'http://10.0.0.1/hook',
     'https://localhost/hook',
-  ])('never reaches %s', async (url) => {
+  ])('a webhook never reaches %s', async (url) => {
     expect(await post(channelOf({ url }))).toEqual({ kind: 'barred' });
   });
 
@@ -138,7 +138,7 @@ describe('what a channel gets', () => {
     },
   };
 
-  test('as text for Slack has no mention, link or line of a name', () => {
+  test('the text for Slack has no mention, link or line of a name', () => {
     const { text: written } = JSON.parse(postingOf({ kind: 'slack' } as Channel, text)) as { text: string };
     expect(written).not.toContain('<');
     expect(written.split('\n')).toHaveLength(4);
@@ -146,7 +146,7 @@ describe('what a channel gets', () => {
     expect(outside.join('')).not.toMatch(/evil|@here|channel/);
   });
 
-  test('as text for Slack has dates as the metric writes them, and as JSON as they are', () => {
+  test('the text for Slack has dates as the metric writes them, and the JSON has them as they are', () => {
     const at = ['2001-04-01T00:00:00'];
     const dates = [{ grain: 'month' }] as const;
     const alert = { ...text.alert, condition: { is: 'above', value: 0 }, appeared: [], at, dates };
@@ -156,7 +156,7 @@ describe('what a channel gets', () => {
     expect([row, none]).toEqual([at, undefined]);
   });
 
-  test('as JSON has exact values', () => {
+  test('the JSON for a channel has exact values', () => {
     const body = JSON.parse(postingOf({ kind: 'webhook' } as Channel, text));
     expect(body).toMatchObject({
       type: 'alert.breached',

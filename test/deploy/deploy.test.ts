@@ -31,7 +31,7 @@ describe('Dockerfile', () => {
     expect(bases).toEqual([`\${NODE_IMAGE}`, `\${NODE_IMAGE}`, `\${NODE_IMAGE}`]);
   });
 
-  test('its Node is one that the package supports', () => {
+  test('the Node of the Dockerfile is one that the package supports', () => {
     const [major = 0, minor = 0] = (/node:(\d+)\.(\d+)/.exec(read('Dockerfile')) ?? []).slice(1).map(Number);
     const [leastMajor = 0, leastMinor = 0] = (/(\d+)\.(\d+)/.exec(manifest.engines.node) ?? []).slice(1).map(Number);
     expect(major > leastMajor || (major === leastMajor && minor >= leastMinor)).toBe(true);

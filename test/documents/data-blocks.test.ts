@@ -49,7 +49,7 @@ const completed = ({ text }: Block): string => {
 };
 
 describe('policies', () => {
-  test.each(named('policy'))('$name loads', (block) => {
+  test.each(named('policy'))('the policy of the documents loads: $name', (block) => {
     expect(loadPolicyFile(write('policy.yaml', completed(block))).rules.length).toBeGreaterThan(0);
   });
 

@@ -215,7 +215,7 @@ const runs = new Map<string, Promise<void>>();
 describe('shell blocks', () => {
   // A start under load takes its time.
   test.each(blocksOfKind('shell').map((block) => ({ name: nameOf(block), block })))(
-    '$name',
+    'the shell blocks of the documents run: $name',
     { timeout: 240_000 },
     async ({ block }) => {
       const check = checks.find(({ is }) => is.test(block.text));

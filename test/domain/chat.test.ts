@@ -23,7 +23,7 @@ describe('the models of a workspace', () => {
     [[small, large], { llmName: 'large', aiCopilotLlms: ['small', 'large', 'gone'] }, ['large', 'small']],
     [[small], { llmName: 'gone' }, []],
     [[small, large], { aiCopilotLlms: ['small'] }, ['small']],
-  ])('%#', (configured, choice, expected) => {
+  ])('a workspace offers the models that it allows, its own choice first: %#', (configured, choice, expected) => {
     expect(modelsOf(configured, choice).map(({ name }) => name)).toEqual(expected);
   });
 });
@@ -104,7 +104,7 @@ describe('numbers in a text', () => {
     ['5k flights', false],
     ['12 months', false],
     ['v2', false],
-  ])('%s', (text, expected) => {
+  ])('numbers in a text are known to its facts, or the text is refused: %s', (text, expected) => {
     expect(hasOnlyKnownNumbers(text, known)).toBe(expected);
   });
 

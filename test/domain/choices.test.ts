@@ -13,7 +13,7 @@ const all = (conflicts: readonly { path: string }[], take: 'template' | 'tenant'
 const numRuns = 300;
 
 describe('choices', () => {
-  it('for the tenant everywhere leave the content as it is, and no conflict', () => {
+  it('choices for the tenant everywhere leave the content as it is, and no conflict', () => {
     fc.assert(
       fc.property(three, (given) => {
         const versions = versionsOf(given);
@@ -25,7 +25,7 @@ describe('choices', () => {
     );
   });
 
-  it('for the template give the copy the template’s value there, and what is left are new conflicts', () => {
+  it('choices for the template give the copy the template’s value there, and what is left are new conflicts', () => {
     let taken = 0;
     fc.assert(
       fc.property(three, (given) => {
@@ -48,7 +48,7 @@ describe('choices', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
-  it('for what is no conflict change nothing', () => {
+  it('choices for what is no conflict change nothing', () => {
     fc.assert(
       fc.property(three, (given) => {
         const versions = versionsOf(given);

@@ -38,7 +38,7 @@ describe('a date some periods away', () => {
   });
 
   it.each(['', 'x', '2024-02-30', '2024-13-01', '24-01-01', '2024-01-01T25:00:00', '2024-01-01T10:00:00Z'])(
-    'of %j there is none',
+    'there is no date that is some periods away of %j',
     (text) => {
       expect(movePeriods(text, 'day', 1)).toBeUndefined();
     },
@@ -142,7 +142,7 @@ describe('the earlier question', () => {
       { kind: 'range', from: '2024-03-01', to: '2024-03-31', toIsExclusive: false },
       { kind: 'range', from: '2024-02-01', to: '2024-02-29', toIsExclusive: false },
     ],
-  ])('moves %s', (_, given, expected) => {
+  ])('the earlier question moves %s', (_, given, expected) => {
     expect(ask([on('day', given)])?.question.conditions).toEqual([on('day', expected)]);
   });
 

@@ -125,7 +125,7 @@ describe('what is enforced', () => {
     expect(codeOf(() => enforcedConditions(unknown, [dashboard], metric, moment))).toBe('APP_FILTER_PARAM_ERROR');
   });
 
-  test('of the columns of a filter those hold that the metric reads, the others where a question reads them', () => {
+  test('of the columns of a filter those are enforced that the metric reads, the others where a question reads them', () => {
     const dated = {
       ...noRestrictions,
       dashboardAppFilters: [{ dashboardId: 'd1', values: { Date: '2024-02-01 - 2024-02-02' }, isShowOnUrl: true }],

@@ -95,7 +95,7 @@ describe('each change is one sentence', () => {
     ['metadata', { metadata: { plan: 'pro' } }, ["dashboardChanged: The dashboard's metadata changed."]],
     ['margins', { gridMargin: [4, 4] }, ["dashboardChanged: The dashboard's gridMargin changed."]],
     ['the order', { metrics: [b, a] }, ['dashboardChanged: The order of the metrics changed.']],
-  ])('%s', (_, change, expected) => {
+  ])('each change is one sentence: %s', (_, change, expected) => {
     expect(words(change)).toEqual(expected);
   });
 
@@ -104,7 +104,7 @@ describe('each change is one sentence', () => {
     expect(contentChanges(before, after).map(({ text }) => text)).toEqual(["The dashboard's metadata changed."]);
   });
 
-  test('an added filter', () => {
+  test('an added filter is one sentence', () => {
     const before = { ...base, filters: [] };
     expect(contentChanges(before, { ...base, filters: [filter] }).map(({ text }) => text)).toEqual([
       'Filter "State" was added.',

@@ -236,7 +236,7 @@ const flat = ({ tables, tenancy, relationships, sharedTables }: DatamartParts) =
 });
 
 describe('a run of changes keeps, replaces and clears as the specification says', () => {
-  test('against a model', () => {
+  test('a run of changes keeps, replaces and clears as a model of the specification says', () => {
     const seen = { applied: 0, refused: 0 };
     fc.assert(
       fc.property(fc.array(changes, { maxLength: 8 }), (run) => {
@@ -272,7 +272,7 @@ describe('tenancy', () => {
     tablePrimaryKeyColumn: 'id',
   };
 
-  test('from TABLE to DATABASE and back', () => {
+  test('tenancy may change from TABLE to DATABASE and back', () => {
     const first = changeParts(
       { ...noParts, tenancy: table },
       { tenancySettings: { tenancyLevel: 'DATABASE', primaryDatabase: 'x' } },
@@ -325,7 +325,7 @@ describe('the schema of tables that name none', () => {
     ['public on PostgreSQL', server({}), 'public'],
     ["the connection's on PostgreSQL", server({ schema: 'sales' }), 'sales'],
     ['the database on MySQL', server({ datasourceType: 'MYSQL', schema: 'other' }), 'base'],
-  ])('is %s', (_, of, expected) => {
+  ])('the schema of tables that name none is %s', (_, of, expected) => {
     expect(defaultSchemaOf(of)).toBe(expected);
   });
 });

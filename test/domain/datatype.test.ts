@@ -90,7 +90,7 @@ test.each<[DatatypeKind, readonly string[]]>([
       'DECIMAL(18,2)[]',
     ],
   ],
-])('%s: %j', (kind, datatypes) => {
+])('a datatype is of the kind %s: %j', (kind, datatypes) => {
   expect(datatypes.map((datatype) => [datatype, datatypeKind(datatype)])).toEqual(
     datatypes.map((datatype) => [datatype, kind]),
   );

@@ -43,7 +43,7 @@ describe('dates', () => {
     expect(daysOf('2024-02-28 - 2024-02-29', noon)).toEqual({ from: '2024-02-28', to: '2024-03-01' });
   });
 
-  test('come unpadded too', () => {
+  test('dates may come unpadded too', () => {
     expect(daysBetween('2024-3-23', '2024-4-1')).toEqual({ from: '2024-03-23', to: '2024-04-02' });
   });
 

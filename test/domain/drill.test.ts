@@ -151,7 +151,7 @@ describe('a drill', () => {
       ],
     ],
     ['a name of the prototype', [{ columnName: 'constructor', value: 'x' }]],
-  ])('%s is refused', (_, clicks) => {
+  ])('a drill is refused: %s', (_, clicks) => {
     expect(() => drill(definition, clicks)).toThrow(Refusal);
   });
 });

@@ -6,12 +6,12 @@ const moment = { now: new Date('2024-02-29T12:00:00Z'), timezone: null };
 const read = (dataType: FilterDataType, value: FilterValue) => readFilterValue(dataType, value, moment);
 
 describe('what a value asks of a filter', () => {
-  test('strings become IN', () => {
+  test('strings in a filter become IN', () => {
     expect(read('string', 'CA')).toEqual({ predicate: { kind: 'oneOf', values: ['CA'] } });
     expect(read('string', ['CA', 'NY'])).toEqual({ predicate: { kind: 'oneOf', values: ['CA', 'NY'] } });
   });
 
-  test('booleans become =', () => {
+  test('booleans in a filter become =', () => {
     expect(read('boolean', false)).toEqual({ predicate: { kind: 'compare', operator: '=', value: false } });
   });
 

@@ -62,7 +62,7 @@ const grown = (all: readonly SemanticTable[]): readonly (readonly SemanticTable[
   });
 
 describe('completionScore', () => {
-  test('its weights are together 100', () => {
+  test('the weights of completionScore are together 100', () => {
     expect(Object.values(scoreWeights).reduce((sum, weight) => sum + weight, 0)).toBe(100);
   });
 
@@ -136,7 +136,7 @@ describe('notes', () => {
     updatedAt: new Date(0),
   });
 
-  test('of a custom column take every type: nobody knows yet what it holds', () => {
+  test('notes of a custom column take every type: nobody knows yet what it holds', () => {
     const mart = datamart(column('c', { isCustomColumn: true, datatype: '' }));
     const layer = write(mart, { name: 't', columns: [{ name: 'c', columnType: 'Range' }] });
     expect(viewSemanticTables(mart, layer)[0]?.columns[0]?.columnType).toBe('Range');

@@ -19,7 +19,7 @@ test.each([
   ['shipCountryCode', 'ship country'],
   ['id', null],
   ['amount', null],
-])('%s identifies %s', (name, subject) => expect(identifiedBy(name)).toBe(subject));
+])('a column named %s identifies %s', (name, subject) => expect(identifiedBy(name)).toBe(subject));
 
 test.each([
   ['tenant_id', 'tenant'],
@@ -61,7 +61,9 @@ describe('relationships', () => {
       table('sales', { a: 'bigint' }, { uniqueKeys: [['a']], foreignKeys: [key('a', 'accounts')] }),
       'foreignKey OneToOne',
     ],
-  ])('%s', (_, sales, end) => expect(named([accounts, sales])).toEqual([`sales.a accounts.id ${end}`]));
+  ])('a relationship is proposed for %s', (_, sales, end) =>
+    expect(named([accounts, sales])).toEqual([`sales.a accounts.id ${end}`]),
+  );
 
   it('a name, where the other column is a key of the same kind', () => {
     const sales = table('sales', { id: 'bigint', account_id: 'integer', amount: 'numeric' }, id);

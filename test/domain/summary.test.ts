@@ -42,7 +42,7 @@ test('there is no share of an average, of a part, or of sums that cancel out', (
   expect(kinds(chart(['Group']), groups(1, 6, -3))).not.toContain('share');
 });
 
-test('over time: the latest value, and the largest change, in the order of time', () => {
+test('a summary over time tells the latest value, and the largest change, in the order of time', () => {
   const { rows } = days(10, 30, 31, 29);
   const facts = factsOf(byDay, answer(rows.toReversed()));
   expect(facts).toEqual([

@@ -83,7 +83,7 @@ describe('tenancyPath', () => {
     );
   });
 
-  test('it stands beside no clientColumn and no entry of sharedTables: rows belong by one of them', async () => {
+  test('a tenancyPath stands beside no clientColumn and no entry of sharedTables: rows belong by one of them', async () => {
     expect(await fault(withPath('user of line', { clientColumn: 'of' }))).toContain(
       'tableList[2].tenancyPath: got string "user of line", expected none, because of clientColumn "of"',
     );
@@ -111,7 +111,7 @@ describe('tenancyPath', () => {
 });
 
 describe('sharedTables lists tables by name', () => {
-  test.each(['*', 'main.*', 'eu.*'])('%s is refused', async (entry) => {
+  test.each(['*', 'main.*', 'eu.*'])('sharedTables lists tables by name: %s is refused', async (entry) => {
     expect(await fault({ ...shop, sharedTables: [entry] })).toBe(
       `sharedTables[0]: got string "${entry}", expected the name of one table; list each table that is for all tenants.`,
     );

@@ -16,9 +16,12 @@ const picture: Tile = { tileId: 'i', kind: 'image', source: png, alt: 'Our logo'
 const board = (...tiles: Tile[]): DashboardContent => ({ layout: [], filters: [], metrics: [], gridMargin: [], tiles });
 
 describe('a picture is in the dashboard itself', () => {
-  test.each([png, 'data:image/jpeg;base64,/9j/4AAQ', 'data:image/webp;base64,UklGRiQA'])('%s', (source) => {
-    expect(pictureFault(source)).toBeUndefined();
-  });
+  test.each([png, 'data:image/jpeg;base64,/9j/4AAQ', 'data:image/webp;base64,UklGRiQA'])(
+    'a picture may be in the dashboard itself: %s',
+    (source) => {
+      expect(pictureFault(source)).toBeUndefined();
+    },
+  );
   test.each([
     'https://elsewhere.example/pixel.png',
     'data:image/svg+xml;base64,PHN2Zz4=',
@@ -27,11 +30,11 @@ describe('a picture is in the dashboard itself', () => {
     'javascript:alert(1)',
     `${png}" onerror="x`,
     `data:image/png;base64,iVBORw0KGg${'A'.repeat(270_000)}`,
-  ])('refused: %.60s', (source) => {
+  ])('a picture is refused that is elsewhere, no picture or too large: %.60s', (source) => {
     expect(pictureFault(source)).toBeDefined();
     expect(importedData.safeParse(board({ ...picture, source })).success).toBe(false);
   });
-  test('it needs a text for those who do not see it', () => {
+  test('a picture needs a text for those who do not see it', () => {
     expect(importedData.safeParse(board(picture)).success).toBe(true);
     expect(importedData.safeParse(board({ ...picture, alt: ' ' })).success).toBe(false);
     expect(importedData.safeParse(board({ ...note, text: 'a\0b' })).success).toBe(false);
@@ -53,7 +56,7 @@ test('a tile that would cover a card goes below everything', () => {
   ]);
 });
 
-test('changes in words', () => {
+test('each change of a tile is one sentence', () => {
   const after = board({ ...heading, y: 3 }, { ...picture, alt: 'Logo' });
   expect(contentChanges(board(heading, note, picture), after).map(({ text }) => text)).toEqual([
     'Heading "Sales" moved from column 0, row 0 to column 0, row 3.',
@@ -74,7 +77,7 @@ test('a tab is a row over the whole width, and stays where it is', () => {
 describe('a roll-out merges tiles by id', () => {
   const merge = (template: DashboardContent, tenant: DashboardContent) =>
     mergeDashboard({ base: board(heading, note), template, tenant });
-  test('it takes the template’s changes and keeps the tenant’s', () => {
+  test('a roll-out of tiles takes the template’s changes and keeps the tenant’s', () => {
     const { content, conflicts } = merge(board({ ...heading, text: 'Turnover' }), board({ ...heading, y: 5 }, note));
     expect(conflicts).toEqual([]);
     expect(content.tiles).toEqual([{ ...heading, text: 'Turnover', y: 5 }]);
@@ -112,7 +115,10 @@ describe('the text of a tile', () => {
       { kind: 'paragraph', lines: [[{ kind: 'plain', text: 'f' }]] },
     ]);
   });
-  test.each(['[x](javascript:alert)', '[x](http://e.example)', '[x](/path)', '<b>x</b>'])('%s stays text', (text) => {
-    expect(parseTileText(text)).toEqual([{ kind: 'paragraph', lines: [[{ kind: 'plain', text }]] }]);
-  });
+  test.each(['[x](javascript:alert)', '[x](http://e.example)', '[x](/path)', '<b>x</b>'])(
+    '%s stays text in a tile',
+    (text) => {
+      expect(parseTileText(text)).toEqual([{ kind: 'paragraph', lines: [[{ kind: 'plain', text }]] }]);
+    },
+  );
 });

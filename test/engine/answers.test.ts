@@ -233,7 +233,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       });
     });
 
-    it('with an indicator are a share; NULL is not counted', async () => {
+    it('measures with an indicator are a share; NULL is not counted', async () => {
       const indicator = { kind: 'compare', operator: '>', value: 15 } as const;
       const share = { name: 'share', aggregate: 'AVG', column: columnRef('sales.amount'), indicator } as const;
       const sum = { ...share, name: 'sum', aggregate: 'SUM' } as const;
@@ -347,11 +347,11 @@ describe.each(await findKinds())('on %s', (kind) => {
           [null, 1],
         ],
       ],
-    ] as const)('by %s', async (grain, rows) => {
+    ] as const)('dimensions group rows by %s', async (grain, rows) => {
       expect(await valuesOf(byGrain(grain))).toEqual(rows);
     });
 
-    it('by a DATE column', async () => {
+    it('dates of a DATE column are grouped by month', async () => {
       const answer = await ask(byGrain('month', 'sales.day'));
       expect(answer.rows[0]).toEqual({ at: '2024-03-01', n: 3 });
       expect(answer.columns[0]).toEqual({ name: 'at', dataType: 'date' });
@@ -383,7 +383,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await valuesOf(total, { conditions, timezone: 'Asia/Tokyo' })).toEqual([[2, 30]]);
     });
 
-    it('of a column without timezone conversion are answered as stored, an instant in UTC', async () => {
+    it('dimensions of a column without timezone conversion are answered as stored, an instant in UTC', async () => {
       const definition = metric('sales', {
         dimensions: [{ name: 'at', column: columnRef('sales.moment'), grain: 'minute' }],
       });
@@ -449,11 +449,11 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['sales.note', { kind: 'isNull' }, [3]],
       ['sales.note', { kind: 'isNotNull' }, [1, 2, 4, 5]],
       ['sales.note', { kind: 'oneOf', values: [injection, 'Fifty'] }, [4]],
-    ] as const)('%s %o', async (column, predicate, ids) => {
+    ] as const)('a condition keeps the rows that it names: %s %o', async (column, predicate, ids) => {
       expect(await idsWhere([column, predicate])).toEqual(ids);
     });
 
-    it('must all hold', async () => {
+    it('all conditions of a question must hold', async () => {
       const paid = ['sales.isPaid', { kind: 'compare', operator: '=', value: true }] as const;
       const large = ['sales.amount', { kind: 'compare', operator: '>', value: 0 }] as const;
       expect(await idsWhere([...paid], [...large])).toEqual([1]);
@@ -475,7 +475,7 @@ describe.each(await findKinds())('on %s', (kind) => {
 
     const inCalifornia = [condition('shops.state', { kind: 'oneOf', values: ['CA'] })];
 
-    it("on a LEFT-joined lookup remove the rows, not only the lookup's values", async () => {
+    it("conditions on a LEFT-joined lookup remove the rows, not only the lookup's values", async () => {
       expect(await valuesOf(byState, { conditions: inCalifornia })).toEqual([['CA', 2]]);
       const both = metric('sales', {
         measures: [count, { name: 'states', aggregate: 'COUNT_DISTINCT', column: columnRef('shops.state') }],
@@ -483,18 +483,18 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(await valuesOf(both, { conditions: inCalifornia })).toEqual([[2, 1]]);
     });
 
-    it('on a lookup that is not joined restrict the same rows', async () => {
+    it('conditions on a lookup that is not joined restrict the same rows', async () => {
       expect(await valuesOf(total, { conditions: inCalifornia })).toEqual([[2, 30]]);
       const none = [condition('shops.state', { kind: 'compare', operator: '<>', value: 'CA' })];
       expect(await valuesOf(total, { conditions: none })).toEqual([[1, 30]]);
     });
 
-    it('on an unjoined table with many matching rows repeat no row', async () => {
+    it('conditions on an unjoined table with many matching rows repeat no row', async () => {
       const conditions = [condition('lines.sku', { kind: 'oneOf', values: ['p', 'q'] })];
       expect(await valuesOf(total, { conditions })).toEqual([[2, 30]]);
     });
 
-    it('on one such table must be met by the same row', async () => {
+    it('several conditions on one unjoined table must be met by the same row', async () => {
       const conditions = [
         condition('lines.sku', { kind: 'compare', operator: '=', value: 'p' }),
         condition('lines.sku', { kind: 'compare', operator: '=', value: 'q' }),
@@ -733,11 +733,11 @@ describe.each(await findKinds())('on %s', (kind) => {
       [{ kind: 'like', pattern: 'a%' }, [1, 4]],
       [{ kind: 'like', pattern: 'a_' }, [4]],
       [{ kind: 'range', from: 'A', to: 'a', toIsExclusive: false }, [1, 2]],
-    ] as const)('under the condition %o', async (predicate, ids) => {
+    ] as const)('text is compared by its bytes under the condition %o', async (predicate, ids) => {
       expect(await idsWhere(predicate)).toEqual(ids);
     });
 
-    it('in joins', async () => {
+    it('joins compare text by its bytes, whatever the collation', async () => {
       const definition = metric('words', {
         dimensions: [
           { name: 'word', column: columnRef('words.word') },

@@ -72,7 +72,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     return rows.map((row) => Object.values(row));
   };
 
-  it('of a given width contain values from their lower end up to the next one', async () => {
+  it('buckets of a given width contain values from their lower end up to the next one', async () => {
     expect(await ask({ bucketWidth: 5 })).toEqual([
       [-10, 1],
       [0, 2],
@@ -89,7 +89,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   it.each(['exact', 'real'])(
-    'of width 0.1 have round ends, and 0.3 and 0.7 are in the right bucket: %s',
+    'buckets of width 0.1 have round ends, and 0.3 and 0.7 are in the right bucket: %s',
     async (name) => {
       expect(await ask({ column: columnRef(`t.${name}`), bucketWidth: 0.1 })).toEqual([
         [-0.3, 1],
@@ -188,7 +188,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
-  it('of one value, of only NULL and of no rows work', async () => {
+  it('buckets of one value, of only NULL and of no rows work', async () => {
     const only = (value: number) => [condition('t.whole', { kind: 'oneOf', values: [value] })];
     expect(await ask({ bucketCount: 10 }, 'a', { conditions: only(12) })).toEqual([[12, 1]]);
     expect(await ask({ bucketCount: 10, column: columnRef('t.exact') }, 'a', { conditions: only(12) })).toEqual([
@@ -207,7 +207,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     { bucketCount: 5, grain: 'day' as const },
     { bucketWidth: Number.NaN },
     { bucketWidth: 1e-40 },
-  ])('with %o are refused', async (dimension) => {
+  ])('buckets with %o are refused', async (dimension) => {
     expect((await refusalOf(() => ask(dimension))).code).toBe('METRIC_QUERY_ERROR');
   });
 });

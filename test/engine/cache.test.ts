@@ -209,7 +209,7 @@ describe('a cached answer is not used after a change of', () => {
     ['the datamart: deleted, and made anew under its name', { datamart: { ...mart, id: 'm2' } }],
     ['the epoch of the client: a revocation', { epoch: '1/0' as Epoch }],
     ['the epoch of the client: an erasure', { epoch: '0/1' as Epoch }],
-  ])('%s', async (_what, change) => {
+  ])('a cached answer is not used after a change of %s', async (_what, change) => {
     await engine.query(asks(total));
     await engine.query(asks(total, 'a', change));
     expect(outcomes).toEqual(['miss', 'miss']);

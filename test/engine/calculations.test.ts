@@ -123,7 +123,7 @@ describe.each(await findKinds())('on %s', (kind) => {
         },
         ['b'],
       ],
-    ] as const)('%s', async (_, having, shops) => {
+    ] as const)('a condition on measures keeps the groups that it names: %s', async (_, having, shops) => {
       const { rows: found, totalRecords } = await answer({ ...byShop, having: having as HavingTree });
       expect(found.map((group) => group.shop)).toEqual(shops);
       expect(totalRecords).toBe(shops.length);
@@ -154,7 +154,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['at', 'MAX', { kind: 'compare', operator: '>=', value: '2024-05-01T10:00:00' }],
       ['moment', 'MAX', { kind: 'compare', operator: '>=', value: '2024-05-01' }],
       ['shop', 'COUNT_DISTINCT', { kind: 'compare', operator: '=', value: 1 }],
-    ] as const)('of %s by %s uses the values of this measure', async (name, aggregate, predicate) => {
+    ] as const)('a condition on the %s of %s uses the values of this measure', async (name, aggregate, predicate) => {
       const measures = [{ name: 'm', aggregate, column: column(name) }];
       const having = { measure: 'm', predicate } as const;
       const conditions = [{ column: column('shop'), predicate: { kind: 'oneOf', values: ['a', 'b'] } }] as const;
@@ -175,7 +175,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect(refusal.message).toContain('Measure least');
     });
 
-    it('on an unknown measure, or without a test, is refused', async () => {
+    it('a condition on an unknown measure, or without a test, is refused', async () => {
       const unknown = { measure: 'shop', predicate: { kind: 'isNull' } } as const;
       expect(await refusalOf(() => ask({ ...byShop, having: unknown }))).toMatchObject({ reason: 'having-unknown' });
       expect(await refusalOf(() => ask({ ...byShop, having: { any: [] } }))).toMatchObject({ reason: 'group-empty' });
@@ -199,7 +199,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ]);
     });
 
-    it('of decimals, of shares and of no values work', async () => {
+    it('percentiles of decimals, of shares and of no values work', async () => {
       const price = { name: 'p', aggregate: 'PERCENTILE', column: column('price'), percentile: 0.1 } as const;
       const [[value] = []] = await ask({ measures: [price] });
       expect(value).toBeCloseTo(0.52, 12);
@@ -335,7 +335,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
 
     it.each(periods.flatMap((grain) => (['at', 'moment'] as const).map((name) => [grain, name] as const)))(
-      'by the %s of %s',
+      'a previous period is found by the %s of %s',
       async (grain, name) => {
         const dimensions = [{ name: 'period', column: columnRef(`steps.${name}`), grain }];
         const measures = [{ name: 'sum', aggregate: 'SUM', column: columnRef('steps.id') }] as const;

@@ -49,7 +49,7 @@ describe('a relationship without a declared cardinality', () => {
     [{ shops: [['client', 'code']] }, 'ManyToOne'],
     [{ shops: [['client']] }, 'ManyToOne'],
     [{ shops: [[]] }, 'ManyToMany'],
-  ] as const)('with the keys %j is %s', (keys, expected) => {
+  ] as const)('a relationship without a declared cardinality is, by the keys %j, %s', (keys, expected) => {
     expect(cardinalityOf(keys)).toBe(expected);
   });
 
@@ -264,7 +264,7 @@ describe.each(kinds)('a key on %s', (kind) => {
     };
   };
 
-  it.each(unproven[kind] ?? [])('%s proves nothing', async (name, statements) => {
+  it.each(unproven[kind] ?? [])('a key that only seems unique proves nothing: %s', async (name, statements) => {
     const { by, total, under } = await ask(name, statements);
     // If the key had counted as unique, the sum would be 20, that of the joined rows.
     expect((await total()).rows).toEqual([{ sum: 10, states: 2 }]);

@@ -245,7 +245,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
-  it.each(chartTypes)('%s', async (type) => {
+  it.each(chartTypes)('a chart of type %s has the rows of its sample', async (type) => {
     const answer = await engine.query(question(place, mart, 'None', definitionOf(type)));
     const cells = answer.rows.map((row) => answer.columns.map(({ name }) => row[name]));
     expect(isAlike(cells, charts[type].rows), JSON.stringify(cells)).toBe(true);

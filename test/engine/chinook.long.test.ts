@@ -72,16 +72,19 @@ describe.each(await findKinds())('on %s', (kind) => {
   const cells = async (...asked: Parameters<typeof ask>): Promise<Rows> =>
     (await ask(...asked)).rows.map((row) => Object.values(row));
 
-  it.each(items)('$name', async ({ name, definition, conditions = [], isOrdered = false, sql }) => {
-    const size = definition.dimensions.length;
-    for (const tenant of tenants) {
-      const answered = await cells(tenant, definition, { conditions });
-      const expected = await byHand.run(sql(invoicesOf(tenant), byHand.words));
-      written.set(`${name} of ${tenant}`, JSON.stringify(byText(expected)));
-      if (isOrdered) assertAlike(`customer ${tenant}`, answered, expected);
-      else assertAlike(`customer ${tenant}`, inOrder(answered, size), inOrder(expected, size));
-    }
-  });
+  it.each(items)(
+    'Chinook answers as its own SQL does: $name',
+    async ({ name, definition, conditions = [], isOrdered = false, sql }) => {
+      const size = definition.dimensions.length;
+      for (const tenant of tenants) {
+        const answered = await cells(tenant, definition, { conditions });
+        const expected = await byHand.run(sql(invoicesOf(tenant), byHand.words));
+        written.set(`${name} of ${tenant}`, JSON.stringify(byText(expected)));
+        if (isOrdered) assertAlike(`customer ${tenant}`, answered, expected);
+        else assertAlike(`customer ${tenant}`, inOrder(answered, size), inOrder(expected, size));
+      }
+    },
+  );
 
   it('every item has different answers for some customers, except items of shared tables', () => {
     for (const { name } of items) {

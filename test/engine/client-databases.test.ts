@@ -155,7 +155,7 @@ describe.each(kinds)('%s', (kind) => {
       expect(refusal.message).not.toContain('gl_gone');
     });
 
-    it('also enforces a client column if one is declared', async () => {
+    it('a datamart of one database for each client also enforces a client column if one is declared', async () => {
       const tables = mart().tables.map((item, index) => (index === 0 ? { ...item, clientColumn: 'owner' } : item));
       const own = { ...mart(), tables };
       if (kind === 'DUCKDB') expect(await sums(own, listed(own, 'acme'))).toEqual({ CA: 1, NY: 2 });

@@ -102,7 +102,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       else expect(await ask('acme\0')).toEqual([]);
     });
 
-    it("as numbers beyond JavaScript's exact integers", async () => {
+    it("ids that are similar as numbers beyond JavaScript's exact integers are different clients", async () => {
       const numbers = ['9007199254740992', '9007199254740993', '1', '-1', '0', null];
       const ask = await notesOf('numbers', 'BIGINT', numbers, 'NUMBER');
       for (const [index, id] of numbers.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);

@@ -118,7 +118,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       { any: [{ all: [is('orders.shop', 's1'), is('orders.amount', 10)] }, is('orders.note', 'y')] },
       [1, 3],
     ],
-  ])('%s', async (_, where, expected) => {
+  ])('a group of conditions keeps the rows that it names: %s', async (_, where, expected) => {
     expect(await found(where)).toEqual(expected);
   });
 
@@ -229,17 +229,20 @@ describe.each(await findKinds())('on %s', (kind) => {
     };
 
     describe.each(Object.entries(definitions))('on %s', (_, definition) => {
-      it.each(Object.entries(marts))('its refusal names nothing: %s', async (fault, of) => {
-        const hidden = { ...is(fault.includes('custom') ? 'shops.odd' : 'shops.state', 'CA'), isHidden: true };
-        const { message, reason } = await refusalOf(() =>
-          engine.query(question(place, of, 'a', definition, { conditions: [hidden] })),
-        );
-        expect(message).not.toMatch(/shops|state|odd|gone|nowhere|code/);
-        expect(reason).toMatch(/^restriction-/);
-      });
+      it.each(Object.entries(marts))(
+        'the refusal of a restriction that the caller may not know names nothing: %s',
+        async (fault, of) => {
+          const hidden = { ...is(fault.includes('custom') ? 'shops.odd' : 'shops.state', 'CA'), isHidden: true };
+          const { message, reason } = await refusalOf(() =>
+            engine.query(question(place, of, 'a', definition, { conditions: [hidden] })),
+          );
+          expect(message).not.toMatch(/shops|state|odd|gone|nowhere|code/);
+          expect(reason).toMatch(/^restriction-/);
+        },
+      );
     });
 
-    it('its refusal names nothing if SQL reads further tables', async () => {
+    it('the refusal of a restriction that the caller may not know names nothing if SQL reads further tables', async () => {
       const definition = inSql('select count(*) as n from (select * from orders) o');
       const conditions = [{ ...is('shops.state', 'CA'), isHidden: true }];
       expect(await refusalOf(() => engine.query(question(place, mart, 'a', definition, { conditions })))).toMatchObject(

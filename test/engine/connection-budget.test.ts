@@ -30,7 +30,7 @@ describe('permits', () => {
     expect(third).toBeDefined();
   });
 
-  it('of idle connections are given to others, the longest idle first; one that is used again is kept', async () => {
+  it('permits of idle connections are given to others, the longest idle first; one that is used again is kept', async () => {
     const budget = createConnectionBudget({ ...waitLimits, maxConnections: 2, maxConnectionsPerDatasource: 2 });
     const [one, two] = [budget.permitsOf('one'), budget.permitsOf('two')];
     const evicted: string[] = [];
@@ -55,7 +55,7 @@ describe('permits', () => {
     expect(evicted).toEqual(['newer', 'older']);
   });
 
-  it('that are released go to the datasources in turn, however many callers of one are waiting', async () => {
+  it('permits that are released go to the datasources in turn, however many callers of one are waiting', async () => {
     const budget = createConnectionBudget({ ...waitLimits, maxConnections: 1, maxConnectionsPerDatasource: 1 });
     const first = await budget.permitsOf('one').acquire();
     const order: string[] = [];

@@ -101,11 +101,11 @@ describe.each(kinds)('%s', (kind) => {
       ? ["epoch_ms(moment) >= '1970-01-01'", "substr('x', moment) >= ''"]
       : ['cast(moment as int) >= 0'];
   describe.each(Object.keys(derived))('%s', (view) => {
-    test.each(failing)('%s', async (where) => {
+    test.each(failing)('a condition that could fail is evaluated on no excluded row: %s', async (where) => {
       expect(await ask(definition(`select count(*) as n from ${view} where ${where}`))).toEqual([2000]);
     });
 
-    test('a custom column', async () => {
+    test('a custom column is evaluated on no excluded row', async () => {
       const sql = kind === 'DUCKDB' ? "substr('x', moment)" : 'cast(cast(moment as int) as text)';
       const tables = mart.tables.map((one) =>
         one.tableName === view ? { ...one, columns: [...one.columns, { ...custom, columnName: 'text', sql }] } : one,
@@ -130,7 +130,7 @@ describe.each(kinds)('%s', (kind) => {
         2000,
       ],
       [`select count(*) as n from ${view} where size = client_id_variable`, undefined],
-    ])('%s', async (sql, expected) => {
+    ])('a statement that could fail is evaluated on no excluded row: %s', async (sql, expected) => {
       const before = lines.length;
       if (expected !== undefined) expect(await ask(definition(sql))).toEqual([expected]);
       else expect((await refusalOf(() => ask(definition(sql)))).message).not.toContain('secret');

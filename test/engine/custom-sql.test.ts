@@ -128,7 +128,7 @@ describe.each(await findKinds())('%s', (kind) => {
     ["select count(*) as n from flights where origin in (client_id_variable, 'b')", 3],
     ["select count(*) as n from flights where origin = 'b'", 0],
     ["select count(*) as n from flights where day >= '2024-01-02' and day < date '2024-02-01'", 1],
-  ])('%s', async (sql, expected) => {
+  ])("custom SQL sees only the client's rows: %s", async (sql, expected) => {
     expect(await n(sql)).toEqual(expected);
   });
 
@@ -139,7 +139,7 @@ describe.each(await findKinds())('%s', (kind) => {
       'select count(*) as n from flights f, lateral (select main.airports.state from main.airports where iata = f.dest) s',
       3,
     ],
-  ])('%s', async (sql, expected) => {
+  ])("custom SQL in PostgreSQL's words sees only the client's rows: %s", async (sql, expected) => {
     if (isOwnGrammar(kind) && /lateral|filter \(|true = false/.test(sql)) {
       const known = kind === 'CLICKHOUSE' && sql.includes('full join');
       if (!known) expect(await refusalOf(() => ask(sql))).toMatchObject({ reason: 'sql-syntax' });
@@ -228,7 +228,7 @@ describe.each(await findKinds())('%s', (kind) => {
       ).toBe(1);
     });
 
-    test('with several values outside of IN, with none, or undeclared are refused', async () => {
+    test('variables with several values outside of IN, with none, or undeclared are refused', async () => {
       const equal = sql.replace('in (state_variable)', '= state_variable');
       expect(await refusalOf(() => ask(equal, declared, valued('CA', 'NY')))).toMatchObject({
         reason: 'sql-variable-of-several',
@@ -319,7 +319,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n('select count(*) as n from flights', on('flights.dest', 'y'))).toBe(2);
     });
 
-    test('on a table that is not read become a semi-join', async () => {
+    test('conditions on a table that is not read become a semi-join', async () => {
       expect(await n('select count(*) as n from flights', on('airports.state', 'NY'))).toBe(2);
       expect(
         await n(
@@ -340,7 +340,7 @@ describe.each(await findKinds())('%s', (kind) => {
       ['select (select count(*) from clients) as n from flights', 'airports.state'],
       ['select count(*) as n from clients', 'airports.state'],
       ['select 1 as n', 'flights.delay'],
-    ])('that cannot be applied are refused: %s', async (text, path) => {
+    ])('conditions that cannot be applied are refused: %s', async (text, path) => {
       const values = path === 'flights.delay' ? [10] : ['NY'];
       expect(await refusalOf(() => ask(text, {}, on(path, ...values)))).toMatchObject({ reason: 'sql-condition' });
     });
@@ -402,7 +402,7 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await visual(inQuery('flights.dest', "select nullif(iata, 'x') as c from airports", 'c'))).toBe(2);
     });
 
-    test('of another type, without the column, or of a table outside of the datamart are refused', async () => {
+    test('values from a query of another type, without the column, or of a table outside of the datamart are refused', async () => {
       expect(await refusalOf(() => visual(inQuery('flights.dest', 'select id from flights', 'id')))).toMatchObject({
         reason: 'query-column-type',
       });

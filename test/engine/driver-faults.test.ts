@@ -37,6 +37,6 @@ const rows: readonly Row[] = [
   ['a conversion', duckDb, new Error('Conversion Error: no number'), undefined],
 ];
 
-it.each(rows)('%s', (_, faultOf, cause, fault) => {
+it.each(rows)('an error of a driver is told apart by its code: %s', (_, faultOf, cause, fault) => {
   expect(faultOf(cause)).toBe(fault);
 });

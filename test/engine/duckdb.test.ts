@@ -105,7 +105,7 @@ it('binds complete text: NUL, quotes and all scripts', async () => {
   expect(listed.rows.flat()).toEqual(texts);
 });
 
-it('binds only text', async () => {
+it('DuckDB is bound only text', async () => {
   expect(await refusalOf(() => run({ sql: 'SELECT $1', parameters: [1] }))).toMatchObject({
     reason: 'datasource-failed',
   });

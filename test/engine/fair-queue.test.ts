@@ -74,7 +74,7 @@ describe('known leak 21: one client at a hundred times the load does not starve 
     expect(started.slice(before)).toEqual(['heavy', 'light']);
   });
 
-  it('with a slot that one client cannot take, another client does not wait at all', async () => {
+  it('leak 21: another client does not wait at all beside a slot that one client cannot take', async () => {
     const { ask, started, settle } = createStage();
     for (let index = 0; index < 1000; index += 1) void ask('heavy');
     void ask('light');

@@ -104,7 +104,7 @@ describe.each(await findKinds())('an aggregate on %s', (kind) => {
     measure('lines', 'SUM', 'lines.x'),
   ];
 
-  it('of the one side, grouped by a column of the many side', async () => {
+  it('an aggregate of the one side is counted once, grouped by a column of the many side', async () => {
     // Orders 1 and 2 have the lines u, v and u of key 1. Order 3 has the line v of key 2. Orders 4 and 5 have none.
     expect(await ask(martOf(['LEFT JOIN']), over({ ...byLine, measures }))).toEqual([
       ['u', 2, 30, 15, 15, 20, 5],
@@ -113,7 +113,7 @@ describe.each(await findKinds())('an aggregate on %s', (kind) => {
     ]);
   });
 
-  it('of the one side, without groups', async () => {
+  it('an aggregate of the one side is counted once without groups', async () => {
     const both = [
       ...measures,
       measure('notes', 'SUM', 'notes.x'),
@@ -127,7 +127,7 @@ describe.each(await findKinds())('an aggregate on %s', (kind) => {
     ]);
   });
 
-  it('of rows that an outer join padded: the group exists and counts 0', async () => {
+  it('a group of rows that an outer join padded exists and counts 0', async () => {
     // Lines 5 and 6 have no order.
     expect(await ask(martOf(['RIGHT JOIN']), over({ ...byLine, measures }))).toEqual([
       ['u', 2, 30, 15, 15, 20, 13],

@@ -13,7 +13,7 @@ describe.each([
     expect(new Set(hostileExpressions).size).toBe(hostileExpressions.length);
   });
 
-  test.each(selects.map((text) => [text]))('%s', async (text) => {
+  test.each(selects.map((text) => [text]))('at least a hundred and fifty hostile texts are tried', async (text) => {
     const { code, message } = await refusalOf(() => parser.select(text));
     expect(code).toBe('METRIC_QUERY_ERROR');
     expect(message).toMatch(/^The SQL has .* at line \d+, column \d+; that cannot be run here\.$/);
@@ -55,7 +55,7 @@ describe.each([
     expect(await refusalOf(() => parser.select(ctes))).toMatchObject({ reason: 'sql-too-deep' });
   });
 
-  test('too many tables', async () => {
+  test('a statement with too many tables is refused', async () => {
     const many = Array.from({ length: 61 }, (_, index) => `t${index}`);
     expect(await refusalOf(() => parser.select(`select x from ${many.join(', ')}`))).toMatchObject({
       reason: 'sql-too-long',

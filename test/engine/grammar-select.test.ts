@@ -36,7 +36,7 @@ describe.each(parsers)('$name: which table a name refers to', ({ parser }) => {
     ['select f.x from a.t f join b.t g on f.i = g.i', 'FROM <a.t f> INNER JOIN <b.t g>'],
     ['select t.x from a.t where t.i in (select i from b.t u where u.j = a.t.j)', 'WHERE (`u`.`j` = `t`.`j`)'],
     ['select `x` as y, `from` as z from `select`', 'SELECT `x` AS `y`, `from` AS `z` FROM <select select>'],
-  ])('%s', async (text, expected) => {
+  ])('each name in a statement refers to its table: %s', async (text, expected) => {
     expect(await shown(parser, text)).toContain(expected);
   });
 
@@ -118,7 +118,7 @@ describe('which name refers to a CTE', () => {
       'with d as (select x from c) select x from t where y in (with c as (select 1 as x) select x from d)',
       '(SELECT `x` FROM <c c>)',
     ],
-  ])('%s', async (text, expected, inlined = expected) => {
+  ])('the nearest CTE of a name is the one referred to: %s', async (text, expected, inlined = expected) => {
     expect(await shown(clickhouseParser, text)).toContain(expected);
     expect(await shown(mysqlParser, text)).toContain(inlined);
   });
@@ -239,7 +239,7 @@ describe.each(parsers)('$name: what the parser reports to the engine', ({ parser
 });
 
 describe('MySQL', () => {
-  test('names ignore case', async () => {
+  test('names in MySQL ignore case', async () => {
     expect(mysqlParser.isSameName('Delay', 'dELAY')).toBe(true);
     expect(await shown(mysqlParser, 'with C as (select 1 as x) select c.X from c')).toContain(
       'SELECT `c`.`X` AS `X` FROM (SELECT 1 AS `x`) AS `c`',
@@ -265,7 +265,7 @@ describe('MySQL', () => {
 });
 
 describe('ClickHouse', () => {
-  test('names are case-sensitive', async () => {
+  test('names in ClickHouse are case-sensitive', async () => {
     expect(clickhouseParser.isSameName('Delay', 'delay')).toBe(false);
     expect(await shown(clickhouseParser, 'with C as (select 1 as x) select x from c')).toContain('FROM <c c>');
     expect(await refusalOf(() => clickhouseParser.select('select F.x from flights f'))).toMatchObject({

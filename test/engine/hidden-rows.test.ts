@@ -146,13 +146,16 @@ describe.each(await findKinds())('on %s', (kind) => {
         ['bob'],
         ['p2'],
       ],
-    ])('%s', async (_, conditions, ofCustomers, ofProducts) => {
-      const all = isOfCustomers ? ['ann', 'bob', 'cleo', 'twin', 'twin'] : ['p1', 'p2', 'p3'];
-      const isOpen = conditions.length === 1 && conditions[0]?.restriction === 'whereRead';
-      const expected = isOpen ? all : isOfCustomers ? ofCustomers : ofProducts;
-      expect(await keys(visual, conditions)).toEqual([...new Set(expected)]);
-      expect([...(await keys(written, conditions))].sort()).toEqual(expected);
-    });
+    ])(
+      'rows that a condition hides are hidden from every question: %s',
+      async (_, conditions, ofCustomers, ofProducts) => {
+        const all = isOfCustomers ? ['ann', 'bob', 'cleo', 'twin', 'twin'] : ['p1', 'p2', 'p3'];
+        const isOpen = conditions.length === 1 && conditions[0]?.restriction === 'whereRead';
+        const expected = isOpen ? all : isOfCustomers ? ofCustomers : ofProducts;
+        expect(await keys(visual, conditions)).toEqual([...new Set(expected)]);
+        expect([...(await keys(written, conditions))].sort()).toEqual(expected);
+      },
+    );
   });
 
   it("the metric's own filter reveals no letter of a hidden text", async () => {

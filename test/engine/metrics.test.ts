@@ -80,19 +80,22 @@ describe.each(await findKinds())('on %s', (kind) => {
     return engine.query(question(place, own, 'None', definition, { conditions, ...page }));
   };
 
-  it.each(items.filter(({ absent }) => absent?.[kind] === undefined))('$name', async (item) => {
-    const answer = await ask(item);
-    const cells = answer.rows.map((row) => Object.values(row));
-    const isAlike =
-      cells.length === item.rows.length &&
-      cells.every(
-        (row, index) =>
-          row.length === item.rows[index]?.length &&
-          row.every((cell, column) => areAlike(cell, item.rows[index]?.[column])),
-      );
-    // Only floats may differ, in their last digits.
-    expect(isAlike, JSON.stringify(cells)).toBe(true);
-  });
+  it.each(items.filter(({ absent }) => absent?.[kind] === undefined))(
+    'a metric answers as its own SQL does: $name',
+    async (item) => {
+      const answer = await ask(item);
+      const cells = answer.rows.map((row) => Object.values(row));
+      const isAlike =
+        cells.length === item.rows.length &&
+        cells.every(
+          (row, index) =>
+            row.length === item.rows[index]?.length &&
+            row.every((cell, column) => areAlike(cell, item.rows[index]?.[column])),
+        );
+      // Only floats may differ, in their last digits.
+      expect(isAlike, JSON.stringify(cells)).toBe(true);
+    },
+  );
 
   const lacking = items.flatMap((item) => {
     const reason = item.absent?.[kind];

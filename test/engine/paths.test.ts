@@ -27,7 +27,7 @@ describe('findPath', () => {
     ['a diamond', [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd')]],
     ['parallel relationships', [relationship('a.origin', 'd.iata'), relationship('a.destination', 'd.iata')]],
     ['a detour', [edge('a', 'd'), edge('a', 'b'), edge('b', 'c'), edge('c', 'd')]],
-  ])('refuses %s', async (_, relationships) => {
+  ])('findPath refuses an unclear way: %s', async (_, relationships) => {
     expect(await refusalOf(() => findPath(relationships, tableRef('a'), tableRef('d')))).toMatchObject({
       code: 'METRIC_QUERY_ERROR',
       reason: 'path-ambiguous',
@@ -70,7 +70,7 @@ describe('a step', () => {
     ['RIGHT JOIN', 'LEFT JOIN'],
     ['FULL JOIN', 'FULL JOIN'],
     [null, 'RIGHT JOIN'],
-  ] as const)('over %s is %s from the child', (join, mirrored) => {
+  ] as const)('a step over %s is %s from the child', (join, mirrored) => {
     const one = relationship('a.k', 'b.k', join);
     expect(stepFrom(tableRef('a'), one)?.kind).toBe(join ?? 'LEFT JOIN');
     expect(stepFrom(tableRef('b'), one)?.kind).toBe(mirrored);
@@ -82,7 +82,7 @@ describe('a step', () => {
     ['OneToOne', false, false],
     ['ManyToMany', true, true],
     [null, true, true],
-  ] as const)('over %s multiplies: from the parent %s, from the child %s', (cardinality, parent, child) => {
+  ] as const)('a step over %s multiplies: from the parent %s, from the child %s', (cardinality, parent, child) => {
     const one = relationship('a.k', 'b.k', null, cardinality);
     const multiplies = (name: string): boolean | undefined => {
       const step = stepFrom(tableRef(name), one);

@@ -121,7 +121,7 @@ describe.each(await findKinds())('on %s', (kind) => {
         metric('t', { dimensions: [{ name: 'd', column: columnRef('island.id') }] }),
         'path-missing',
       ],
-    ] as const)('%s', async (_, definition, reason) => {
+    ] as const)('a name outside of the datamart is refused: %s', async (_, definition, reason) => {
       expect((await refused(definition)).reason).toBe(reason);
     });
 
@@ -181,7 +181,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['t.name', { kind: 'noneOf', values: [] }],
       ['t.big', { kind: 'range', from: null, to: null, toIsExclusive: true }],
       ['t.big', { kind: 'range', from: 'a', to: null, toIsExclusive: true }],
-    ] as const)('%s %o', async (column, predicate) => {
+    ] as const)('a value that does not fit its column is refused: %s %o', async (column, predicate) => {
       if (kind !== 'DUCKDB' && ownTypes.has(column)) return;
       const before = lines.length;
       const refusal = await refused(counted, { conditions: [condition(column, predicate)] });
@@ -222,7 +222,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       ['a sum of text', measure({ aggregate: 'SUM', column: columnRef('t.name') }), 'measure-type'],
       ['an unknown aggregate', measure({ aggregate: 'count(*), sum', column: columnRef('t.big') }), 'unknown-kind'],
       ['a broken limit', { ...counted, limit: -1 }, 'count-invalid'],
-    ] as const)('%s', async (_, definition, reason) => {
+    ] as const)('a metric that means nothing certain is refused: %s', async (_, definition, reason) => {
       expect((await refused(definition as MetricDefinition)).reason).toBe(reason);
     });
 
@@ -230,7 +230,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await refused(counted, page)).reason).toBe('count-invalid');
     });
 
-    it.each(['Mars/Olympus', '+05:00', "UTC' --", ''])('a timezone %j', async (timezone) => {
+    it.each(['Mars/Olympus', '+05:00', "UTC' --", ''])('an unknown timezone is refused: %j', async (timezone) => {
       expect((await refused(counted, { timezone })).reason).toBe('timezone-unknown');
     });
   });

@@ -196,7 +196,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect([none.columns.map(({ name }) => name), await rowsOf(none)]).toEqual([['id'], []]);
     });
 
-    it('whose reader stops releases its connection', async () => {
+    it('a stream whose reader stops releases its connection', async () => {
       for (let round = 0; round < 4; round += 1) {
         for await (const batch of (await engine.stream(asked(ids))).batches) {
           expect(batch.length).toBeGreaterThan(0);
@@ -212,7 +212,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it('whose caller disconnects ends early, and releases its connection', async () => {
+    it('a stream whose caller disconnects ends early, and releases its connection', async () => {
       const gone = new AbortController();
       const streams = await Promise.all(Array.from({ length: 2 }, () => engine.until(gone.signal).stream(asked(ids))));
       gone.abort();
@@ -225,7 +225,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect((await engine.query(asked(ids))).rows).toHaveLength(100);
     });
 
-    it("that fails throws without the driver's text", async () => {
+    it("a stream that fails throws without the driver's text", async () => {
       if (!isServer(place.datasource)) return;
       const { datasource } = place;
       const stream = await engine.stream(asked(ids));
@@ -243,7 +243,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
   });
 
-  it('every cancellation succeeded', () => {
+  it('every cancellation on the server succeeded', () => {
     expect(lines.filter(({ message }) => message.includes('could not be cancelled'))).toEqual([]);
   });
 });

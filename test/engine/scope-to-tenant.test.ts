@@ -130,30 +130,33 @@ describe('the tenant is compared by bytes inside the leaf, in every dialect', ()
     ],
   };
 
-  it.each(Object.entries(expected))('%s', (name, [dialect, owner, id]) => {
-    const collation = { postgres: '100', mariadb: 'latin1_swedish_ci', mysql: 'latin1_swedish_ci' }[name];
-    const typed = new Map(catalog.tables);
-    const text = { kind: 'text', cast: 'VARCHAR' } as const;
-    typed.set(
-      tableKey(clients),
-      new Map([
-        ['id', collation === undefined ? text : { ...text, collation, stored: '25 100' }],
-        ['name', text],
-      ]),
-    );
-    const byClient = metric('orders', { dimensions: [{ name: 'client', column: columnRef('clients.name') }] });
-    const of = datamart({ ...mart, relationships: [relationship('orders.owner', 'clients.id')] });
-    const scoped = scopeToTenant(planFor(byClient, {}, of), scopeOf(of, 'acme'), {
-      datamart: of,
-      catalog: { ...catalog, tables: typed },
-    });
-    const { sql, parameters } = compile(scoped, dialect).page;
-    expect(sql).toMatch(/^WITH .gl_leaf_0. AS /);
-    expect(sql).toContain(` WHERE ${owner})`);
-    expect(sql).toContain(` WHERE ${id})`);
-    expect(sql).not.toContain('acme');
-    expect(parameters.filter((value) => value === 'acme').length).toBeGreaterThan(1);
-  });
+  it.each(Object.entries(expected))(
+    'the tenant is compared by bytes inside the leaf, in %s',
+    (name, [dialect, owner, id]) => {
+      const collation = { postgres: '100', mariadb: 'latin1_swedish_ci', mysql: 'latin1_swedish_ci' }[name];
+      const typed = new Map(catalog.tables);
+      const text = { kind: 'text', cast: 'VARCHAR' } as const;
+      typed.set(
+        tableKey(clients),
+        new Map([
+          ['id', collation === undefined ? text : { ...text, collation, stored: '25 100' }],
+          ['name', text],
+        ]),
+      );
+      const byClient = metric('orders', { dimensions: [{ name: 'client', column: columnRef('clients.name') }] });
+      const of = datamart({ ...mart, relationships: [relationship('orders.owner', 'clients.id')] });
+      const scoped = scopeToTenant(planFor(byClient, {}, of), scopeOf(of, 'acme'), {
+        datamart: of,
+        catalog: { ...catalog, tables: typed },
+      });
+      const { sql, parameters } = compile(scoped, dialect).page;
+      expect(sql).toMatch(/^WITH .gl_leaf_0. AS /);
+      expect(sql).toContain(` WHERE ${owner})`);
+      expect(sql).toContain(` WHERE ${id})`);
+      expect(sql).not.toContain('acme');
+      expect(parameters.filter((value) => value === 'acme').length).toBeGreaterThan(1);
+    },
+  );
 });
 
 describe('scope and datamart must fit', () => {
@@ -165,7 +168,7 @@ describe('scope and datamart must fit', () => {
     ['nobody in a datamart with tenancy', { kind: 'untenanted' } as const, mart],
     ['a tenant in a datamart without', tenant, loose],
     ['a tenancy level that the engine does not know', tenant, database],
-  ])('%s: CLIENT_ID_ERROR', async (_, scope, of) => {
+  ])('scope and datamart must fit: %s is a CLIENT_ID_ERROR', async (_, scope, of) => {
     const planned = planFor(byState);
     expect(await refusalOf(() => scopeToTenant(planned, scope, { datamart: of, catalog }))).toMatchObject({
       code: 'CLIENT_ID_ERROR',
@@ -302,7 +305,7 @@ describe('a table without a client column', () => {
     });
   });
 
-  it('with a client column belongs to the tenant, listed or not', () => {
+  it('a table with a client column belongs to the tenant, listed or not', () => {
     const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients', 'cities'] });
     const scoped = scopeToTenant(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
     expect(scoped.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant])).toMatchObject([

@@ -404,7 +404,7 @@ describe.runIf(kinds.includes('MYSQL'))('what MySQL cannot do is refused', () =>
       metric('t', { measures: [{ name: 'm', aggregate: 'MEDIAN', column: columnRef('t.day') }] }),
       'median-unsupported',
     ],
-  ] as const)('%s', async (_, definition, reason) => {
+  ] as const)('what MySQL cannot do is refused: %s', async (_, definition, reason) => {
     expect(await refusalOf(() => engine.query(question(place, of, 'None', definition)))).toMatchObject({
       code: 'METRIC_QUERY_ERROR',
       reason,

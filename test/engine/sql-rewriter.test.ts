@@ -30,7 +30,7 @@ describe.each(dialects)('%s: schemas of table references are renamed', (dialect)
     ['select x from t union all select x from main.u', 'FROM "other place".u'],
     ['select main.t.x from main.t where main.t.y > 1', '"other place".t.x'],
     ['select x from main.t where y > 1 order by main.t.x', 'ORDER BY "other place".t.x'],
-  ])('%s', async (text, expected) => {
+  ])('schemas of table references are renamed: %s', async (text, expected) => {
     const sql = await rewrite(dialect, text);
     expect(sql).toContain(expected);
     expect(sql).not.toContain('main.u');
@@ -48,7 +48,7 @@ describe.each(dialects)('%s: text that only looks like the schema is unchanged',
     ['select x from main', 'FROM main'],
     ['select x from mainly.t', 'FROM mainly.t'],
     ['select main from x.t', 'main'],
-  ])('%s', async (text, ...expected) => {
+  ])('text that only looks like the schema is unchanged: %s', async (text, ...expected) => {
     const sql = await rewrite(dialect, text);
     for (const part of expected) expect(sql).toContain(part);
     expect(sql).not.toContain('other place');
@@ -82,7 +82,7 @@ describe.each(dialects)('%s: is refused', (dialect) => {
     "select 'unclosed",
     'select 1\0; drop table main.t',
     `select ${'('.repeat(9000)}1`,
-  ])('%.40s', async (text) => {
+  ])('a text that is no single SELECT is refused: %.40s', async (text) => {
     expect(await isRefused(dialect, text)).toBe(true);
   });
 

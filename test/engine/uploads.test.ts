@@ -72,7 +72,7 @@ const fileOf = async (statements: readonly string[], name: string): Promise<Buff
 const parquet = () => fileOf(["COPY (SELECT 1 AS id, 'acme' AS tenant) TO 'FOLDER/t.parquet'"], 't.parquet');
 
 describe('a file', () => {
-  test('of CSV becomes a table that is named after it, with types', async () => {
+  test('a file of CSV becomes a table that is named after it, with types', async () => {
     const path = await take('id;tenant;amount;at\n1;acme;2.5;2026-01-02\n2;globex;3;2026-01-03\n', {
       name: 'Our Sales (2026).csv',
     });
@@ -83,12 +83,12 @@ describe('a file', () => {
     expect(await readdir(dirname(path))).toEqual(['tables.duckdb']);
   });
 
-  test('of Parquet becomes a table, whatever its name says', async () => {
+  test('a file of Parquet becomes a table, whatever its name says', async () => {
     const path = await take(await parquet(), { name: 'orders.csv' });
     expect(await rowsOf(path, 'SELECT * FROM orders')).toEqual([[1, 'acme']]);
   });
 
-  test('of DuckDB stays as it is', async () => {
+  test('a file of DuckDB stays as it is', async () => {
     const path = await take(await fileOf(['CREATE TABLE t AS SELECT 7 AS id', 'CHECKPOINT'], 'own.duckdb'));
     expect(await rowsOf(path, 'SELECT id FROM t')).toEqual([[7]]);
     expect(uploads().kindOf(path)).toBe('database');
@@ -155,7 +155,7 @@ describe('a refused file', () => {
     expect((await refusalOf(() => take(bare))).message).toMatch(/no tables/);
   });
 
-  test('that grows beyond the limit of the disk is refused: a small file may hold many rows', async () => {
+  test('a file that grows beyond the limit of the disk is refused: a small file may hold many rows', async () => {
     const dense = await fileOf(
       [
         "COPY (SELECT uuid()::VARCHAR || repeat('x', 100) AS a FROM range(100000)) TO 'FOLDER/t.parquet' (COMPRESSION zstd)",
@@ -166,7 +166,7 @@ describe('a refused file', () => {
     expect(refusal.message).toMatch(/more than 1 MB/);
   });
 
-  test('whose uploader is gone is not read further', async () => {
+  test('a file whose uploader is gone is not read further', async () => {
     const gone = AbortSignal.abort();
     expect(await refusalOf(() => take('id\n1\n', { signal: gone }))).toMatchObject({ reason: 'caller-gone' });
     expect(await refusalOf(async () => take(await parquet(), { signal: gone }))).toMatchObject({

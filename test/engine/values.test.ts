@@ -205,12 +205,15 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       ['big', '-9007199254740993', [4]],
       ['exact', '9007199254740993', [3]],
       ['exact', '9007199254740993.01', [4]],
-    ] as const)('of %s is exact as the text %s, in a filter and in a drill', async (column, text, ids) => {
-      const asking = of(whole);
-      expect(await asking.idsBy(column, predicateOf('number', text))).toEqual(ids);
-      expect(await asking.idsBy(column, { kind: 'oneOf', values: [text] })).toEqual(ids);
-      expect(await asking.drilled(asking.dimension(column), text)).toEqual(ids);
-    });
+    ] as const)(
+      'a whole number of %s beyond 2^53 is exact as the text %s, in a filter and in a drill',
+      async (column, text, ids) => {
+        const asking = of(whole);
+        expect(await asking.idsBy(column, predicateOf('number', text))).toEqual(ids);
+        expect(await asking.idsBy(column, { kind: 'oneOf', values: [text] })).toEqual(ids);
+        expect(await asking.drilled(asking.dimension(column), text)).toEqual(ids);
+      },
+    );
 
     it('is exact as an end of a range', async () => {
       const reading = readFilterValue('number', { min: '9007199254740992', max: '9007199254740992' }, moment);

@@ -66,7 +66,7 @@ describe('damaged files', () => {
       () => rm(inside('base/5'), { recursive: true }),
       /cannot be opened \(database "postgres" does not exist/,
     ],
-  ])('%s', async (_, damage, expected) => {
+  ])('damaged files are reported at the start: %s', async (_, damage, expected) => {
     await damage();
     const said = await refusal();
     expect(said).toMatch(expected);
@@ -83,7 +83,7 @@ describe('damaged files', () => {
 });
 
 describe('the lock file', () => {
-  it('of a dead process does not prevent a start', async () => {
+  it('the lock file of a dead process does not prevent a start', async () => {
     await (await open()).close();
     await writeFile(`${folder}.lock.pid`, '999999\n');
     await (await open()).close();

@@ -69,11 +69,11 @@ describe('the judge can find fault', () => {
     ['a secret', refused('DATA_APP_ALREADY_EXISTS', 400, 'not s3cret-s3cret'), /shows a secret/],
     ['a hang', answer(200, { name: 'x' }, 10_001), /it took/],
     ['a known path that is not found', refused('NOT_FOUND', 404), /not declared/],
-  ])('%s', (_, given, said) => {
+  ])('the judge of the fuzz run finds %s', (_, given, said) => {
     expect(judge('POST', path, given, ['s3cret-s3cret'])).toMatch(said);
   });
 
-  test('and finds none in what is declared', () => {
+  test('the judge of the fuzz run finds no fault in what is declared', () => {
     expect(judge('POST', path, refused('DATA_APP_ALREADY_EXISTS'), [])).toBeUndefined();
     expect(judge('POST', path, answer(200, { name: 'x' }), [])).toBeUndefined();
     expect(judge('POST', '/api/v2/nothing', refused('NOT_FOUND', 404), [])).toBeUndefined();

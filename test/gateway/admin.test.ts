@@ -44,13 +44,13 @@ describe('an admin command', () => {
     }
   });
 
-  it('with an input of thousands of levels is refused before it is parsed', async () => {
+  it('an admin command with an input of thousands of levels is refused before it is parsed', async () => {
     const { call } = await start();
     const { status, body } = await call('note', { body: `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}` });
     expect([status, body.error?.message]).toEqual([400, 'body: nested deeper than 100 levels.']);
   });
 
-  it('with very many values is refused by their number', async () => {
+  it('an admin command with very many values is refused by their number', async () => {
     const { call } = await start();
     const { status, body } = await call('note', { body: `{"a":[${'1,'.repeat(200_000)}1]}` });
     expect([status, body.error?.message]).toEqual([400, 'body: more than 131072 values.']);
@@ -97,7 +97,7 @@ describe('an admin command', () => {
     expect((await call('double', { body: 'x'.repeat(2_000_000) })).status).toBe(413);
   });
 
-  it('that fails writes the cause only to the log', async () => {
+  it('an admin command that fails writes the cause only to the log', async () => {
     const { call, lines } = await start();
     const { status, body } = await call('break');
     expect([status, body.error?.code, JSON.stringify(body)]).toEqual([

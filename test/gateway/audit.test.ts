@@ -209,7 +209,7 @@ describe('names', () => {
     expect(third?.requestDigest).not.toBe(first?.requestDigest);
   });
 
-  it('of persons without a tenant are not stored, since no erasure would remove them', async () => {
+  it('names of persons without a tenant are not stored, since no erasure would remove them', async () => {
     const { audit, exported, contents } = await start();
     await audit.record({ kind: 'revocation', code: 'OK', user: 'iss|unmistakable-user' });
     const [content] = await contents();
@@ -240,7 +240,7 @@ describe('names', () => {
     expect(await exported({ tenant: 'unmistakable-tenant' })).toEqual({ lines: [], next: null });
   });
 
-  it('of a deleted tenant are not stored again', async () => {
+  it('names of a deleted tenant are not stored again', async () => {
     const { ledger, audit, contents } = await start();
     const now = clock.now();
     await ledger.db

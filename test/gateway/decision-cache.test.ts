@@ -99,7 +99,7 @@ describe('a cached decision applies only to', () => {
     for (const [index, claims] of others.entries()) expect(await tokenOf(claims)).toBe(tokens[index]);
   });
 
-  it('one body', async () => {
+  it('a cached decision applies only to one body', async () => {
     const requested = rule('all', 'true', ['delays', 'routes'], { timezone: 'request' });
     const { tokenOf, granted } = await startCached(policyOf({ session: orgs, rules: [requested] }));
     const both = sign({ ...analyst, ...lasting, orgs: ['LAX', 'SFO'] });
@@ -118,7 +118,7 @@ describe('a cached decision applies only to', () => {
     ]);
   });
 
-  it('one policy', async () => {
+  it('a cached decision applies only to one policy', async () => {
     const { tokenOf, granted, policies, first } = await startCached(policyOf());
     await policies.change(policyOf({ rules: [rule('all', 'true', ['routes'])] }));
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['routes--LAX']);

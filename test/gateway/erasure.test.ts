@@ -72,7 +72,7 @@ describe('an erasure at a service of another product', () => {
     expect(deletions.map(({ path }) => path)).toEqual(['/api/v2/data-app/embeds', '/api/v2/data-app/embeds']);
   });
 
-  it('that can delete dashboards deletes them with their embeds', async () => {
+  it('an erasure at a service that can delete dashboards deletes them with their embeds', async () => {
     const { scripted, upstream } = foreign('delete-dashboard');
     const { granted, send } = await start({ upstream });
     await granted(manager);
@@ -81,7 +81,7 @@ describe('an erasure at a service of another product', () => {
     expect([...scripted.dashboards.keys()]).toEqual([]);
   });
 
-  it('with unknown capabilities is refused, and the sender tries again', async () => {
+  it('an erasure at a service with unknown capabilities is refused, and the sender tries again', async () => {
     const { upstream } = foreign();
     let isKnown = false;
     const requireCapability: Capabilities['requireCapability'] = async (name) => {
@@ -97,7 +97,7 @@ describe('an erasure at a service of another product', () => {
   });
 });
 
-it('with an unavailable cache is not complete until the cache is available', async () => {
+it('an erasure with an unavailable cache is not complete until the cache is available', async () => {
   const { upstream } = foreign();
   let isDown = true;
   const cache = createMemoryCache({ clock: createMovableClock() });

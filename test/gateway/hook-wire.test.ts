@@ -23,7 +23,7 @@ const start = async (secrets: readonly string[] = [hookSecret]) => {
 const at = (seconds: number): Date => new Date((startSeconds + seconds) * 1000);
 
 describe('a signature', () => {
-  it('by the secret, within the tolerance, is accepted', async () => {
+  it('a signature by the secret, within the tolerance, is accepted', async () => {
     const { send } = await start();
     for (const seconds of [0, -300, 300]) {
       const answer = await send('resumed', body, { sentAt: at(seconds) });
@@ -53,14 +53,14 @@ describe('a signature', () => {
     ['with a negative time', { headers: { 'webhook-timestamp': '-1' } }],
     ['with an endless time', { headers: { 'webhook-timestamp': '9'.repeat(40) } }],
   ];
-  it('of a body with thousands of levels: the body is refused before it is parsed', async () => {
+  it('a signed body with thousands of levels is refused before it is parsed', async () => {
     const { send } = await start();
     const deep = `{"clientId":"LAX","occurredAt":"${occurredAt}","data":${'['.repeat(5000)}${']'.repeat(5000)}}`;
     const { status, error } = await send('resumed', deep);
     expect([status, error?.message]).toEqual([400, 'body: nested deeper than 100 levels.']);
   });
 
-  it('that is wrong in any way is refused, and nothing is done', async () => {
+  it('a signature that is wrong in any way is refused, and nothing is done', async () => {
     const { send, refused, granted } = await start();
     const session = { iss: 'guestlist-demo', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
     for (const [what, sent] of hostile) {
@@ -73,7 +73,7 @@ describe('a signature', () => {
     expect(await refused(session)).toMatchObject({ code: 'TENANT_SUSPENDED' });
   });
 
-  it('by the old or the new secret is accepted; a header may have several', async () => {
+  it('a signature by the old or the new secret is accepted; a header may have several', async () => {
     const [older, newer] = [createHookSecret(), createHookSecret()];
     const { send } = await start([newer, older]);
     for (const secret of [older, newer]) expect((await send('resumed', body, { secret })).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a body', () => {
     ['from before 1970', { clientId: 'LAX', occurredAt: '1970-01-01T00:00:00+00:01' }, 'occurredAt'],
     ['from the future', { clientId: 'LAX', occurredAt: at(301).toISOString() }, 'occurredAt'],
   ];
-  it('that is wrong in any way gets 400 with the fault', async () => {
+  it('a body that is wrong in any way gets 400 with the fault', async () => {
     const { send, upstream } = await start();
     for (const [what, given, said] of bodies) {
       const answer = await send('deleted', given);
@@ -149,7 +149,7 @@ describe('a body', () => {
     expect((await send('resumed', same)).data).toMatchObject({ state: 'active', isApplied: true });
   });
 
-  it('that another parser has read is refused, with how to mount the gateway', async () => {
+  it('a body that another parser has read is refused, with how to mount the gateway', async () => {
     const clock = createMovableClock();
     const { log } = captureLog();
     const never = () => Promise.reject(new Error('nothing may be done'));
@@ -175,7 +175,7 @@ describe('a body', () => {
 });
 
 describe('a delivery', () => {
-  it('with a known id gets the same answer, and nothing is done', async () => {
+  it('a delivery with a known id gets the same answer, and nothing is done', async () => {
     const { send, lines } = await start();
     const id = randomUUID();
     const first = await send('suspended', body, { id });
@@ -194,7 +194,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('with an id of another body or event is refused', async () => {
+  it('a delivery with an id of another body or event is refused', async () => {
     const { send } = await start();
     const id = randomUUID();
     await send('resumed', body, { id });
@@ -236,7 +236,7 @@ describe('the secrets of the environment', () => {
     ['without prefix', Buffer.alloc(32, 7).toString('base64'), false],
     ['that is no base64', `whsec_${'é'.repeat(40)}`, false],
     ['that is padded wrongly', `whsec_${Buffer.alloc(32, 7).toString('base64')}=`, false],
-  ])('a secret %s', (_, text, isOne) => expect(isHookSecret(text)).toBe(isOne));
+  ])('the secrets of the environment refuse a secret %s', (_, text, isOne) => expect(isHookSecret(text)).toBe(isOne));
 });
 
 it("a sign-up uses that tenant's overrides: its dashboards have the tenant's own names", async () => {
@@ -274,7 +274,7 @@ describe('wrong signatures of one address', () => {
     expect((await send('resumed', body)).status).toBe(200);
   });
 
-  it('of gateway tokens are limited separately, and the right token is never refused', async () => {
+  it('wrong gateway tokens of one address are limited separately, and the right token is never refused', async () => {
     const { url } = await limited();
     const call = (token: string) =>
       fetch(`${url}/gateway/admin/tenants-list`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });

@@ -151,7 +151,7 @@ describe('a host that fails', () => {
       throw Object.assign(new Error('no'), { code: 'SESSION_INVALID', status: 200 });
     },
   };
-  it.each(Object.keys(failing))('that %s gives 503 and a log line, and no token', async (name) => {
+  it.each(Object.keys(failing))('a host that %s gives 503 and a log line, and no token', async (name) => {
     const { askAs, upstream, lines } = await startHost(failing[name], 200);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE', token: undefined });
@@ -176,7 +176,7 @@ describe('a host that fails', () => {
     'an nbf that is a date': { ...users.ann, nbf: new Date() },
     'a class that writes itself as text': { toJSON: () => 'ann' },
   };
-  it.each(Object.keys(nonsense))('that returns %s gives 500 and a log line, and no token', async (name) => {
+  it.each(Object.keys(nonsense))('a host that returns %s gives 500 and a log line, and no token', async (name) => {
     const { askAs, upstream, lines } = await startHost(() => nonsense[name] as HostClaims);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 500, code: 'INTERNAL_SERVER_ERROR', token: undefined });
@@ -199,14 +199,14 @@ describe('a host that fails', () => {
     'a tenant under __proto__': [JSON.parse('{"sub":"ann","__proto__":{"org_id":"LAX"}}'), 403, 'NO_TENANT'],
     'a tenant of another type': [{ ...users.ann, org_id: { toString: () => 'LAX' } }, 403, 'NO_TENANT'],
   };
-  it.each(Object.keys(refused))('that returns %s gives no token', async (name) => {
+  it.each(Object.keys(refused))('a host that returns %s gives no token', async (name) => {
     const [claims, status, code] = refused[name] ?? [];
     const { askAs, upstream } = await startHost(() => claims as HostClaims);
     expect(await askAs('sid=x')).toMatchObject({ status, code, token: undefined });
     expect(upstream.calls).toEqual([]);
   });
 
-  it('that returns changing values is read once', async () => {
+  it('a host that returns changing values is read once', async () => {
     const words = ['LAX', 'ATL'];
     const fickle = {
       ...users.ann,

@@ -259,7 +259,7 @@ describe('a wrong value', () => {
     exp: ['SESSION_INVALID'],
   };
 
-  it.each(Object.keys(codes))('of the claim %s gives no token and the right code', async (claim) => {
+  it.each(Object.keys(codes))('a wrong value of the claim %s gives no token and the right code', async (claim) => {
     const gateway = await startGateway({ policy });
     await gateway.granted(good);
     const calls = gateway.upstream.calls.length;
@@ -273,7 +273,7 @@ describe('a wrong value', () => {
     expect(gateway.upstream.calls).toHaveLength(calls);
   });
 
-  it('of a claim that the policy does not read changes nothing', async () => {
+  it('a wrong value of a claim that the policy does not read changes nothing', async () => {
     const gateway = await startGateway({ policy });
     await gateway.granted(good);
     const [first] = gateway.upstream.mints();
@@ -296,7 +296,7 @@ describe('a wrong value', () => {
   });
 
   it.each(['tenant', 'embeds', 'timezone'])(
-    'of the field %s is INVALID_REQUEST_BODY, and the service is not called',
+    'a wrong value of the field %s is INVALID_REQUEST_BODY, and the service is not called',
     async (field) => {
       const gateway = await start();
       for (const [name, raw] of Object.entries(wrong)) {
@@ -309,7 +309,7 @@ describe('a wrong value', () => {
     },
   );
 
-  it('as the complete body is INVALID_REQUEST_BODY', async () => {
+  it('a wrong value as the complete body is INVALID_REQUEST_BODY', async () => {
     const gateway = await start();
     const texts: (string | Buffer)[] = [
       ...Object.values(wrong).filter((raw) => raw !== '{}'),
@@ -385,7 +385,7 @@ const lookalikes = [
 ];
 
 describe("another tenant's name", () => {
-  it('as tenant in the body is refused, however it is written', async () => {
+  it("another tenant's name as tenant in the body is refused, however it is written", async () => {
     const gateway = await start();
     for (const tenant of lookalikes) {
       const sent = await send(gateway, [bearer(sign(manager)), json], JSON.stringify({ tenant }));
@@ -479,7 +479,7 @@ describe("another tenant's name", () => {
     expect(upstream.mints()).toHaveLength(mints);
   });
 
-  it('as a user is a separate user, who never shares a token', async () => {
+  it("another tenant's name as a user is a separate user, who never shares a token", async () => {
     const { granted, upstream } = await start();
     const users = [
       'ann',

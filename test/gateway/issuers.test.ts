@@ -261,7 +261,7 @@ describe('any token at all', () => {
     );
   });
 
-  it('with any header and claims is refused by its own fault', async () => {
+  it('a token with any header and claims at all is refused by its own fault', async () => {
     const keys = [namedKey(rsa, 'shared')];
     const value = fc.jsonValue({ maxDepth: 2 });
     const header = fc.dictionary(fc.constantFrom('alg', 'kid', 'typ', 'crit', 'jku', 'jwk', 'zip', 'enc'), value);

@@ -11,7 +11,7 @@ import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so limits over several gateways are not tested');
-it.runIf(process.env.CI === 'true')('redis-server is installed', () => expect(hasServer).toBe(true));
+it.runIf(process.env.CI === 'true')('redis-server is installed where CI runs', () => expect(hasServer).toBe(true));
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');

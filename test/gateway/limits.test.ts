@@ -60,7 +60,7 @@ describe('the limit of a user', () => {
     expect((await ask({ ...manager, org_id: 'ATL' })).status).toBe(429);
   });
 
-  it('also counts requests that are refused later', async () => {
+  it('the limit of a user also counts requests that are refused later', async () => {
     const { refused, upstream } = await startWith({ userPerMinute: 2 });
     for (let round = 0; round < 2; round += 1)
       expect(await refused(analyst, { tenant: 'ATL' })).toMatchObject({ status: 403 });
@@ -315,7 +315,7 @@ describe('the address of a request', () => {
     [from('10.0.0.1'), 1, '10.0.0.1'],
     [from('10.0.0.1', 'nonsense'), 1, '10.0.0.1'],
     [from('10.0.0.1', '192.0.2.1, '), 1, '10.0.0.1'],
-  ])('%#', (request, trustedProxies, address) => {
+  ])('limits count a request by the address that trusted proxies wrote: %#', (request, trustedProxies, address) => {
     expect(addressOf(request, trustedProxies)).toBe(address);
   });
 });

@@ -44,7 +44,7 @@ describe('the maximum cost of an expression is computed from its text', () => {
     ['(user.id == "x" ? user.roles : []).exists(r, r == "a")', 9 + many * 4],
     ['cel.bind(all, user.roles + user.roles, all.exists(r, r == "a"))', 8 + 2 * many + 2 * many * 4],
     ['user.claims.region.split(",").exists(p, p == "a")', 6 + maxClaimText * 5],
-  ])('%s', (source, cost) => {
+  ])('the maximum cost of an expression is computed from its text: %s', (source, cost) => {
     expect(costOf(source)).toBe(cost);
   });
 
@@ -74,7 +74,7 @@ describe('is refused when the policy is loaded', () => {
     'user.roles.exists(r, user.claims.region.split(",").exists(p, p == r))',
     '(user.roles + user.claims.groups).exists(a, (user.roles + user.claims.groups).exists(b, a == b))',
     'user.roles.exists(a, user.claims.groups.exists(b, a == b)) || user.roles.exists(a, user.claims.teams.exists(b, a == b))',
-  ])('%s', (when) => {
+  ])('an expression of too high a cost is refused when the policy is loaded: %s', (when) => {
     const fault = faultOf(when);
     expect(fault).toMatch(
       /^test\.yaml:\d+:\d+ rules\.0\.when: takes up to [\d,]{7,} steps where each list has 256 entries; /,

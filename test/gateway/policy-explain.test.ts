@@ -298,7 +298,7 @@ describe('an earlier request', () => {
     });
   });
 
-  it('whose answer differs from its policy shows the real outcome first, with what to do', async () => {
+  it('an earlier request whose answer differs from its policy shows the real outcome first, with what to do', async () => {
     expect((await explainLogged(logged, reachOf)).answer).toBeNull();
     const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' }, reachOf);
     expect(suspended).toMatchObject({ answer: { code: 'TENANT_SUSPENDED' }, denial: null });

@@ -71,7 +71,7 @@ restrictions:
     expect(() => loadPolicy(text, 'p.yaml')).not.toThrow();
   });
 
-  it('of some megabytes is refused before it is parsed', () => {
+  it('a policy file of some megabytes is refused before it is parsed', () => {
     const text = '# a comment\n'.repeat(400_000);
     expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toEqual([
       { at: 'p.yaml:1:1', message: expect.stringContaining('4,800,000 characters, and may have 2,000,000') },
@@ -89,7 +89,7 @@ restrictions:
     ],
     ['repeated keys', `${yaml('rules: []')}\n${many.map(() => 'version: 1\n').join('')}`],
     ['marks that belong nowhere', ']\n'.repeat(40_000)],
-  ])('of forty thousand faults tells the first of them within seconds: %s', (_, text) => {
+  ])('a policy file of forty thousand faults tells the first of them within seconds: %s', (_, text) => {
     const began = performance.now();
     expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toHaveLength(200);
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -117,7 +117,7 @@ restrictions:
     ['rules: [', /not valid YAML/],
     ['version: 2', /not valid YAML: Map keys must be unique/],
     ['', /rules/],
-  ])('refuses %j', (text, message) => {
+  ])('a policy file is refused that has %j', (text, message) => {
     expect(JSON.stringify(faultsOf(() => loadPolicy(yaml(text), 'p.yaml')))).toMatch(message);
   });
 
@@ -148,7 +148,7 @@ describe('an expression is refused when the policy is loaded', () => {
     ['user.roles', /gives list<string> where bool/],
     ['user.id ==', /Unexpected token/],
     ['process.exit()', /process/],
-  ])('%s', (when, message) => {
+  ])('a faulty expression is refused when the policy is loaded: %s', (when, message) => {
     expect(faultOfWhen(when)).toMatch(message);
   });
 

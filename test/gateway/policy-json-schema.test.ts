@@ -33,7 +33,7 @@ describe('the JSON Schema of policies', () => {
     await expect(writeJsonSchema(tenantFileJsonSchema())).toMatchFileSnapshot('../../config/tenants.schema.json');
   });
 
-  it('describes every field', () => {
+  it('the JSON Schema of policies describes every field', () => {
     const fields = fieldsOf(schema);
     expect(fields.length).toBeGreaterThan(60);
     expect(fields.filter(({ node }) => node.description === undefined).map(({ path }) => path)).toEqual([]);

@@ -184,7 +184,7 @@ describe('a randomly changed policy', () => {
     );
   });
 
-  it('with aliases that cannot be resolved, or would fill the memory, has faults', () => {
+  it('a randomly changed policy with aliases that cannot be resolved, or would fill the memory, has faults', () => {
     const bomb = Array.from(
       { length: 12 },
       (_, index) =>

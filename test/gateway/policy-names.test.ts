@@ -108,7 +108,7 @@ describe('a name that the service does not have', () => {
   const filters = (columns: string) =>
     `isAllowEndUserDashboardFilter: true, dashboardFilterColumns: ${columns}, isAllowEndUserMetricFilter: true, metricFilterColumns: ${columns}`;
 
-  it('of a column or table in accessPermissions is found, once for each place; known and bare names are not', async () => {
+  it('an unknown name of a column or table in accessPermissions is found, once for each place; known and bare names are not', async () => {
     expect(await check({ access: filters('[{ tableName: main.sales, columns: [id, shop] }]') })).toEqual([]);
     expect(await check({ access: filters('[{ tableName: sales, columns: [shop] }]') })).toEqual([]);
     const found = await check({ access: filters('[{ tableName: main.sales, columns: [id, shopp] }]') });
@@ -123,7 +123,7 @@ describe('a name that the service does not have', () => {
     expect(others).toEqual([]);
   });
 
-  it('of a column is not looked for where the service cannot tell, or an embed may read another datamart', async () => {
+  it('an unknown name of a column is not looked for where the service cannot tell, or an embed may read another datamart', async () => {
     const access = filters('[{ tableName: main.sales, columns: [shopp] }]');
     expect(await check({ access }, fixedCapabilities([]))).toEqual([]);
     const policy = loadPolicy(

@@ -127,7 +127,7 @@ describe('leak 18: an override never loosens a restriction', () => {
       },
     ],
   });
-  it('with any override', () => {
+  it('leak 18: no override at random loosens a restriction', () => {
     fc.assert(
       fc.property(stated, fc.array(override, { minLength: 1, maxLength: 3 }), (own, overrides) => {
         const before = grantOf(policyOf(base(own)));
@@ -174,7 +174,7 @@ describe('the faults of overrides', () => {
     [{ clientIds: [] }, 'clientIds'],
     [{ expiryMinutes: undefined }, 'changes nothing'],
     [{ withoutRestrictions: ['everybody'] }, '"withoutRestrictions" is not a field of tenants.0'],
-  ])('%j', (override, message) => {
+  ])('the faults of overrides are found: %j', (override, message) => {
     expect(faultsIn(override, { restrictions: [restriction('everybody', '["CA"]')] })).toContain(message);
   });
 

@@ -213,7 +213,7 @@ describe('what a user gains and loses', () => {
     ['a metric of a template that nobody has', undefined, { hideMetrics: { routes: ['m'] } }, null],
     ['a name in other letters', { appFilters: { State: '"a"' } }, { appFilters: { state: '"a"' } }, null],
     ['an RLS variable in other letters', { rls: { State: '"a"' } }, { rls: { state: '"a"' } }, 'both'],
-  ])('by %s', async (_, old, after, effect) => {
+  ])('what a user gains or loses is told for %s', async (_, old, after, effect) => {
     const policy = (part: object | undefined) => ({ ...rules({}), ...(part === undefined ? {} : restrict(part)) });
     expect((await planOf(policy(old), policy(after))).changed.map((one) => one.effect)).toEqual(
       effect === null ? [] : [effect],

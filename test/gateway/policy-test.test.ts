@@ -95,9 +95,12 @@ describe('leak 12: a missing or shorter filter fails the test', () => {
       ['restrictions.hideMetrics.delays'],
     ],
     ['disabled', restricting({ isDisableMetricCreation: true }), undefined, ['restrictions.isDisableMetricCreation']],
-  ])('%s', async (_, policy, restrictions, fields) => {
-    expect((await run(policy, { ...all, restrictions })).fields).toEqual(fields);
-  });
+  ])(
+    'leak 12: a test of a policy fails if a filter is not the expected one: %s',
+    async (_, policy, restrictions, fields) => {
+      expect((await run(policy, { ...all, restrictions })).fields).toEqual(fields);
+    },
+  );
 });
 
 it('distinguishes a number from its text, and a value from a list of one', async () => {
@@ -119,12 +122,12 @@ describe('a test fails if the grant contains more than it expects', () => {
     [{ expiryMinutes: 61 }, 'expiryMinutes'],
     [{ templates: ['delays', 'routes', 'third-one'] }, 'templates'],
     [{ accessPermissions: { isAllowMetricFilterNameChange: true } }, 'accessPermissions'],
-  ])('%j', async (grant, field) => {
+  ])('a test fails if the grant contains more than it expects: %j', async (grant, field) => {
     expect((await run(granting(grant), all)).fields).toContain(field);
     expect((await run(granting({}), all)).fields).toEqual([]);
   });
 
-  it('and names the origin', async () => {
+  it('a failed test of a policy names the origin of what the grant has beyond it', async () => {
     const { differences, report } = await run(granting({ permissions: ['isShowSideBar'] }), all);
     expect(differences).toEqual([
       {
@@ -178,13 +181,13 @@ describe('an expectation', () => {
     expect((await run(policy, all, test)).fields).toEqual(['denied']);
   });
 
-  it('of a denial fails if the request is granted', async () => {
+  it('an expectation of a denial fails if the request is granted', async () => {
     expect((await run({}, { denied: 'NO_POLICY' })).differences).toMatchObject([
       { field: 'denied', expected: 'NO_POLICY', actual: 'granted delays--LAX, routes--LAX' },
     ]);
   });
 
-  it('of a denial must name the right rule', async () => {
+  it('an expectation of a denial must name the right rule', async () => {
     const denied = 'POLICY_UNDECIDED';
     const missing = restricting({ hideDashboardFilters: ['a'] }, { rls: { v: 'user.claims.zoneinfo' } });
     expect((await run(missing, { denied, by: 'r1' })).differences).toEqual([]);
@@ -229,7 +232,7 @@ describe('a faulty file of tests', () => {
     ['has no tests', {}, /tests/],
     ['tests twice', { tests: [...test(all).tests, ...test(all).tests] }, /rename one/],
     ['is no YAML', 'tests: [', /not valid YAML/],
-  ])('%s', (_, document, message) => {
+  ])('a faulty file of tests is refused: %s', (_, document, message) => {
     expect(
       faultsOf(document)
         .map((fault) => fault.message)

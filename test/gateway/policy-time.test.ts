@@ -116,7 +116,7 @@ describe('a restriction that begins at a time', () => {
     expect([...at('2026-01-15T20:00:00Z', policy).restriction.dashboardFilters]).toEqual([['State', 'CA']]);
   });
 
-  it('with a value that depends on the time is valid until the value changes, or for a minute', () => {
+  it('a restriction with a value that depends on the time is valid until the value changes, or for a minute', () => {
     const valued = (value: string) =>
       policyOf({ restrictions: [{ name: 'r', when: 'true', restrict: { rls: { day: value } } }] });
     expect(lifeAt('2026-01-15T23:40:00Z', valued('now.getDate("UTC")'))).toBe(15 * minuteMs);

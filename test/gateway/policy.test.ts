@@ -151,7 +151,7 @@ describe('leak 9: an expression that cannot be evaluated denies', () => {
     ['a number that is not whole', { level: 1.5 }, 'user.claims.level > 0'],
     ['roles that are no list', { roles: 'admin' }, 'true'],
     ['roles that are no strings', { roles: [['admin']] }, 'true'],
-  ])('%s', (_, claims, when) => {
+  ])('leak 9: an expression that cannot be evaluated denies: %s', (_, claims, when) => {
     expect(codeOf(() => decide({ rules: [rule('r', {}, when), rule('all', {})] }, claims))).toBe('POLICY_UNDECIDED');
   });
 
@@ -208,7 +208,7 @@ describe('the tenant', () => {
     ['claims.orgs', { orgs: [] }],
     ['claims.orgs', { orgs: ['ATL', ''] }],
     ['claims.orgs', {}],
-  ])('from %s with %j is refused', (expression, claims) => {
+  ])('a tenant from %s with %j is refused', (expression, claims) => {
     expect(codeOf(() => tenantOf(expression, claims))).toBe('NO_TENANT');
   });
 });

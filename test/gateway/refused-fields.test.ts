@@ -96,7 +96,7 @@ describe('the refused field in an answer', () => {
       ['params.appFilters', 'params.dashboardAppFilters'],
       'code',
     ],
-  ])('is found %s', (_, code, body, refusedFields, namedBy) => {
+  ])('the refused field in an answer is found %s', (_, code, body, refusedFields, namedBy) => {
     expect(refusedFieldsOf(request, code, body)).toEqual({ refusedFields, namedBy });
   });
 

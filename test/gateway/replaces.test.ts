@@ -117,9 +117,12 @@ describe('replaces', () => {
     expect([await ask(sessionOf('ben')), (await mounted.ask(ann)).status]).toEqual([200, 200]);
   });
 
-  it.each(['', 'x', 'A'.repeat(64), `${'a'.repeat(63)}g`, 'a'.repeat(65)])('%j is refused', async (replaces) => {
-    const { mounted, sessionOf } = await openBoth();
-    const { code, message } = await mounted.refused(sessionOf('ann'), { replaces });
-    expect([code, message]).toEqual(['INVALID_REQUEST_BODY', expect.stringContaining('replaces')]);
-  });
+  it.each(['', 'x', 'A'.repeat(64), `${'a'.repeat(63)}g`, 'a'.repeat(65)])(
+    'a template that replaces %j is refused',
+    async (replaces) => {
+      const { mounted, sessionOf } = await openBoth();
+      const { code, message } = await mounted.refused(sessionOf('ann'), { replaces });
+      expect([code, message]).toEqual(['INVALID_REQUEST_BODY', expect.stringContaining('replaces')]);
+    },
+  );
 });

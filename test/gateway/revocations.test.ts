@@ -251,16 +251,19 @@ describe('revoking a tenant, a policy or all', () => {
     ['tenant', { by: 'tenant', tenant: 'LAX' }, [false, true]],
     ['policy', { by: 'policy' }, [false, false]],
     ['all', { by: 'all' }, [false, false]],
-  ])('by %s: new tokens for the same sessions, and the old ones are invalid', async (_, input, stillLive) => {
-    const gateway = await startGateway();
-    const users = [analyst, { ...analyst, org_id: 'ATL' }];
-    const before = await Promise.all(users.map((user) => gateway.granted(user)));
-    await revoke(gateway, { ...input, reason: 'test' });
-    const after = await Promise.all(users.map((user) => gateway.granted(user)));
-    expect(before.map(({ token }) => gateway.upstream.isLive(token))).toEqual(stillLive);
-    expect(after.map(({ token }, index) => token === before[index]?.token)).toEqual(stillLive);
-    expect(after.every(({ token }) => gateway.upstream.isLive(token))).toBe(true);
-  });
+  ])(
+    'revoking by %s gives new tokens for the same sessions, and makes the old ones invalid',
+    async (_, input, stillLive) => {
+      const gateway = await startGateway();
+      const users = [analyst, { ...analyst, org_id: 'ATL' }];
+      const before = await Promise.all(users.map((user) => gateway.granted(user)));
+      await revoke(gateway, { ...input, reason: 'test' });
+      const after = await Promise.all(users.map((user) => gateway.granted(user)));
+      expect(before.map(({ token }) => gateway.upstream.isLive(token))).toEqual(stillLive);
+      expect(after.map(({ token }, index) => token === before[index]?.token)).toEqual(stillLive);
+      expect(after.every(({ token }) => gateway.upstream.isLive(token))).toBe(true);
+    },
+  );
 
   it.each([{ by: 'tenant', tenant: 'LAX' }, { by: 'all' }])('%j can end the sessions, too', async (input) => {
     const gateway = await startGateway();

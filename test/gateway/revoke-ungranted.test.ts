@@ -120,7 +120,7 @@ describe('a policy that grants less', () => {
         tenants: [{ name: 'o', clientIds: ['LAX'], withoutRules: ['analysts'] }],
       },
     ],
-  ])('includes %s', async (_, next) => {
+  ])('a policy that grants less than before revokes tokens: %s', async (_, next) => {
     const { granted, upstream, change } = await start(rules(both, both, { permissions: ['isEnableDownloadMetrics'] }));
     await granted(analyst);
     await granted(manager);

@@ -131,6 +131,6 @@ const run = async (isServer: boolean): Promise<void> => {
 const timeoutMs = isMany ? 1_800_000 : 120_000;
 
 describe(`a roll-out over ${count} tenants: no edit lost, and a rollback gives byte-identical exports`, () => {
-  it('on the embedded database', () => run(false), timeoutMs);
-  it.skipIf(!hasPostgres)('on PostgreSQL', () => run(true), timeoutMs);
+  it('the roll-out loses no edit on the embedded database', () => run(false), timeoutMs);
+  it.skipIf(!hasPostgres)('the roll-out loses no edit on PostgreSQL', () => run(true), timeoutMs);
 });

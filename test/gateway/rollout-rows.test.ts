@@ -54,7 +54,7 @@ it('lists the ids of all dashboards in a state', async () => {
   expect(await ledger.listIds(id, ['failed'])).toEqual([]);
 });
 
-it('its status names every tenant that needs attention, at once or page by page', async () => {
+it('the status of a roll-out names every tenant that needs attention, at once or page by page', async () => {
   const whole = await rolloutStatus(ledger, id);
   expect(whole.tenants.map(({ dashboardId }) => dashboardId)).toEqual(expected('conflict'));
   expect(whole.next).toBeNull();

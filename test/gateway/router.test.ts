@@ -179,7 +179,7 @@ describe('the selection in the body', () => {
 });
 
 describe('the path', () => {
-  it('accepts only POST', async () => {
+  it('the path of embed tokens accepts only POST', async () => {
     const { url } = await startGateway();
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const response = await fetch(`${url}/embed-token`, { method });
@@ -225,7 +225,7 @@ describe('CORS', () => {
     }
   });
 
-  it('also applies to refusals', async () => {
+  it('CORS also applies to refusals', async () => {
     const { ask } = await startGateway();
     const { headers, status } = await ask('bad', undefined, { origin: 'https://app.example.com' });
     expect(status).toBe(401);

@@ -80,7 +80,7 @@ describe('invalid sessions', () => {
 });
 
 describe('valid sessions', () => {
-  it('of several issuers are accepted, each with its own secret, audience and tolerance', async () => {
+  it('valid sessions of several issuers are accepted, each with its own secret, audience and tolerance', async () => {
     const { granted, refused } = await startGateway();
     await granted(sign(host, hostSecret));
     await granted(sign({ ...host, exp: startSeconds - 4 }, hostSecret));
@@ -144,7 +144,7 @@ describe('the session cookie', () => {
     ['its own host with another scheme', { origin: 'http://OWN', 'sec-fetch-site': 'cross-site' }, 401],
     ['an origin that begins like an allowed one', { origin: 'https://app.example.com.evil.example' }, 401],
     ['the origin null', { origin: 'null' }, 401],
-  ])('with %s: %j', async (_, headers, status) => {
+  ])('the session cookie is read with %s: %j', async (_, headers, status) => {
     expect(await post({ cookie: cookie(sign(analyst)), ...headers })).toBe(status);
   });
 

@@ -232,7 +232,7 @@ describe('a wrong answer of the host', () => {
     expect(upstream.calls).toEqual([]);
   });
 
-  it("that is too late: 503 after the policy's time limit", async () => {
+  it("an answer of the host that is too late gives 503 after the policy's time limit", async () => {
     const { refused, upstream } = await startWith(() => {}, { timeoutMs: 50 });
     expect(await refused(analyst)).toMatchObject(unavailable);
     expect(upstream.calls).toEqual([]);
@@ -386,7 +386,7 @@ describe('the address of a lookup', () => {
     },
   );
 
-  it('of a private network is called where the configuration allows it', async () => {
+  it('an address of a private network is called for a lookup where the configuration allows it', async () => {
     expect(await ask('https://127.0.0.1:1/tenants', true)).toContain('ECONNREFUSED');
   });
 });

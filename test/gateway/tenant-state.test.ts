@@ -45,7 +45,7 @@ describe('the state of a tenant', () => {
     ['deleted and signed up at one moment', ['deleted@1', 'signed-up@1'], 'deleted'],
     ['suspended and resumed at one moment', ['suspended@1', 'resumed@1'], 'suspended'],
     ['suspended in a former life', ['suspended@1', 'deleted@2', 'signed-up@3'], 'active'],
-  ])('%s', (_, texts, state) => {
+  ])("a tenant's state follows from its events: %s", (_, texts, state) => {
     const given = texts.map((text): Happened => {
       const [kind, at] = text.split('@');
       return { kind: kind as TenantEventKind, at: Number(at) };

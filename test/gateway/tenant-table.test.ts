@@ -145,7 +145,7 @@ describe('the faults of a tenant table', () => {
     ['an empty tenant between two', 'key,tenant,tenant,tenant\nLAX,a,,b\n', /no usable id/],
     ['a row without end', `key,tenant\n${'x'.repeat(70_000)}`, /longer than/],
     ['a text after quotes', 'key,tenant\n"a"b,c\n', /no row of CSV/],
-  ])('include %s', (_, text, message) => {
+  ])('the faults of a tenant table include %s', (_, text, message) => {
     expect(JSON.stringify(faultsOf(() => loadTenantTable(tableFile(text))))).toMatch(message);
   });
 
@@ -161,7 +161,7 @@ describe('the faults of a tenant table', () => {
     expect(faults.at(-1)?.message).toBe('400 more faults are not listed');
   });
 
-  it('of the mapping are reported by the policy: both kinds at once, none, a misspelt field', () => {
+  it('the faults of the mapping are reported by the policy: both kinds at once, none, a misspelt field', () => {
     const faultsWith = (tenant: unknown) =>
       faultsOf(() =>
         loadPolicy(JSON.stringify({ ...basePolicy, session: { ...basePolicy.session, tenant } }, null, 1), 'p.yaml'),
@@ -215,7 +215,7 @@ describe('any tenant table', () => {
     );
   });
 
-  it('of a hundred thousand rows finds each of them, and no other key', () => {
+  it('a tenant table of a hundred thousand rows finds each of them, and no other key', () => {
     const file = inFolder('large.csv');
     writeTenantTable(file, 100_000);
     const table = loadTenantTable(file).current();

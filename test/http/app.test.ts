@@ -138,7 +138,7 @@ describe('pages', () => {
     expect(body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  test('/healthz, /readyz', async () => {
+  test('/healthz is 200 while the process runs, and /readyz while it can serve', async () => {
     expect((await http.get('/healthz')).status).toBe(200);
     expect((await http.get('/readyz')).status).toBe(200);
     const states = [() => false, () => Promise.reject(new Error('no database'))];
@@ -182,7 +182,7 @@ describe('assets', () => {
     ).toBeUndefined();
   });
 
-  test('it is not sent again if the browser has it', async () => {
+  test('an asset is not sent again if the browser has it', async () => {
     const { headers } = await http.get('/elements.js');
     const again = await http.get('/elements.js').set('If-None-Match', String(headers.etag));
     expect([again.status, again.text]).toEqual([304, '']);

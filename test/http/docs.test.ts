@@ -18,7 +18,7 @@ test('lists every operation with all its paths and error codes', () => {
   }
 });
 
-test('lists nested fields', () => {
+test('the page of the interface lists nested fields', () => {
   const text = page.replaceAll(/<span class="outer">|<\/span>/g, '');
   for (const field of [
     'params.hideDashboardMetrics[].metricIds',

@@ -151,7 +151,7 @@ const lineOf = ({ lines }: typeof byApp): unknown => {
   return { ...line, durationInMs: typeof durationInMs };
 };
 
-test.each(Object.entries(requests))('%s', async (_, { status, ...asked }) => {
+test.each(Object.entries(requests))('the guest front answers as the app does: %s', async (_, { status, ...asked }) => {
   const expected = await ask(ports.app, asked);
   const answered = await ask(ports.front, asked);
   expect(answered.status).toBe(status);

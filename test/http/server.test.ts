@@ -73,12 +73,12 @@ describe('a kept connection', () => {
 });
 
 describe('a slow sender', () => {
-  it('of headers is disconnected', async () => {
+  it('a slow sender of headers is disconnected', async () => {
     const answered = await drip(await listen(refuse), 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-Slow: 1\r\n');
     expect(answered).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('of a body that is needed is disconnected, and the reader gets an error', async () => {
+  it('a slow sender of a body that is needed is disconnected, and the reader gets an error', async () => {
     let hear = (): void => {};
     const heard = new Promise<void>((resolve) => {
       hear = resolve;
@@ -92,7 +92,7 @@ describe('a slow sender', () => {
     await heard;
   });
 
-  it('of a body that is not needed is disconnected one second after the answer', async () => {
+  it('a slow sender of a body that is not needed is disconnected one second after the answer', async () => {
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
     expect(await drip(await listen(refuse, 600), head, '1\r\nx\r\n')).toMatch(/^HTTP\/1\.1 401 /);
   });
@@ -172,7 +172,7 @@ describe('an answer that is sent before the body has ended', () => {
     expect(statuses(answers)).toEqual(['401', '401', '401']);
   });
 
-  it('with Connection: close is the last one: bytes after it are not read as a request', async () => {
+  it('an answer with Connection: close is the last one: bytes after it are not read as a request', async () => {
     const seen: (string | undefined)[] = [];
     const note: RequestListener = (request, response) => {
       seen.push(request.url);

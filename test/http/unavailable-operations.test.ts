@@ -24,7 +24,7 @@ const paths = Object.values(operations).flatMap(({ name, bindings }: Operation) 
   bindings.map(({ method, path }) => ({ name, method, path: path.replaceAll(/\{[^}]+\}/g, 'x') })),
 );
 
-it.each(failures)('%s', async (_, error, code, retryAfter) => {
+it.each(failures)('each operation says when to retry if %s is away', async (_, error, code, retryAfter) => {
   const dispatch = createDispatch({
     operations,
     handlers: {} as never,

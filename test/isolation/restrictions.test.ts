@@ -68,7 +68,7 @@ describe("a token's rlsSettings", () => {
     ...hostMade,
   };
 
-  it('that name an undeclared variable are refused, not ignored', async () => {
+  it("a token's rlsSettings that name an undeclared variable are refused, not ignored", async () => {
     const settings = { ...noRestrictions, rlsSettings: [{ metricId: 'm', values: { regoin: 'CA' } }] };
     const moment = { now: new Date(0), timezone: null };
     const refusal = await refusalOf(() => enforcedConditions(settings, [], restricted, moment));

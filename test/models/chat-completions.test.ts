@@ -110,7 +110,7 @@ describe('an answer outside the protocol', () => {
       'the answer uses more than 8 tools',
     ],
     ['too many bytes', message('x'.repeat(1_000_001)), 'the answer has more than 1000000 bytes'],
-  ])('%s', async (_, raw, detail) => {
+  ])('an answer of a model outside the protocol is refused: %s', async (_, raw, detail) => {
     server.play(() => ({ raw }));
     expect(await refusalOf(ask(server.url))).toEqual(['MODEL_ANSWER_INVALID', detail]);
   });

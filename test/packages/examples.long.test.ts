@@ -28,7 +28,7 @@ test('each example is listed, and has two commands', async () => {
 });
 
 describe.runIf(hasChromium())('in a browser', () => {
-  test('the plain page', async () => {
+  test('the example of a plain page works in a browser', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guestlist-example-'));
     await cp(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
     for (const name of ['bin', 'dist', 'config', 'node_modules', 'package.json'])

@@ -55,7 +55,7 @@ test.each([
   { name: 'vue', logIn: undefined },
   { name: 'angular', logIn: undefined },
   { name: 'next', logIn: undefined },
-])('$name', { timeout: 8 * minutes }, async ({ name, logIn }) => {
+])('the example works from installed packages: $name', { timeout: 8 * minutes }, async ({ name, logIn }) => {
   const env = { DATABASE_URL: name === 'express' ? (postgres?.url ?? '') : '' };
   const example = await runExample(name, join(folder, 'examples', name), env);
   try {

@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium())('a long table', { timeout: 60_000 }, () => {
     expect(await drawn()).toBeLessThan(100);
   });
 
-  it('of a pivot table, draws the rows in view and the total, keeps its columns, and has all rows on paper', async () => {
+  it('a long pivot table draws the rows in view and the total, keeps its columns, and has all rows on paper', async () => {
     await page.reload();
     await show('pivotTable');
     const pivot = page.getByRole('region', { name: 'Long, pivot table' });

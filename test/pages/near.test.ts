@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium())('a tall dashboard', { timeout: 120_000 }, () => 
     await until(() => sent).toBe(1);
   });
 
-  it('prints all cards', async () => {
+  it('a tall dashboard prints all its cards', async () => {
     hold.open();
     await page.evaluate(
       "window.print = () => { window.printed = document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card').length + ' ' + [...document.querySelector('guestlist-dashboard').renderRoot.querySelectorAll('guestlist-card')].filter((card) => card.renderRoot.querySelector('guestlist-table')?.renderRoot.querySelector('tbody')?.textContent.includes('7')).length; }",

@@ -27,7 +27,7 @@ const isThere = await probe.connect().then(
 if (!isThere) console.warn(`SKIPPED: no Redis at ${url}; set TEST_REDIS_URL to run these tests`);
 afterAll(() => probe.disconnect());
 
-it.runIf(process.env.CI === 'true')('Redis is there', () => expect(isThere).toBe(true));
+it.runIf(process.env.CI === 'true')('Redis is there where CI runs', () => expect(isThere).toBe(true));
 
 describe.runIf(isThere)('Redis', () => {
   let cache: Cache;
@@ -53,7 +53,7 @@ describe.runIf(isThere)('Redis', () => {
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so the outage of a Redis is not tested');
-it.runIf(process.env.CI === 'true')('redis-server is there', () => expect(hasServer).toBe(true));
+it.runIf(process.env.CI === 'true')('redis-server is there where CI runs', () => expect(hasServer).toBe(true));
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');

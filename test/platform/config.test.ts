@@ -174,7 +174,7 @@ describe('reports by e-mail', () => {
     'allowedDomains: ["*"]',
     'allowedDomains: ["@a.example"]',
     'dashboardUrl: "javascript:x"',
-  ])('refuse %s', async (setting) => {
+  ])('reports by e-mail refuse %s', async (setting) => {
     expect(faultsOf({ ...set, ...(await withFile(`mail: { ${setting} }`)) })).toHaveLength(1);
   });
 });

@@ -106,14 +106,14 @@ describe('wrong credentials of one address', () => {
 });
 
 describe('a credential', () => {
-  it('that was revoked after it had been good counts as a wrong one', async () => {
+  it('a credential that was revoked after it had been good counts as a wrong one', async () => {
     const { use } = start();
     await use('a', 'once', true);
     for (let at = 0; at < 3; at += 1) expect(await use('a', 'once')).toBeUndefined();
     expect(await use('a', 'once')).toBe('same-failed-credential');
   });
 
-  it('that was wrong as often as an address may be is not looked at, from wherever it comes', async () => {
+  it('a credential that was wrong as often as an address may be is not looked at, from wherever it comes', async () => {
     const { use } = start({ failuresPerMinute: 30 });
     for (let at = 0; at < 30; at += 1) expect(await use(`a${at}`, 'revoked')).toBeUndefined();
     expect(await use('b', 'revoked')).toBe('same-failed-credential');
@@ -123,7 +123,7 @@ describe('a credential', () => {
   });
 });
 
-it('null counts nothing', async () => {
+it('a limit of null counts nothing', async () => {
   const { fail, use } = start({ failuresPerMinute: null });
   expect(new Set(await fail('a', 1000))).toEqual(new Set([undefined]));
   for (let at = 0; at < 100; at += 1) expect(await use('a', 'same')).toBeUndefined();

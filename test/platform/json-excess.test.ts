@@ -51,13 +51,13 @@ describe('levels', () => {
     ['an escaped bracket', String.raw`["\u005b\u005b"]`, 0],
     ['neighbours', '[[],[],[]]', 1],
     ['no container', '"["', -1],
-  ])('%s', (_, text, levels) => {
+  ])('levels of JSON are counted as they nest: %s', (_, text, levels) => {
     JSON.parse(text);
     expect(findJsonExcess(text, { levels, values })).toBeUndefined();
     expect(findJsonExcess(text, { levels: levels - 1, values }) === undefined).toBe(levels < 0);
   });
 
-  test('of a text that never ends its string are those before it', () => {
+  test('levels of a text that never ends its string are those before it', () => {
     expect(findJsonExcess(String.raw`["[[[\"`, { levels: 0, values })).toBeUndefined();
     expect(findJsonExcess('"', { levels: 0, values })).toBeUndefined();
   });

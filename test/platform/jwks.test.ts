@@ -289,7 +289,7 @@ describe('an issuer that cannot be reached', () => {
     'answers keys as an object': (_, response) => void response.end('{"keys":{"length":1,"0":{}}}'),
     'cuts the connection': (_, response) => void response.destroy(),
   };
-  it.each(Object.keys(answers))('when it %s', async (name) => {
+  it.each(Object.keys(answers))('an issuer that cannot be reached is reported when it %s', async (name) => {
     const { outcome, state } = await start({ timeoutMs: 300 });
     state.answer = answers[name];
     expect(await outcome(byRsa())).toBe('keys-unavailable');

@@ -42,7 +42,7 @@ test('a cause that leads to itself ends', () => {
   expect(JSON.parse(written({ err: error })).err.message).toBe('round');
 });
 
-test('the level holds', () => {
+test('the level of the log holds', () => {
   const { log, lines } = createMemoryLog();
   log.debug('not written');
   expect(lines).toEqual([]);

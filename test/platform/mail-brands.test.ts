@@ -53,7 +53,7 @@ describe('the look of messages', () => {
     { closing: 'One\nTwo' },
     { language: 'de\r\nX: y' },
     { bcc: 'eve@evil.example' },
-  ])('is refused: %j', (brand) => {
+  ])('the look of messages is refused: %j', (brand) => {
     expect(tenantBrands.safeParse({ a: brand }).success).toBe(false);
   });
 });

@@ -230,28 +230,32 @@ describe.each(Object.entries(protocols).filter(([, { isThere }]) => isThere))('%
     await server?.stop();
   });
 
-  it.each(damages)('%s', { timeout: 120_000 }, async (damage) => {
-    const uncaught: unknown[] = [];
-    const note = (error: unknown): void => void uncaught.push(error);
-    process.on('uncaughtException', note).on('unhandledRejection', note);
-    onTestFinished(() => void process.off('uncaughtException', note).off('unhandledRejection', note));
-    const odd: unknown[] = [];
-    const opened = await protocol.open(relay);
-    onTestFinished(async () => void (await opened.close()));
-    await opened.ask();
-    for (const seed of seeds) {
-      relay.alter(damageOf(damage, seed, protocol.endless));
+  it.each(damages)(
+    'malformed answers of a server fail as its absence does: %s',
+    { timeout: 120_000 },
+    async (damage) => {
+      const uncaught: unknown[] = [];
+      const note = (error: unknown): void => void uncaught.push(error);
+      process.on('uncaughtException', note).on('unhandledRejection', note);
+      onTestFinished(() => void process.off('uncaughtException', note).off('unhandledRejection', note));
+      const odd: unknown[] = [];
+      const opened = await protocol.open(relay);
+      onTestFinished(async () => void (await opened.close()));
+      await opened.ask();
+      for (const seed of seeds) {
+        relay.alter(damageOf(damage, seed, protocol.endless));
+        relay.cut();
+        await opened.ask().catch((error: unknown) => {
+          if (!isOrdinary(error, name)) odd.push(error);
+        });
+        expect(relay.repeatedBytes()).toBeLessThan(greatestBytes);
+      }
+      relay.alter(null);
       relay.cut();
-      await opened.ask().catch((error: unknown) => {
-        if (!isOrdinary(error, name)) odd.push(error);
-      });
-      expect(relay.repeatedBytes()).toBeLessThan(greatestBytes);
-    }
-    relay.alter(null);
-    relay.cut();
-    await vi.waitFor(() => opened.ask(), { timeout: 10_000 });
-    expect({ uncaught, odd }).toEqual({ uncaught: [], odd: [] });
-  });
+      await vi.waitFor(() => opened.ask(), { timeout: 10_000 });
+      expect({ uncaught, odd }).toEqual({ uncaught: [], odd: [] });
+    },
+  );
 });
 
 const silentAfter = { 'PostgreSQL as a source': 1, MariaDB: 2 } as const;

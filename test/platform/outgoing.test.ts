@@ -75,11 +75,11 @@ describe('an answer', () => {
     expect(asked).toEqual(['GET /away a/b undefined', 'GET /empty a/b undefined']);
   });
 
-  test('that is too large is not read', async () => {
+  test('an answer that is too large is not read', async () => {
     await expect(local('/large')).rejects.toThrow('larger than 1000 bytes');
   });
 
-  test('that never comes ends with the signal', async () => {
+  test('an answer that never comes ends with the signal', async () => {
     const ended = new AbortController();
     const to = { url: `http://127.0.0.1:${port}/never`, allowsPrivate: true };
     const asking = askFrom(to, { signal: ended.signal }, { maxBytes: 1 });

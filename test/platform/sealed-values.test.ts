@@ -29,7 +29,7 @@ describe('a failure that replicas share', () => {
     expect(passed(unavailable('mint-failed-elsewhere', null)).retryAfterSeconds).toBeNull();
   });
 
-  it('of a replica that sends no delay, or a wrong one, has none', () => {
+  it('a failure of a replica that sends no delay, or a wrong one, has none', () => {
     for (const parts of [
       ['NO_POLICY', 'No.', 'no-policy'],
       ['NO_POLICY', 'No.', 'no-policy', '5'],

@@ -63,7 +63,7 @@ describe('a sealed text', () => {
       expect(open).not.toThrow(secret);
   });
 
-  it.each(['', 'plain text', 'v0.abc.def', 'v2.00000000.AAAA', '..'])('%j is none', (text) => {
+  it.each(['', 'plain text', 'v0.abc.def', 'v2.00000000.AAAA', '..'])('%j is no sealed text', (text) => {
     expect(() => sealer.open(text, 'record')).toThrow();
   });
 });

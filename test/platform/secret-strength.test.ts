@@ -84,7 +84,7 @@ it.each([
   ['a-string-secret-at-least-256-bits-long', /example/],
   ['550e8400-e29b-41d4-a716-446655440000', /example/],
   ['short', /has 5 characters/],
-])('%s is weak', (secret, expected) => {
+])('the secret %s is weak', (secret, expected) => {
   expect(weaknessOf(secret)).toMatch(expected);
 });
 

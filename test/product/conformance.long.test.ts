@@ -84,7 +84,7 @@ describe('against the built product', { timeout: 240_000 }, () => {
     expect(code).toBe(0);
   });
 
-  test('its own additions hold too', async () => {
+  test("the conformance run's own additions hold for the built product", async () => {
     const { failures, report } = await run(product.url, '--ours', '--only', 'additions');
     expect(failures).toEqual([]);
     expect(report.outcomes.filter(({ result }) => result === 'not tried')).toEqual([]);
@@ -190,7 +190,7 @@ const faults: readonly FaultCase[] = [
 ];
 
 describe('a fault is found', () => {
-  test.each(faults)('$fault', async ({ only, spoil, sentence }) => {
+  test.each(faults)('the conformance run finds the fault: $fault', async ({ only, spoil, sentence }) => {
     const clean = await run(product.url, '--only', only);
     expect(clean.sentences.filter((found) => sentence.test(found))).toEqual([]);
     const meddler = await openMeddler(product.url, spoil);

@@ -105,7 +105,7 @@ describe.runIf(hasChromium())('in a browser', () => {
     await Promise.all([page.waitForURL('**/docs/how-to/check-tenancy'), page.keyboard.press('Enter')]);
   });
 
-  test('it finds operations of the interface, and says when nothing is found', async () => {
+  test('the search of the documentation finds operations of the interface, and says when nothing is found', async () => {
     await page.locator('#search').fill('guest-token/create');
     await page.locator('#results a[href^="/docs/api#"]').first().waitFor();
     await page.locator('#search').fill('xylophone quartz');

@@ -50,7 +50,7 @@ describe('the demo, on one port', () => {
     await product.remove();
   });
 
-  it('shows everything', async () => {
+  it('the demo on one port shows everything', async () => {
     expect(await statuses(product.url, [...inner, '/healthz', '/readyz', '/demo'])).toEqual(
       all(200, Array(inner.length + 3).fill(0)),
     );
@@ -86,7 +86,7 @@ describe('the demo, on one port', () => {
       expect((await ask(`${product.url}${path}`, undefined, method)).status).toBe(404);
   });
 
-  it('its files are readable by its user alone', async () => {
+  it('the files of the demo are readable by its user alone', async () => {
     const files = ['metadata', 'metadata.lock', 'metadata.mark', 'credentials.json'];
     const modes = files.map(
       async (file) => (await stat(join(product.dataDir, file)).catch(() => undefined))?.mode ?? 0,

@@ -248,7 +248,7 @@ it('a port in use is named, with the settings that choose another', async () => 
   expect(output).toContain('set PORT and HOST');
 });
 
-it('serviceUrl follows publicOrigin', async () => {
+it('serviceUrl follows publicOrigin at the first start', async () => {
   const { folder } = await createFolder();
   const product = await started({ env: { GUESTLIST_PUBLIC_ORIGIN: 'https://numbers.example.com' }, dataDir: folder });
   expect(await login(product, analyst('LAX'))).toMatchObject({ serviceUrl: 'https://numbers.example.com' });

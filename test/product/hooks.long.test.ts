@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedis) console.warn('SKIPPED: no redis-server on PATH, so the scan after a deletion is not made');
-it.runIf(process.env.CI === 'true')('redis-server is there', () => expect(hasRedis).toBe(true));
+it.runIf(process.env.CI === 'true')('redis-server is there where CI runs', () => expect(hasRedis).toBe(true));
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -221,7 +221,7 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     }
   });
 
-  it('by curl and openssl, as docs/how-to/send-hook.sh has it', async () => {
+  it("a tenant's life can be told by curl and openssl, as docs/how-to/send-hook.sh has it", async () => {
     const other = `other-${randomUUID()}`;
     expect(await byCurl('tenant-signed-up', other)).toMatchObject({ state: 'active', provisioned: 1 });
     expect(await byCurl('tenant-deleted', other)).toMatchObject({ state: 'deleted', erasure: { isComplete: true } });

@@ -32,7 +32,7 @@ describe('the body of /embed-token', () => {
     [],
     'text',
     5,
-  ])('%j is refused', async (body) => {
+  ])('%j is refused as the body of /embed-token', async (body) => {
     const answer = await embedToken(body, session(product, analyst('LAX')));
     expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
   });
@@ -42,7 +42,7 @@ describe('the body of /embed-token', () => {
     expect([answer.status, answer.body.error.code]).toEqual([403, 'NO_TENANT']);
   });
 
-  test('embeds only narrow', async () => {
+  test('embeds in the body of /embed-token only narrow', async () => {
     const narrowed = await login(product, manager('LAX'), { embeds: ['routes--LAX'] });
     expect(narrowed.embeds.map(({ id }) => id)).toEqual(['routes--LAX']);
     expect((await get(`${product.url}/api/v2/guest/dashboards/delays--LAX`, narrowed.token)).status).toBe(403);
@@ -84,7 +84,7 @@ describe('sessions that are not the host’s', () => {
     'the API key': () => product.credentials.demoApiKey,
   };
 
-  test.each(Object.keys(forged))('%s: 401', async (name) => {
+  test.each(Object.keys(forged))('a session that is not the host’s is refused with 401: %s', async (name) => {
     const answer = await embedToken({}, forged[name]?.());
     expect([answer.status, answer.body.error.code]).toEqual([401, 'SESSION_INVALID']);
   });

@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium())('own dashboards', { timeout: 180_000 }, () => {
     });
   });
 
-  test('it fits a phone, in the dark and from right to left', async () => {
+  test("a dashboard of one's own fits a phone, in the dark and from right to left", async () => {
     const token = await mintFor(product, makes, { userIdentifier: 'omar' });
     const { metrics } = (await send(token, 'GET', '')).data as unknown as Dashboard;
     const total = metrics.find(({ name }) => name === 'Total');

@@ -141,7 +141,7 @@ describe('a half-imported copy', () => {
     expect(await rowsOf(ledger, 'HALF1')).toMatchObject([{ failures: 0, template_version: expect.any(String) }]);
   });
 
-  test('with a part of its metrics is made anew where the ledger says that it was begun and never finished', async () => {
+  test('a half-imported copy with a part of its metrics is made anew where the ledger says that it was begun and never finished', async () => {
     const ledger = await openTestLedger();
     const mortal = createMortal(ledger, 3, 'before');
     const first = await startAt(mortal.ledger, { transport: mortal.transport });

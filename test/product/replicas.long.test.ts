@@ -169,7 +169,7 @@ describe.skipIf(!isThere)('a user is revoked', () => {
     expect(await isGood(tokens[0] ?? '')).toBe(true);
   };
 
-  test('with a live session and a token that gateways share, while another of its mints is under way', async () => {
+  test('revoking a user with a live session ends a token that gateways share, while another mint is under way', async () => {
     const user = { sub: 'revoked', org_id: 'LAX' };
     const session = sessionOf(user);
     const shared = await Promise.all(replicas.gateways.map(async (gateway) => (await askFor(gateway, session)).token));

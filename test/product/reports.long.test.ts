@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(chromium))('a report of the product', () => {
     expect(ended.data.map(({ state }) => state)).toEqual(['sent']);
   }, 120_000);
 
-  test('of chosen metrics has a PDF of each, with the filters that were set', async () => {
+  test('a report of the product of chosen metrics has a PDF of each, with the filters that were set', async () => {
     const { product, mailbox } = mailing;
     const before = mailbox.received.length;
     const { token, embeds } = await mailing.logIn('chooser');

@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     );
   });
 
-  test('from right to left, and while the service does not answer', async () => {
+  test('the reports of a user are shown from right to left, and while the service does not answer', async () => {
     const login = await mailing.logIn('rana');
     await show(
       login,
@@ -279,7 +279,7 @@ describe.skipIf(!hasChromium())('reports and alerts of a user', { timeout: 120_0
     });
   });
 
-  test('who may not send to others is offered no others, and refused', async () => {
+  test('a user who may not send to others is offered no others, and refused', async () => {
     const login = await mailing.logIn('mia');
     await show(login, async (page) => {
       const dialog = await open(page);

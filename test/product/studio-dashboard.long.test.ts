@@ -238,7 +238,7 @@ describe.skipIf(!hasChromium())('the dashboard screen', { timeout: 300_000 }, ()
       expect(await names('routes')).toContain('Flights by distance');
     });
 
-    test('of another model, and texts that somebody changed, are refused with the reason, and nothing is written', async () => {
+    test('cards and tiles of another model, and texts that somebody changed, are refused with the reason, and nothing is written', async () => {
       await box(/^Busiest routes/).focus();
       await ann.page.keyboard.press('Control+c');
       const good = JSON.parse(await copied());

@@ -24,7 +24,7 @@ describe('a view as a user', () => {
   const file = new URL('../../config/demo/users.yaml', import.meta.url);
   const { users } = parse(readFileSync(file, 'utf8')) as { readonly users: readonly User[] };
 
-  test.each(users)('of the demo’s $id equals the user’s own token, answer by answer', async (user) => {
+  test.each(users)('a view as a user of the demo’s $id equals the user’s own token, answer by answer', async (user) => {
     const { id: sub, name: _, title: __, description: ___, ...rest } = user as User & Record<string, unknown>;
     const claims = { sub, ...rest };
     const session = await logIn(codeIn(await newLink()));

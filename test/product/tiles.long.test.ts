@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium())('tiles of a dashboard', { timeout: 120_000 }, ()
     ['light', 390],
     ['dark', 1280],
     ['dark', 390],
-  ] as const)('%s, %i pixels', async (theme, width) => {
+  ] as const)('tiles of a dashboard are drawn: %s, %i pixels', async (theme, width) => {
     const page = await browser.newPage({ viewport: { width, height: 1000 }, reducedMotion: 'reduce', locale: 'en-US' });
     await page.goto(`${host.url}/${theme}`);
     await page.locator('guestlist-card').first().waitFor();

@@ -87,7 +87,7 @@ describe('the body is validated strictly', () => {
       'params.accessPermissions.dashboardFilterColumns[0].columns',
       withParams({ accessPermissions: { dashboardFilterColumns: [{ tableName: 'main.sales' }] } }),
     ],
-  ])('%s is required', async (field, input) => {
+  ])('a request for a guest token without %s is refused', async (field, input) => {
     const message = await refused('createGuestToken INVALID_REQUEST_BODY', house, input);
     expect(message).toContain(`${field}: missing`);
   });
@@ -249,14 +249,17 @@ describe('params.allowedEmbeds', () => {
     expect(await opens(token, 'acme-board')).toBe(403);
   });
 
-  test.each(['nowhere', 'globex-board', 'board-of-nobody'])('%s: DASHBOARD_PARAM_ERROR', async (id) => {
-    const message = await refused(
-      'createGuestToken DASHBOARD_PARAM_ERROR',
-      house,
-      withParams({ allowedEmbeds: ['acme-board', id] }),
-    );
-    expect(message).toContain(id);
-  });
+  test.each(['nowhere', 'globex-board', 'board-of-nobody'])(
+    'an allowed embed that the client has not is a DASHBOARD_PARAM_ERROR: %s',
+    async (id) => {
+      const message = await refused(
+        'createGuestToken DASHBOARD_PARAM_ERROR',
+        house,
+        withParams({ allowedEmbeds: ['acme-board', id] }),
+      );
+      expect(message).toContain(id);
+    },
+  );
 });
 
 describe('params.rlsSettings', () => {
@@ -324,7 +327,7 @@ describe('params.rlsSettings', () => {
     ['an empty list', 'guarded', { region: [] }],
     ['a range', 'guarded', { region: { min: 1, max: 2 } }],
     ['SQL', 'guarded', { region: { sql: 'SELECT 1', columnName: 'x' } }],
-  ])('%s: RLS_SETTINGS_PARAM_ERROR', async (_, metricId, values) => {
+  ])('rlsSettings that fit no metric are an RLS_SETTINGS_PARAM_ERROR: %s', async (_, metricId, values) => {
     await refused('createGuestToken RLS_SETTINGS_PARAM_ERROR', house, rls(metricId, values));
   });
 
@@ -368,7 +371,7 @@ describe('params.appFilters', () => {
     ['a value of another kind', 'revenue', { Amount: 'much' }],
     ['an empty list', 'revenue', { Product: [] }],
     ['an empty range', 'revenue', { Amount: { min: 3, max: 2 } }],
-  ])('%s: APP_FILTER_PARAM_ERROR', async (_, metricId, values) => {
+  ])('appFilters that fit no metric are an APP_FILTER_PARAM_ERROR: %s', async (_, metricId, values) => {
     await refused('createGuestToken APP_FILTER_PARAM_ERROR', house, withParams(app(metricId, values)));
   });
 
@@ -464,7 +467,7 @@ describe('params.dashboardAppFilters', () => {
     ['a day that is none', { Sold: { startDate: '2024-02-30', endDate: '2024-03-01' } }],
     ['dates in disorder', { Sold: { startDate: '2024-03-02', endDate: '2024-03-01' } }],
     ['an empty list', { Region: [] }],
-  ])('%s: APP_FILTER_PARAM_ERROR', async (_, values) => {
+  ])('dashboardAppFilters that fit no filter are an APP_FILTER_PARAM_ERROR: %s', async (_, values) => {
     await refused('createGuestToken APP_FILTER_PARAM_ERROR', house, withParams(dash(values)));
   });
 
@@ -560,7 +563,7 @@ describe('params.hideDashboardMetrics', () => {
     ['a dashboard that is not there', hide('nowhere', 'revenue')],
     ["another client's dashboard", hide('globex-board', 'revenue')],
     ['a metric that is not on that dashboard', hide('acme-board', 'order-total')],
-  ])('%s: DASHBOARD_PARAM_ERROR', async (_, entry) => {
+  ])('metrics to hide that are not there are a DASHBOARD_PARAM_ERROR: %s', async (_, entry) => {
     await refused('createGuestToken DASHBOARD_PARAM_ERROR', house, withParams({ hideDashboardMetrics: [entry] }));
   });
 });
@@ -593,7 +596,7 @@ describe('datasourceName and datamartName', () => {
   test.each([
     ['an unknown datasource', { datasourceName: 'nowhere' }],
     ['a datamart of another datasource', { datasourceName: 'lost', datamartName: 'shop' }],
-  ])('%s: DATASOURCE_NAME_ERROR', async (_, parts) => {
+  ])('a datasource that does not fit is a DATASOURCE_NAME_ERROR: %s', async (_, parts) => {
     await refused('createGuestToken DATASOURCE_NAME_ERROR', house, body(parts));
   });
 });

@@ -111,7 +111,7 @@ describe('an embed of a dashboard', () => {
     ['dashboardFilterColumns[0].columns', { ...settings, dashboardFilterColumns: [{ tableName: 'main.sales' }] }],
     ['tableTenancySettings[0].clientColumn', { ...settings, tableTenancySettings: [{ name: 'main.notes' }] }],
     ['isAllowEverything', { ...settings, isAllowEverything: true }],
-  ])('access settings: %s', async (field, accessSettings) => {
+  ])('an embed is refused if its access settings lack or break %s', async (field, accessSettings) => {
     const message = await refused('createEmbed INVALID_REQUEST_BODY', house, ofDashboard({ accessSettings }));
     expect(message).toContain(`accessSettings.${field}`);
   });
@@ -123,7 +123,7 @@ describe('an embed of a dashboard', () => {
     ['embedType is dashboard or metric', ofDashboard({ embedType: 'table' }), 'embedType'],
     ['metricId belongs to metric embeds', ofDashboard({ metricId: 'revenue' }), 'metricId'],
     ['clientId is not its field', ofDashboard({ clientId: 'acme' }), 'clientId'],
-  ])('%s', async (_, input, field) => {
+  ])('an embed that breaks a rule is refused: %s', async (_, input, field) => {
     expect(await refused('createEmbed INVALID_REQUEST_BODY', house, input)).toContain(field);
   });
 });

@@ -297,7 +297,7 @@ describe('importDashboardData', () => {
       },
       '"Nothing"',
     ],
-  ])('%s: INVALID_DASHBOARD_DATA', async (_, parts, named) => {
+  ])('importDashboardData that fits no datamart is INVALID_DASHBOARD_DATA: %s', async (_, parts, named) => {
     const input = create('bad-import', { importDashboardData: imported(parts) });
     expect(await refused('createDashboardEmbed INVALID_DASHBOARD_DATA', house, input)).toContain(named);
     expect(await listed('bad-import')).toBeUndefined();
@@ -436,7 +436,7 @@ describe('the other fields', () => {
     ['schemaPairs[0].targetSchema', { schemaPairs: [{ replaceSchema: 'a' }] }],
     ['dataAppName', { dataAppName: 'shop' }],
     ['embedDescription', { embedDescription: 'nul \u0000' }],
-  ])('%s: INVALID_REQUEST_BODY', async (field, parts) => {
+  ])('a dashboard embed with a faulty field is refused with INVALID_REQUEST_BODY: %s', async (field, parts) => {
     expect(await refused('createDashboardEmbed INVALID_REQUEST_BODY', house, create('invalid', parts))).toContain(
       field,
     );

@@ -139,12 +139,15 @@ describe('importDashboardDataFile: .json, MIME application/json, top-level data 
     ['another name', upload({ data: exported() }, 'export.txt')],
     ['another type', upload({ data: exported() }, 'export.json', 'text/plain')],
     ['text instead of a file', JSON.stringify({ data: exported() })],
-  ])('%s: INVALID_REQUEST_BODY', async (_, importDashboardDataFile) => {
-    expect((await refusal(formOf('no-file', { importDashboardDataFile }))).slice(0, 2)).toEqual([
-      400,
-      'INVALID_REQUEST_BODY',
-    ]);
-  });
+  ])(
+    'an uploaded file that is no export is refused with INVALID_REQUEST_BODY: %s',
+    async (_, importDashboardDataFile) => {
+      expect((await refusal(formOf('no-file', { importDashboardDataFile }))).slice(0, 2)).toEqual([
+        400,
+        'INVALID_REQUEST_BODY',
+      ]);
+    },
+  );
 
   test('a file under another name, and a second file: INVALID_REQUEST_BODY', async () => {
     expect((await refusal(formOf('other-file', { metadata: upload({ data: exported() }) })))[2]).toContain('metadata');
@@ -176,7 +179,7 @@ describe('invalid forms: 400 INVALID_REQUEST_BODY, at once', () => {
     ['one part 10,000 times', `${`--B\r\n${part('dashboardId', 'x')}`.repeat(10_000)}--B--\r\n`, bounded],
     ['a name of a million characters', `--B\r\n${part('n'.repeat(1_000_000), 'x')}--B--\r\n`, bounded],
     ['deep JSON', `--B\r\n${part('metadata', `${'['.repeat(100_000)}${']'.repeat(100_000)}`)}--B--\r\n`, bounded],
-  ])('%s', async (_, body, contentType) => {
+  ])('an invalid form is refused at once with INVALID_REQUEST_BODY: %s', async (_, body, contentType) => {
     expect((await refusal(body, contentType)).slice(0, 2)).toEqual([400, 'INVALID_REQUEST_BODY']);
   });
 

@@ -28,7 +28,7 @@ test('Body: {name (current name), updateName (new name)}. Response: {name} holdi
   expect(await ok(house, 'createDataApp', { name: 'old' })).toEqual({ name: 'old' });
 });
 
-test('its keys and guest tokens stay valid, and mints use the new name', async () => {
+test('the keys and guest tokens of a renamed data app stay valid, and mints use the new name', async () => {
   const key = await app('before');
   await cloneBoard(house, 'before-board', 'acme', {}, { bearer: key });
   const token = await mintIn('before', key);

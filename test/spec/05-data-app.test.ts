@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-test('Response: {name}', async () => {
+test('creating a data app answers its name', async () => {
   const answer = await call(house, 'createDataApp', { name: 'airline' });
   expect([answer.status, answer.body]).toEqual([200, { name: 'airline' }]);
 });
@@ -32,7 +32,7 @@ test.each([
   ['name is not empty', { name: '' }],
   ['name has at most 255 characters', { name: 'x'.repeat(256) }],
   ['updateName belongs to another operation', { name: 'one', updateName: 'two' }],
-])('%s', async (_, input) => {
+])('a data app that breaks a rule is refused: %s', async (_, input) => {
   await refused('createDataApp INVALID_REQUEST_BODY', house, input);
 });
 

@@ -123,7 +123,7 @@ describe('checkDatamartExpression', () => {
     expect(answer.data).toEqual({ isMeasure: false, isChecked: false, faults: [] });
   });
 
-  test('errors', async () => {
+  test('checkDatamartExpression refuses an unknown datamart, an unknown table, a faulty body and other credentials', async () => {
     const input = { datamartName: 'shop', tableName: 'main.sales', sql: '1' };
     await refused('checkDatamartExpression INVALID_DATAMART', house, { ...input, datamartName: 'Shop' });
     expect(await refused('checkDatamartExpression INVALID_TABLE', house, { ...input, tableName: 'sales' })).toContain(
@@ -323,7 +323,7 @@ describe('tableList', () => {
       'tableList[0].columns[0].sql',
     ],
     ['no field but these', { ...productsTable, tableName: 'x' }, 'tableList[0].tableName: not a field'],
-  ])('%s', async (_, table, message) => {
+  ])('a table of a datamart that breaks a rule is refused: %s', async (_, table, message) => {
     const { wrong, read } = await create();
     const before = await read();
     expect(await wrong({ tableList: [table], relationships: [], sharedTables: [] })).toContain(message);
@@ -449,7 +449,7 @@ describe('tenancySettings', () => {
     expect((await read()).datamartOrganization).toEqual(organization({ ...tableTenancy, tableClientNameColumn: 'id' }));
   });
 
-  test('missing tenancySettings stay', async () => {
+  test('tenancySettings that are missing in an update stay', async () => {
     const { update, read } = await create();
     await update({ tableList: [salesTable, productsTable] });
     expect((await read()).datamartOrganization).toEqual(organization(tableTenancy));
@@ -469,7 +469,7 @@ describe('tenancySettings', () => {
     }
   });
 
-  test('their table and columns must exist in the datasource, even if the level stays', async () => {
+  test('the table and columns of tenancySettings must exist in the datasource, even if the level stays', async () => {
     const { wrong } = await create();
     expect(await wrong({ tenancySettings: { ...tableTenancy, tableName: 'nothing' } })).toContain(
       'tenancySettings.tableName',

@@ -143,7 +143,7 @@ describe('also deletes everything that depends on it', () => {
     expect(data).toEqual([{ Revenue: 200 }]);
   });
 
-  test('its semantic layer is deleted', async () => {
+  test('the semantic layer of a deleted datamart is deleted', async () => {
     const { name, remove } = await create();
     await ok(house, 'createSemanticLayer', { datamartName: name, feedback: 'kept?' });
     await remove();

@@ -48,7 +48,7 @@ describe('create', () => {
     expect(await listed('full')).toEqual({ name: 'full', connectionType: 'DATAMART', ...optional });
   });
 
-  test('WORKSPACE_NAME_ALREADY_EXISTS: name taken', async () => {
+  test('creating a workspace whose name is taken fails with WORKSPACE_NAME_ALREADY_EXISTS', async () => {
     await ok(house, 'createWorkspace', { name: 'twice', ...overShop });
     const again = { name: 'twice', connectionType: 'MULTI_DATAMART' };
     const message = await refused('createWorkspace WORKSPACE_NAME_ALREADY_EXISTS', house, again);
@@ -103,7 +103,7 @@ describe.each(['createWorkspace', 'updateWorkspace'] as const)('%s', (operation)
     ['name is a string', { ...overShop, name: 7 }],
     ['name is bounded', { ...overShop, name: 'x'.repeat(256) }],
     ['there are no other fields', { ...overShop, datamartId: 'x' }],
-  ])('%s', async (_, input) => {
+  ])('a workspace that breaks a rule is refused: %s', async (_, input) => {
     const pair =
       operation === 'createWorkspace'
         ? ('createWorkspace INVALID_REQUEST_BODY' as const)
@@ -158,7 +158,7 @@ describe('update', () => {
     await refused('createWorkspace INVALID_REQUEST_BODY', house, { name: 'never', ...overShop, themeName: null });
   });
 
-  test('WORKSPACE_DOES_NOT_EXIST: unknown workspace', async () => {
+  test('updating an unknown workspace fails with WORKSPACE_DOES_NOT_EXIST', async () => {
     const message = await refused('updateWorkspace WORKSPACE_DOES_NOT_EXIST', house, { name: 'nowhere', ...overShop });
     expect(message).toContain('"nowhere"');
     expect(await listed('nowhere')).toBeUndefined();

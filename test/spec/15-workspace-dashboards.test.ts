@@ -101,7 +101,7 @@ describe('filters: name must match an existing filter label of the dashboard', (
     ['a table of another datamart', mapped('Region', column('total', 'orders')), 'main.orders.total'],
     ['no column at all', mapped('Region'), 'applyOnTables'],
     ['a column without its schema', mapped('Region', { ...column('region'), schemaName: undefined }), 'schemaName'],
-  ])('%s: INVALID_REQUEST_BODY', async (_, filter, named) => {
+  ])('a filter that the dashboard cannot have is refused with INVALID_REQUEST_BODY: %s', async (_, filter, named) => {
     await cloneBoard(house, `faulty-${named}`, 'acme');
     const dashboards = { dashboardId: `faulty-${named}`, filters: [filter] };
     expect(await refused('updateWorkspaceDashboards INVALID_REQUEST_BODY', house, request(dashboards))).toContain(
@@ -131,7 +131,7 @@ describe('the names in a request', () => {
       'each filter once',
       [{ dashboardId: 'a', filters: [mapped('R', column('region')), mapped('r', column('region'))] }],
     ],
-  ])('%s: INVALID_REQUEST_BODY', async (_, dashboards) => {
+  ])('names in a request that break a rule are refused with INVALID_REQUEST_BODY: %s', async (_, dashboards) => {
     await refused('updateWorkspaceDashboards INVALID_REQUEST_BODY', house, request(...dashboards));
   });
 
@@ -176,7 +176,7 @@ describe('credentials', () => {
     expect(await filtersOf('own-map')).not.toEqual(boardFilters);
   });
 
-  test("and of the organization's, unless another data app shows them or a metric on them", async () => {
+  test('a key changes a dashboard of the organization, unless another data app shows it or a metric on it', async () => {
     await template('alone');
     const input = request({ dashboardId: 'alone', filters: [mapped('Region', column('region'))] });
     await embedOf('alone');
@@ -363,7 +363,7 @@ describe('a token that restricts metrics, and metrics that are placed later', ()
     ['rlsSettings', { rlsSettings }],
     ['appFilters', { appFilters }],
   ])(
-    'with %s: an added metric is UNAUTHORIZED unless a setting restricts it; a new token reads it',
+    'for a token with %s, an added metric is UNAUTHORIZED unless a setting restricts it; a new token reads it',
     async (name, params) => {
       const dashboardId = `later-${name}`;
       later(0);

@@ -119,7 +119,7 @@ describe('dashboardFilter: keyed by filter name', () => {
     ['a preset in another case', { Sold: 'last 30 DAYS' }, 200],
     ['along a relationship', { Product: ['Anvil'] }, 120],
     ['none', {}, 200],
-  ])('%s', async (_, dashboardFilter, expected) => {
+  ])('a dashboardFilter keeps the rows that it names: %s', async (_, dashboardFilter, expected) => {
     expect(await revenueOf({ dashboardFilter })).toBe(expected);
   });
 
@@ -128,7 +128,7 @@ describe('dashboardFilter: keyed by filter name', () => {
     ['a value of another kind', { Paid: 'yes' }],
     ['no date', { Sold: '2024-02-31' }],
     ['an empty list', { Region: [] }],
-  ])('%s: INVALID_REQUEST_BODY', async (_, dashboardFilter) => {
+  ])('a dashboardFilter that fits no filter is refused with INVALID_REQUEST_BODY: %s', async (_, dashboardFilter) => {
     await refused('queryMetric INVALID_REQUEST_BODY', house, question({ dashboardFilter }));
   });
 });
@@ -153,7 +153,7 @@ describe('metricFilter: keyed by filter name', () => {
     ['an internal name', { size: { min: 50 } }, 150],
     ['a label', { Amount: 30 }, 30],
     ['a label of a joined table', { product: 'Rope' }, 80],
-  ])('%s', async (_, metricFilter, expected) => {
+  ])('a metricFilter keeps the rows that it names: %s', async (_, metricFilter, expected) => {
     expect(await revenueOf({ metricFilter })).toBe(expected);
   });
 
@@ -161,7 +161,7 @@ describe('metricFilter: keyed by filter name', () => {
     await refused('queryMetric INVALID_REQUEST_BODY', house, question({ metricFilter: { colour: 'red' } }));
   });
 
-  test('also takes values for RLS variables by name', async () => {
+  test('a metricFilter also takes values for RLS variables by name', async () => {
     expect(await revenueOf({ metricId: guarded, metricFilter: { region: 'north' } })).toBe(130);
     expect(await revenueOf({ metricId: guarded, metricFilter: { region: ['north', 'south'], product: 2 } })).toBe(80);
   });
@@ -189,7 +189,7 @@ describe('embedId, metricId, clientId', () => {
     ]);
   });
 
-  test.each(['embedId', 'metricId', 'clientId'])('%s is required', async (field) => {
+  test.each(['embedId', 'metricId', 'clientId'])('a query of the host needs %s', async (field) => {
     const message = await refused('queryMetric INVALID_REQUEST_BODY', house, question({ [field]: undefined }));
     expect(message).toContain(field);
   });

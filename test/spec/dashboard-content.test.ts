@@ -96,7 +96,7 @@ describe('POST /data-app/dashboards/content/compare: what changed since a conten
     expect((await compare('board', data)).data).toEqual([]);
   });
 
-  test('refusals', async () => {
+  test('comparing contents is refused with each declared error', async () => {
     const { data } = await read('board');
     const input = { dashboardId: 'board', workspaceName, content: data };
     const twice = { ...input, content: { ...data, metrics: [...data.metrics, ...data.metrics] } };
@@ -156,7 +156,7 @@ describe('POST /data-app/dashboards/content/merge: the changes of two authors', 
     expect(written.metrics.map(({ name }) => name)).toEqual(expect.arrayContaining(['Revenue']));
   });
 
-  test('refusals', async () => {
+  test('merging contents is refused with each declared error', async () => {
     const { data } = await read('board');
     const input = { dashboardId: 'board', workspaceName, base: data, content: data };
     const twice = { ...data, metrics: [...data.metrics, ...data.metrics] };
@@ -204,7 +204,7 @@ describe('POST /data-app/dashboards/content/propose: a first dashboard from tabl
     expect([...new Set(names)]).toEqual([table]);
   });
 
-  test('refusals', async () => {
+  test('proposing a content is refused with each declared error', async () => {
     const input = { datamartName: 'shop' };
     const code = 'proposeDashboardContent INVALID_DATAMART';
     expect(await refused(code, house, { datamartName: 'nowhere' }, service())).toContain('nowhere');

@@ -192,7 +192,7 @@ describe('a metric records its origin', () => {
     }
   });
 
-  test('its lineage is [its id in the file, ...its lineage in the file]', async () => {
+  test('the lineage of an imported metric is [its id in the file, ...its lineage in the file]', async () => {
     await make('lined', { importDashboardData: data({ metrics: [metric('m', { lineage: ['older', 'oldest'] })] }) });
     const { data: content } = await ok(house, 'exportEmbed', { embedId: 'lined' });
     expect(content.metrics[0]?.lineage).toEqual(['m', 'older', 'oldest']);
@@ -265,7 +265,7 @@ describe('an invalid file: path, value, what was expected, for several faults at
   });
 
   test.each([[null], ['text'], [[]], [{}], [{ data: null }], [{ data: data(), more: 1 }]])(
-    '%j',
+    'a value in an exported file that does not fit is refused with its path: %j',
     async (importDashboardData) => {
       const { status } = await call(house, 'createDashboardEmbed', create('shapeless', { importDashboardData }));
       expect(status).toBe(400);
@@ -300,7 +300,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
     }
   });
 
-  test('also if a template contains the SQL', async () => {
+  test('schemaPairs map schema names also if a template contains the SQL', async () => {
     await brought(withSql('select region from main.sales'), { dashboardId: 'with-sql' });
     await make('eu-sql', {
       templateDashboardId: 'with-sql',
@@ -322,7 +322,7 @@ test("an import's isAllowPrivateMetricsByDefault and metadata apply unless the r
 
 describe('strict input: a missing, unknown or oversized field is INVALID_REQUEST_BODY', () => {
   const long = 'x'.repeat(256);
-  test('exports', async () => {
+  test('an export with a missing, unknown or oversized field is refused', async () => {
     for (const input of [{}, { embedId: long }, { embedId: 'a', clientId: 'acme' }])
       await refused('exportEmbed INVALID_REQUEST_BODY', house, input);
     for (const input of [
@@ -333,7 +333,7 @@ describe('strict input: a missing, unknown or oversized field is INVALID_REQUEST
       await refused('exportDashboard INVALID_REQUEST_BODY', house, input);
   });
 
-  test('imports', async () => {
+  test('an import with a missing, unknown or oversized field is refused', async () => {
     const valid = { workspaceName, importDashboardData: data() };
     for (const parts of [
       { importDashboardData: undefined },

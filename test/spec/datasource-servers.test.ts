@@ -129,7 +129,7 @@ describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ data
     expect(await count()).toBe('Datasource "server" is synced: 3 tables.');
   });
 
-  test('its tables are listed with keys and proposals, without tables that its user may not read', async () => {
+  test('the tables of the server are listed with keys and proposals, without tables that its user may not read', async () => {
     const { tables, proposals } = (await ok(house, 'listDatasourceTables', { name: 'server' })).data;
     expect(tables.find(({ tableName }) => tableName === 'shops')).toMatchObject({
       columns: [{ kind: 'integer' }, { columnName: 'name', kind: 'text', isNullable: false }],

@@ -145,7 +145,7 @@ describe('tables and columns are those of the datasource', () => {
       { name: 'products', columns: columns('id', 'label', 'id') },
       'tableList[0].columns[2].name: got string "id", expected a column that is not in the list yet',
     ],
-  ])('%s', async (_, table, message) => {
+  ])('a name that the datasource does not have is refused: %s', async (_, table, message) => {
     expect(await wrong('never', { tableList: [table] })).toContain(message);
   });
 
@@ -209,7 +209,7 @@ describe('tenancySettings', () => {
       'expected a column of text or UUIDs, since clientColumnType is STRING; it holds BIGINT',
     ],
     ['ROW is not among the levels', { tenancyLevel: 'ROW' }, 'tenancySettings.tenancyLevel: got string "ROW"'],
-  ])('%s', async (_, parts, message) => {
+  ])('tenancySettings that break a rule are refused: %s', async (_, parts, message) => {
     expect(await tenancy(parts)).toContain(message);
   });
 
@@ -267,7 +267,7 @@ describe('relationships', () => {
     ['the child column too', { childColumnName: 'ID' }, 'relationships[0].childColumnName'],
     ['cardinality is one of four', { cardinality: 'many' }, 'relationships[0].cardinality'],
     ['join is one of four', { join: 'CROSS JOIN' }, 'relationships[0].join'],
-  ])('%s', async (_, parts, message) => {
+  ])('a relationship that breaks a rule is refused: %s', async (_, parts, message) => {
     expect(await related(parts)).toContain(message);
   });
 
@@ -338,7 +338,7 @@ describe('custom columns', () => {
       { ...custom, name: 'region' },
       'expected a name that no column of table "sales" has',
     ],
-  ])('%s', async (_, column, message) => {
+  ])('a custom column that breaks a rule is refused: %s', async (_, column, message) => {
     expect(await wrong('never', withColumn(column))).toContain(message);
   });
 
@@ -360,7 +360,7 @@ test.each<[string, Input]>([
     { tableList: [{ name: 'products', columns: [{ name: 'id', defaultSort: 'asc' }] }] },
   ],
   ['no field but these', { datasourceId: 'x' }],
-])('%s', async (_, parts) => {
+])('a datamart that breaks a rule is refused: %s', async (_, parts) => {
   await wrong('never', parts);
 });
 

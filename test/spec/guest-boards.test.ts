@@ -259,7 +259,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     );
   });
 
-  test('its name is unique for user and dashboard; of two simultaneous creates, exactly one succeeds', async () => {
+  test('the name of a view is unique for user and dashboard; of two simultaneous creates, exactly one succeeds', async () => {
     const both = await Promise.all(
       [1, 2].map(() => call(house, 'createGuestView', { dashboardId: 'acme-board', name: 'Twice' }, { bearer: bob })),
     );
@@ -279,7 +279,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
     ['one filter twice', { dashboardFilter: { Region: 'a', region: 'b' } }, 'twice'],
     ['an unknown metric', { metricFilter: { nowhere: {} } }, 'metricFilter["nowhere"]: there is no such metric'],
     ['SQL', { dashboardFilter: { Region: { sql: 'select 1', columnName: 'x' } } }, 'dashboardFilter.Region'],
-  ])('%s is refused', async (_, parts, fault) => {
+  ])('a view with %s is refused', async (_, parts, fault) => {
     const input = { dashboardId: 'acme-board', name: 'Bad', ...parts };
     expect(await refused('createGuestView INVALID_REQUEST_BODY', house, input, { bearer: acme })).toContain(fault);
   });
@@ -385,7 +385,7 @@ describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
       await ok(house, 'deleteGuestView', { ...named, viewId: id }, { bearer: manager });
   });
 
-  test('their number and size are limited', async () => {
+  test('the number and size of views are limited', async () => {
     const user = { userIdentifier: 'eve' };
     const bearer = await guest(house, 'acme', user);
     await save(bearer, 'First');

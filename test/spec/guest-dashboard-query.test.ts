@@ -100,7 +100,7 @@ describe('POST /guest/dashboards/{dashboardId}/query', () => {
     ['more than a hundred', () => ({ metrics: Array.from({ length: 101 }, (_, n) => ({ metricId: `m${n}` })) })],
     ['a dashboard of its own for a metric', () => ({ metrics: [{ metricId: 'a', dashboardId: 'globex-board' }] })],
     ['a client', () => ({ metrics: [], clientId: 'globex' })],
-  ])('%s: INVALID_REQUEST_BODY', async (_, parts) => {
+  ])('a query of a dashboard is refused with INVALID_REQUEST_BODY: %s', async (_, parts) => {
     const input = { dashboardId: 'acme-board', ...parts() };
     await refused('queryGuestDashboard INVALID_REQUEST_BODY', house, input, { bearer: token });
   });

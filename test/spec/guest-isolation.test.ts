@@ -142,7 +142,7 @@ const turnedAway = async (
 };
 
 describe('refusals are the same, whether something exists or not', () => {
-  test('another client', async () => {
+  test('another client gets the same refusals, whether something exists or not', async () => {
     const bearer = await guest(house, 'globex');
     await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
     await turnedAway([...onMetrics], at(shared, 'shared'), { ...nowhere, dashboardId: shared }, bearer);
@@ -388,6 +388,6 @@ test.each<[Pair, Input]>([
   ['updateGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', boardId: 'any', name: 'No version' }],
   ['deleteGuestBoard INVALID_REQUEST_BODY', { dashboardId: 'acme-board', boardId: 'x'.repeat(256) }],
   ['restoreGuestLayout INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
-])('%s', async (pair, input) => {
+])('a body that breaks the schema is refused: %s', async (pair, input) => {
   await refused(pair, house, input, { bearer: await guest(house, 'acme') });
 });

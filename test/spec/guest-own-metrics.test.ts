@@ -161,7 +161,7 @@ describe('values that a user chose in a metric', () => {
     expect(await shownTo(ofBob, metricId)).toMatchObject([{ name: 'N', defaultValue: null }]);
   });
 
-  test('of no user are read back by nobody who sees fewer rows', async () => {
+  test('values that a user chose in a metric without an owner are read back by nobody who sees fewer rows', async () => {
     const definition = revenueBy(undefined, { filters: [chosen] });
     const metricId = await create(house, acme, 'own-board', 'Everybody’s choice', { definition });
     for (const params of [restricted, { userIdentifier: 'bob', ...restricted }]) {

@@ -333,7 +333,7 @@ describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
     ['a direction that is none', { sort: [{ name: 'Region', direction: 'asc' }] }],
     ['clientId', { clientId: 'globex' }],
     ['rlsSettings', { rlsSettings: [] }],
-  ])('%s: INVALID_REQUEST_BODY', async (_, parts) => {
+  ])('a query of a metric is refused with INVALID_REQUEST_BODY: %s', async (_, parts) => {
     const metricId = 'metricId' in parts ? revenue : byRegion;
     await refused(
       'queryGuestMetric INVALID_REQUEST_BODY',
@@ -412,7 +412,7 @@ describe('GET .../filters/{filter}/options?search=', () => {
     ]);
   });
 
-  test('of a joined table: only products that this client sold', async () => {
+  test('the options of a filter of a joined table are only products that this client sold', async () => {
     expect(await options('Product')).toEqual(['Anvil', 'Rope']);
   });
 
@@ -518,7 +518,7 @@ describe('refusals of all reads', () => {
     ['downloadGuestXlsx INVALID_REQUEST_BODY', { metricId: 'any', format: 'xls' }],
     ['downloadGuestDashboardXlsx INVALID_REQUEST_BODY', { dashboardId: 'acme-board', metrics: [] }],
     ['listGuestFilterOptions INVALID_REQUEST_BODY', { dashboardId: 'acme-board', filter: 'Region', limit: 5 }],
-  ])('%s', async (pair, input) => {
+  ])('a read with a faulty body is refused: %s', async (pair, input) => {
     await refused(pair, house, input, { bearer: token });
   });
 

@@ -368,7 +368,7 @@ describe('a metric that the host made', () => {
     await refused('updateGuestMetric UNAUTHORIZED', house, { metricId: revenue, name: 'X' }, { bearer: hiding });
   });
 
-  test('of the organization cannot be changed, archived or deleted', async () => {
+  test('a metric of the organization cannot be changed, archived or deleted', async () => {
     const shared = await embedOf(house, 'derived');
     expect((await boardOf(house, acme, shared)).metrics.map(({ metricId }) => metricId)).toEqual(['revenue-copy']);
     const input = { metricId: 'revenue-copy' };
@@ -782,7 +782,7 @@ describe('measures of the datamart', () => {
   });
 
   test.each(['told', 'told_case', 'broken', 'paid', 'nowhere'])(
-    'that read what is hidden are refused like columns that do not exist: %s',
+    'measures of the datamart that read what is hidden are refused like columns that do not exist: %s',
     async (name) => {
       await open(`closed-${name}`);
       const of = { dashboardId: `closed-${name}`, definition: measured(name) };

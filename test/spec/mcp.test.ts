@@ -208,7 +208,7 @@ describe('the isolation of tenants', () => {
     permissions: fc.record({ isEnableUnderlyingData: fc.boolean(), isEnableDownloadMetrics: fc.boolean() }),
   });
 
-  test('with random restrictions, a tool answers exactly what HTTP answers to the same token', async () => {
+  test('a tool answers under random restrictions exactly what HTTP answers to the same token', async () => {
     const statuses: number[] = [];
     const property = fc.asyncProperty(
       restriction,
@@ -379,7 +379,7 @@ describe('the endpoint', () => {
     expect((await post({ ...initialize, more: 'x'.repeat(2_000_000) }, { authorization })).status).toBe(413);
   }, 120_000);
 
-  test('it is off unless a setting turns it on', async () => {
+  test('the endpoint of tools is off unless a setting turns it on', async () => {
     const closed = await openHouse();
     try {
       expect((await request(`${closed.url()}/mcp`, { method: 'POST' })).status).toBe(404);

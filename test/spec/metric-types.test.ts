@@ -28,13 +28,13 @@ const sumOfText =
   'metrics["m"]: measures[0] "Total": SUM needs numbers, and column main.sales.region holds text (VARCHAR); choose a column of numbers, or COUNT, COUNT_DISTINCT, MIN or MAX.';
 
 describe('SUM of text is refused when the metric is written, with its place, the fault and how to fix it', () => {
-  test('by import', async () => {
+  test('SUM of text is refused by an import, with its place, the fault and how to fix it', async () => {
     const input = { workspaceName, dashboardId: 'typed', importDashboardData: contentOf(sumOf(region)) };
     expect(await refused('importDashboard INVALID_DASHBOARD_DATA', house, input)).toContain(sumOfText);
     await ok(house, 'importDashboard', { ...input, importDashboardData: contentOf(sumOf(amount)) });
   });
 
-  test("by the creation of a client's dashboard from a file", async () => {
+  test("SUM of text is refused by the creation of a client's dashboard from a file", async () => {
     const input = {
       dashboardId: 'typed-acme',
       clientId: 'acme',
@@ -45,7 +45,7 @@ describe('SUM of text is refused when the metric is written, with its place, the
     expect(await refused('createDashboardEmbed INVALID_DASHBOARD_DATA', house, input)).toContain(sumOfText);
   });
 
-  test('by PUT, for a changed metric; an unchanged stored metric does not block others', async () => {
+  test('SUM of text is refused by PUT, for a changed metric; an unchanged stored metric does not block others', async () => {
     await cloneBoard(house, 'put', 'acme');
     const input = { dashboardId: 'put', workspaceName };
     const { data, digest } = await ok(house, 'getDashboardContent', input);
@@ -62,7 +62,7 @@ describe('SUM of text is refused when the metric is written, with its place, the
     expect((await ok(house, 'getDashboardContent', input)).digest).toBe(digest);
   });
 
-  test("by a guest's own metric and its preview", async () => {
+  test("SUM of text is refused by a guest's own metric and its preview", async () => {
     await openBoard(house, 'guests-typed', 'acme');
     const bearer = await guest(house, 'acme');
     const wrong = revenueBy(undefined, { measures: [{ name: 'Total', aggregate: 'SUM', column: region }] });
@@ -82,7 +82,7 @@ describe('what only the database knows is refused in the same way', () => {
     return contentOf({}, { definition: { kind: 'sql', chart: { type: 'table' }, ...outputs, sql } });
   };
 
-  test('by import, in an expression and in custom SQL', async () => {
+  test('what only the database knows is refused by import, in an expression and in custom SQL', async () => {
     const input = (importDashboardData: object) => ({ workspaceName, dashboardId: 'asked', importDashboardData });
     expect(await refused('importDashboard INVALID_DASHBOARD_DATA', house, input(contentOf(expression)))).toContain(
       said,
@@ -92,7 +92,7 @@ describe('what only the database knows is refused in the same way', () => {
     await ok(house, 'importDashboard', input(ofSql('SELECT SUM(amount) AS n FROM main.sales')));
   });
 
-  test("by the creation of a client's dashboard, and by PUT for a changed metric", async () => {
+  test("what only the database knows is refused by the creation of a client's dashboard, and by PUT for a changed metric", async () => {
     const target = { dashboardId: 'asked-acme', workspaceName };
     const created = { ...target, clientId: 'acme', accessSettings: settings };
     const wrong = { ...created, importDashboardData: contentOf(expression) };
@@ -113,7 +113,7 @@ describe('what only the database knows is refused in the same way', () => {
     );
   });
 
-  test('by the trial of a roll-out, which says it for the metric', async () => {
+  test('what only the database knows is refused by the trial of a roll-out, which says it for the metric', async () => {
     await cloneBoard(house, 'trial', 'acme');
     const input = { dashboardId: 'trial', workspaceName, content: contentOf(expression) };
     expect((await ok(house, 'tryDashboardContent', input)).data).toEqual([
@@ -164,7 +164,7 @@ describe('types of filters, calculations and comparisons', () => {
       'amuont is no column of the datamart',
     ],
     ['an unknown column', sumOf(columnRef('sales.amuont')), 'the datamart has no column main.sales.amuont'],
-  ])('%s', async (_, parts, said) => {
+  ])('a metric with %s is refused when it is imported', async (_, parts, said) => {
     expect(await check(parts)).toContain(said);
   });
 

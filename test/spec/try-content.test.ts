@@ -75,7 +75,7 @@ test('an RLS variable of a column has no value here; SQL that compares with one 
   ]);
 });
 
-test('nothing is written', async () => {
+test('a content that is tried is not written', async () => {
   const target = { dashboardId: 'acme-board', workspaceName: 'shop' };
   const { digest } = await ok(house, 'getDashboardContent', target);
   await outcomes(inputOf('acme-board', definition()));

@@ -42,7 +42,7 @@ const failureTests = (name: string, open: () => Promise<Database>): void => {
       expect(names.filter((table) => !table.startsWith('guestlist.'))).toEqual([]);
     });
 
-    it('are done once', async () => {
+    it('migrations are done only once', async () => {
       await migrate(database.connect<Tables>());
       expect(await executed(database)).toEqual(Object.keys(migrations));
     });
@@ -103,7 +103,7 @@ describe.skipIf(!(await isPostgresThere()))('a real server', () => {
       await own.drop();
     });
 
-    it('migrate once', async () => {
+    it('several processes that start at once migrate once', async () => {
       let runs = 0;
       const counting: Migration = {
         up: async () => {

@@ -127,7 +127,7 @@ describe('the canary of the encryption key', () => {
     expect((await open(first)).tagKey).toEqual(tagKeyOf(first));
   });
 
-  it('of two first starts with different keys, one is refused', async () => {
+  it('of two first starts with different keys, one is refused by the canary of the key', async () => {
     const outcomes = await Promise.allSettled([open(first), open(second)]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
@@ -140,7 +140,7 @@ describe('the canary of the encryption key', () => {
     await expect(open(first)).rejects.toThrow(markOf(second));
   });
 
-  it('that was changed is refused by every key', async () => {
+  it('the canary of the encryption key that was changed is refused by every key', async () => {
     await open(first);
     await sql`update guestlist.sealing_canary set sealed = overlay(sealed placing 'AAAA' from 20)`.execute(db());
     await expect(open(first)).rejects.toThrow(/changed/);
@@ -172,7 +172,7 @@ describe('keys reseal', () => {
     expect(await find({ clientId: 'acme', userIdentifier: 'ann' })).toEqual(session);
   });
 
-  it('that was cut off leaves the canary to the old key, and is finished by another run', async () => {
+  it('a reseal that was cut off leaves the canary to the old key, and is finished by another run', async () => {
     await open(first);
     const sources = [];
     for (let count = 0; count < 5; count += 1) sources.push(await insertSource(first));

@@ -39,7 +39,7 @@ describe('an operation', () => {
     }
   });
 
-  test('that counts in the rows of all tenants needs access to data besides the role', async () => {
+  test('an operation that counts in the rows of all tenants needs access to data besides the role', async () => {
     const counting = all.filter(({ reads, roles }) => roles !== undefined && needsData(reads));
     expect(counting.map(({ name, roles }) => [name, roles])).toEqual([
       ['tryDashboardContent', ['author']],
@@ -55,14 +55,14 @@ describe('an operation', () => {
     }
   });
 
-  test('that has a database look at SQL of the request is for authors', () => {
+  test('an operation that has a database look at SQL of the request is for authors', () => {
     const { checkDatamartExpression, listUnreadableMetrics, tryDashboardContent } = operations;
     for (const { name, roles } of [checkDatamartExpression, listUnreadableMetrics, tryDashboardContent]) {
       expect([name, roles]).toEqual([name, ['author']]);
     }
   });
 
-  test('that makes or needs a credential is not offered to anybody', () => {
+  test('an operation that makes or needs a credential is not offered to anybody', () => {
     const credentials = [
       'createApiKey',
       'rotateApiKey',
@@ -82,7 +82,7 @@ describe('an operation', () => {
     expect(server.dispatched.at(-1)?.authorization).toBeUndefined();
   });
 
-  test('that changes something is in the audit with the person; one that reads is not', async () => {
+  test('an operation that changes something is in the audit with the person; one that reads is not', async () => {
     const headers = await server.as(personWith(['author']));
     server.audited.length = 0;
     await ask(headers, 'GET', '/studio/api/v2/datasource');
@@ -96,7 +96,7 @@ describe('an operation', () => {
     ]);
   });
 
-  test('that changes something is in the audit, whichever it is', async () => {
+  test('an operation that changes something is in the audit, whichever it is', async () => {
     const headers = await server.as(personWith(['owner']));
     for (const operation of all.filter(({ roles }) => roles !== undefined)) {
       server.audited.length = 0;
@@ -142,7 +142,7 @@ describe('a command', () => {
     }
   });
 
-  test('that explains an earlier request, with the claims of its user, runs for those who may read the audit', async () => {
+  test('a command that explains an earlier request, with the claims of its user, runs for those who may read the audit', async () => {
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role]));
       const { status } = await ask(headers, 'POST', '/studio/commands/policy-explain', '{"request":"an-earlier-one"}');
@@ -150,7 +150,7 @@ describe('a command', () => {
     }
   });
 
-  test('that shows the values of conflicts runs for those who may read dashboards', async () => {
+  test('a command that shows the values of conflicts runs for those who may read dashboards', async () => {
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role]));
       const { status } = await ask(headers, 'POST', '/studio/commands/rollout-plan', '{"showsValues":true}');
@@ -158,7 +158,7 @@ describe('a command', () => {
     }
   });
 
-  test('that shows the values of conflicts needs access to data, as users write values of rows into metrics', async () => {
+  test('a command that shows the values of conflicts needs access to data, as users write values of rows into metrics', async () => {
     for (const role of studioRoles) {
       const headers = await server.as(personWith([role], false, `${role}-without-data`));
       const status = async (body: string) => (await ask(headers, 'POST', '/studio/commands/rollout-plan', body)).status;
@@ -167,7 +167,7 @@ describe('a command', () => {
     }
   });
 
-  test('that is not in the table is refused even to an owner', async () => {
+  test('a command that is not in the table is refused even to an owner', async () => {
     const headers = await server.as(personWith(['owner']));
     for (const name of ['studio-link', 'toString', 'constructor']) {
       expect((await ask(headers, 'POST', `/studio/commands/${name}`)).status).toBe(403);
@@ -175,7 +175,7 @@ describe('a command', () => {
     expect(server.commands).not.toContain('studio-link');
   });
 
-  test('that puts a policy in force runs only for those who see data themselves', async () => {
+  test('a command that puts a policy in force runs only for those who see data themselves', async () => {
     for (const seesData of [true, false])
       for (const role of studioRoles) {
         const headers = await server.as(personWith([role], seesData));
@@ -184,7 +184,7 @@ describe('a command', () => {
       }
   });
 
-  test('that changes something is in the audit before it runs', async () => {
+  test('a command that changes something is in the audit before it runs', async () => {
     const headers = await server.as(personWith(['support']));
     server.audited.length = 0;
     await ask(headers, 'POST', '/studio/commands/tenant-suspend');
@@ -289,7 +289,7 @@ describe('the sessions of people', () => {
     ]);
   });
 
-  test('of an assistant are ended by its command, not here', async () => {
+  test('the sessions of an assistant are ended by its command, not by that for people', async () => {
     const headers = await server.as(personWith(['owner']));
     for (const [body, status] of [
       ['{"issuer":"key","subject":"assistant"}', 400],
@@ -344,7 +344,7 @@ describe('the queries', () => {
     expect((await ask(headers, 'GET', '/studio/query-log/1/plan')).status).toBe(403);
   });
 
-  test('that are no longer remembered have no plan', async () => {
+  test('the queries that are no longer remembered have no plan', async () => {
     expect((await read('author', '/studio/query-log/3/plan')).status).toBe(404);
   });
 });
@@ -707,7 +707,7 @@ describe('a view as a tenant’s user', () => {
     expect(server.dispatched.at(-1)?.caller).not.toHaveProperty('isBlind');
   });
 
-  test('of a person without access to data says so, so that no value that a user chose is answered', async () => {
+  test('a view as a user by a person without access to data says so, so that no value that a user chose is answered', async () => {
     const view = await viewOf(await server.as(personWith(['support'], false)));
     await ask({ authorization: `Bearer ${view}` }, 'GET', '/studio/as/api/v2/guest/dashboards/x');
     expect(server.dispatched.at(-1)?.caller).toMatchObject({ kind: 'guest', isView: true, isBlind: true });
@@ -905,7 +905,7 @@ describe('a metric that an author writes', () => {
     other.close();
   });
 
-  test('that is not valid is refused with the place of each fault', async () => {
+  test('a metric of an author that is not valid is refused with the place of each fault', async () => {
     const headers = await server.as(personWith(['author']));
     const view = await viewOf(headers);
     const answer = await ask(headers, 'POST', paths[1], bodyOf(view, { ...visual, limit: 'ten', colour: 'red' }));

@@ -123,7 +123,7 @@ describe('the layout', () => {
     );
   });
 
-  test('of a star of 80 tables is no thread', () => {
+  test('the layout of a star of 80 tables is no thread', () => {
     const spokes = Array.from({ length: 79 }, (_, at) => table(`t${at}`, ['id', 'client', 'a', 'b', 'c', 'd']));
     const star = model(
       [table('clients', ['id', 'name']), ...spokes],

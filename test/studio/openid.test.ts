@@ -362,7 +362,7 @@ describe('a session of a person who logged in at the issuer', () => {
     expect(await personOf(olga.jar)).toMatchObject({ subject: 'olga', roles: ['owner'] });
   });
 
-  test('of a login by link is never asked for', async () => {
+  test('a session of a login by link is never asked for at the issuer', async () => {
     const headers = await studio.as({ ...olga, issuer: 'link' });
     since(30);
     const asked = await questions(async () => {

@@ -147,13 +147,13 @@ describe('nothing stays of a file', () => {
     expect(kept.size).toBe(0);
   };
 
-  test('that is refused by its content', () =>
+  test('nothing stays of a file that is refused by its content', () =>
     untouched(async () => {
       expect(await send('{"id":1}')).toMatchObject({ status: 400, message: expect.stringContaining('JSON') });
       expect(server.audited.map(({ code }) => code)).toEqual(['OK', 'INVALID_REQUEST_BODY']);
     }));
 
-  test('whose source is refused', () =>
+  test('nothing stays of a file whose source is refused', () =>
     untouched(async () => {
       refusesSources = true;
       expect((await send('id\n1\n')).status).toBe(400);
@@ -161,14 +161,15 @@ describe('nothing stays of a file', () => {
       expect(server.audited.map(({ code }) => code)).toEqual(['OK', 'OK', refused, refused]);
     }));
 
-  test('that is too large, by its announced length or by what arrives', () =>
+  test('nothing stays of a file that is too large, by its announced length or by what arrives', () =>
     untouched(async () => {
       const large = randomBytes(1_048_577);
       expect((await send(large)).status).toBe(413);
       expect(await chunked(large)).toBe(413);
     }));
 
-  test('that is cut off', () => untouched(async () => expect(await chunked(randomBytes(300_000), true)).toBe('cut')));
+  test('nothing stays of a file that is cut off', () =>
+    untouched(async () => expect(await chunked(randomBytes(300_000), true)).toBe('cut')));
 });
 
 /** Sends a body without its length, and answers the status; or cuts the connection after half of it. */

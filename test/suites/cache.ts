@@ -53,7 +53,7 @@ export const describeCache = (name: string, { cache, key, pass }: CacheUnderTest
       expect(await cache().get(key('fraction'))).toBe('value');
     });
 
-    it('deletes', async () => {
+    it('a cache forgets what is deleted', async () => {
       await cache().set(key('deleted'), 'value', 60_000);
       await cache().delete(key('deleted'));
       await cache().delete(key('never there'));

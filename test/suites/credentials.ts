@@ -457,7 +457,7 @@ const studioTests = (store: (index?: 0 | 1) => Store): void => {
       expect(await store(1).studioSessions.findIssuerToken(own.id)).toBeUndefined();
     });
 
-    it('of one person end together; expired ones are removed', async () => {
+    it('sessions of Studio of one person end together; expired ones are removed', async () => {
       const [person, other] = [randomUUID(), randomUUID()];
       const sessions = [session(person), session(person), session(other), session(other, at(1))] as const;
       for (const one of sessions) await store().studioSessions.insert(one, null);

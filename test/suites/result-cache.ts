@@ -199,7 +199,7 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
       await expect(cache.load(keyed(), make, leaving.signal)).rejects.toThrow('left');
     });
 
-    it('who comes, or waits elsewhere, while one is ended that all have left gets an answer of its own', async () => {
+    it('an asker who comes, or waits elsewhere, while a work is ended that all have left gets an answer of its own', async () => {
       const [first, second] = replicas();
       const keyed = own();
       const leaving = new AbortController();

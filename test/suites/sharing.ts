@@ -52,7 +52,7 @@ export const describeSharing = (name: string, { replicas, key }: SharingUnderTes
       expect(state.begun).toBe(1);
     });
 
-    it('keeps keys apart', async () => {
+    it('replicas that share work keep its keys apart', async () => {
       const made = await Promise.all(
         ['a', 'b', 'A'].map((each) => replicas()[0].once(key(`apart ${each}`), createWork(each).work)),
       );

@@ -234,7 +234,7 @@ const searchTests = (store: () => Store): void => {
     ]);
   });
 
-  it('answers pages', async () => {
+  it('a search of the store answers in pages', async () => {
     const { workspace } = await insertOrganization(store());
     const mark = randomUUID();
     const names = ['a', 'b', 'c'].map((letter) => `${mark} ${letter}`);

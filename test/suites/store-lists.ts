@@ -67,7 +67,7 @@ export const listSuite = (name: string, open: () => Promise<Database>) =>
       );
     });
 
-    it('its pages by number are the same list', async () => {
+    it('the pages of a list by number are the same list', async () => {
       const all = await whole(listRows(own(), ['created_at', 'embed_id'], null));
       const paged = [];
       for (let number = 1; number <= 6; number += 1)

@@ -109,7 +109,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
     await expect(store().datasources.findById(sample.id)).rejects.toThrow(/changed, or moved/);
   });
 
-  it('with another key, still lists, names the setting to correct, and accepts the credentials again', async () => {
+  it('a store with another key still lists, names the setting to correct, and accepts the credentials again', async () => {
     const sample = serverSample();
     await store().datasources.insert(sample);
     const other = createStore(database().connect<Tables>(), createSealer(crypto.getRandomValues(Buffer.alloc(32))));

@@ -514,7 +514,7 @@ const raceTests = (store: () => Store): void => {
       ).toBe(1);
     });
 
-    it('dashboards, metrics, embeds', async () => {
+    it('simultaneous creates of one name make one dashboard, metric and embed', async () => {
       const { workspace, owner, dataApp } = await insertOrganization(store());
       const externalDashboardId = `race-${randomUUID()}`;
       const insert = (fields: object) =>
@@ -548,13 +548,13 @@ const raceTests = (store: () => Store): void => {
       expect([embed, board].filter((found) => found !== undefined)).toHaveLength(1);
     });
 
-    it('also if each is created in its own transaction', async () => {
+    it('simultaneous creates of one name make exactly one, also if each is in its own transaction', async () => {
       const name = `race-${randomUUID()}`;
       const create = () => store().transaction((inner) => inner.dataApps.insert(dataAppSample({ name })));
       expect(await simultaneously(create)).toBe(1);
     });
 
-    it('and simultaneous placings leave one of them whole', async () => {
+    it('simultaneous placings of metrics leave one of them whole', async () => {
       const { workspace } = await insertOrganization(store());
       const dashboard = dashboardSample(workspace.id);
       const metrics = [0, 1, 2].map(() => metricSample(workspace.id));
@@ -653,7 +653,7 @@ const transactionTests = (store: () => Store, database: () => Database): void =>
       expect(found.map((dataApp) => dataApp === undefined)).toEqual(samples.map((_, index) => index % 2 === 0));
     });
 
-    it('need no search_path', async () => {
+    it('transactions need no search_path of the connection', async () => {
       const db = database().connect<Tables>();
       await db.connection().execute(async (connection) => {
         await sql`set search_path to pg_catalog`.execute(connection);
@@ -705,21 +705,24 @@ const textTests = (store: () => Store, database: () => Database): void => {
       expect((await store().datamarts.findById(datamart.id))?.sharedTables).toEqual([text, text]);
     });
 
-    it('that is a name may be long', async () => {
+    it('a text that is a name may be long', async () => {
       const name = `é${'n'.repeat(253)}`;
       const sample = dataAppSample({ name: name + randomUUID().slice(0, 1) });
       await store().dataApps.insert(sample);
       expect(await store().dataApps.findByName(sample.name)).toEqual(sample);
     });
 
-    it.each(['a\u0000b', '\ud800', 'x\udc00', '\\\u0000'])('that no jsonb can hold is refused: %j', async (text) => {
-      const { workspace } = await insertOrganization(store());
-      const board = dashboardSample(workspace.id, { metadata: { [text]: text } });
-      await expect(store().dashboards.insert(board)).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
-      expect(await store().dashboards.findById(board.id)).toBeUndefined();
-    });
+    it.each(['a\u0000b', '\ud800', 'x\udc00', '\\\u0000'])(
+      'a text that no jsonb can hold is refused: %j',
+      async (text) => {
+        const { workspace } = await insertOrganization(store());
+        const board = dashboardSample(workspace.id, { metadata: { [text]: text } });
+        await expect(store().dashboards.insert(board)).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+        expect(await store().dashboards.findById(board.id)).toBeUndefined();
+      },
+    );
 
-    it('of JSON is a document in the database, not a string', async () => {
+    it('a text of JSON is a document in the database, not a string', async () => {
       await insertOrganization(store());
       const { rows } = await sql<{ kind: string }>`
         select distinct jsonb_typeof(tables) || ' ' || jsonb_typeof(tenancy) as kind from guestlist.datamarts

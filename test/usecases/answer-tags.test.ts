@@ -33,13 +33,13 @@ const ask = async (caller: GuestCaller, metricId = ofA, parts: object = {}) => {
   return queryGuestMetric(world.deps)(caller, query, stays);
 };
 
-test('it is the same for a new token of the same restrictions, whatever the time', async () => {
+test('the tag of an answer is the same for a new token of the same restrictions, whatever the time', async () => {
   const first = await ask(await world.mint());
   const second = await ask(await world.mint({}, { expiryTime: 60_000 }));
   expect(second.tag).toBe(first.tag);
 });
 
-test('it differs where the content differs', async () => {
+test('the tag of an answer differs where the content differs', async () => {
   const caller = await world.mint();
   const whole = await ask(caller);
   const part = await ask(caller, ofA, { dashboardFilter: { State: 'CA' } });
@@ -47,7 +47,7 @@ test('it differs where the content differs', async () => {
   expect(part.tag).not.toBe(whole.tag);
 });
 
-test('it differs by client, also where the content is the same', async () => {
+test('the tag of an answer differs by client, also where the content is the same', async () => {
   const a = await ask(await world.mint());
   const b = await ask(await world.mint({}, { clientId: 'b' }), ofB);
   expect(b.answer).toEqual(a.answer);
@@ -57,7 +57,7 @@ test('it differs by client, also where the content is the same', async () => {
   expect([await tagOf('a'), (await tagOf('b')) === a.tag]).toEqual([a.tag, false]);
 });
 
-test('it differs by user and by restriction, also where the content is the same', async () => {
+test('the tag of an answer differs by user and by restriction, also where the content is the same', async () => {
   const tags = [
     await ask(await world.mint()),
     await ask(await world.mint({ userIdentifier: 'u1' })),

@@ -45,7 +45,7 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
     expect([...outcomes].filter((outcome) => !['done', 'DASHBOARD_CHANGED'].includes(outcome))).toEqual([]);
   });
 
-  test('of replacements that go by the same content exactly one is done', async () => {
+  test('exactly one of replacements that go by the same content at the same time is done', async () => {
     const { content, digest } = await read();
     const settled = await Promise.allSettled(
       [101, 102, 103, 104].map((margin) =>

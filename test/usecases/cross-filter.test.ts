@@ -105,7 +105,7 @@ describe('a mark filters', () => {
     expect(await total('shops', filter)).toBe(5);
   });
 
-  test('for every mark: exactly the rows of the other card that have its value', async () => {
+  test('a mark keeps exactly the rows of the other card that have its value, for every mark', async () => {
     const pairs = [
       ['shops', 'Shop', 'shops-too', 'Code'],
       ['shops-too', 'Code', 'shops', 'Shop'],
@@ -139,7 +139,7 @@ describe('a mark filters', () => {
     expect(await ask('shops', [mark('drilled', 'Shop', 's2')])).toEqual([{ Shop: 's2', Count: 1 }]);
   });
 
-  test('several marks together', async () => {
+  test('several marks filter a card together', async () => {
     const filter = [mark('shops', 'Shop', 's1'), mark('states', 'State', 'NV')];
     expect(await ask('shops-too', filter)).toEqual([]);
     expect(await ask('shops-too', [...filter.slice(0, 1), mark('states', 'State', 'CA')])).toHaveLength(1);
@@ -191,7 +191,7 @@ describe('a workbook', () => {
   const words = (name: string, value: string) => ({ name, value, isFixed: false });
 
   test.each(['shops-too', 'drilled', 'days', 'ids'])(
-    'of %s holds and states the marks that filter it',
+    'a workbook of %s holds and states the marks that filter it',
     async (metricId) => {
       const query = { metricId, dashboardId: embeds.plain, crossFilter };
       const { sheets } = await downloadGuestXlsx(world.deps)(await guest(), query, stays);
@@ -207,7 +207,7 @@ describe('a workbook', () => {
     },
   );
 
-  test('of a dashboard holds and states on each sheet the marks that filter it', async () => {
+  test('a workbook of a dashboard holds and states on each sheet the marks that filter it', async () => {
     const asked = { dashboardId: embeds.plain, crossFilter, metrics: [{ metricId: 'shops' }, { metricId: 'days' }] };
     const { sheets } = await downloadGuestDashboardXlsx(world.deps)(await guest(), asked, stays);
     expect(sheets.map(({ filters }) => filters)).toEqual([[], [words('Day', '2023-10 to 2023-11')]]);

@@ -48,7 +48,7 @@ describe('RLS variables of custom SQL', () => {
     });
   });
 
-  test('with a value that the SQL does not compare with are refused, not ignored', async () => {
+  test('RLS variables of custom SQL with a value that the SQL does not compare with are refused, not ignored', async () => {
     const texts = [
       'select count(*) as "Sales" from sales -- region_variable',
       'select count(*) as "Sales" from sales s left join shops on code = shop where state in (sub_region_variable)',
@@ -85,7 +85,7 @@ describe('RLS variables of custom SQL', () => {
 });
 
 describe('filters', () => {
-  test('of dashboard, token and guest restrict a metric in SQL, and values in SQL any metric', async () => {
+  test('filters of dashboard, token and guest restrict a metric in SQL, and values in SQL any metric', async () => {
     await world.template('both', {}, plain);
     await world.template('visual');
     for (const id of ['both', 'visual']) {
@@ -117,7 +117,7 @@ describe('filters', () => {
     }
   });
 
-  test('with a default in SQL hold, and the guest never reads it', async () => {
+  test('filters with a default in SQL hold, and the guest never reads it', async () => {
     const secret = values("select state from shops where state = 'CA'");
     const [filter] = salesCount.filters;
     if (filter === undefined) throw new Error('the metric lost its filter');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('its tokens open none of the embeds, dashboards and metrics, though the client is the same', async () => {
+test('the tokens of another data app open none of the embeds, dashboards and metrics, though the client is the same', async () => {
   const guest = await world.mint({}, {}, 'other');
   const reads = [
     () => getGuestDashboard(world.deps)(guest, { dashboardId: 'shared--a' }),
@@ -43,11 +43,11 @@ test.each([
     'APP_FILTER_PARAM_ERROR',
     () => ({ dashboardAppFilters: [{ dashboardId: 'shared--a', values: {}, isShowOnUrl: true }] }),
   ],
-])('its key cannot name them in a token: %s', async (code, params) => {
+])("the key of another data app cannot name this one's content in a token: %s", async (code, params) => {
   expect(await refusalOf(() => world.mint(params(), {}, 'other'))).toMatchObject({ code });
 });
 
-test('its key lists and queries none of them', async () => {
+test('the key of another data app lists and queries nothing of this one', async () => {
   const other = world.api('other');
   const all = { isPagination: false, pageNumber: 1, workspaceName: 'space' };
   expect(await whole(await listEmbeds(world.deps)(other, all))).toEqual([]);

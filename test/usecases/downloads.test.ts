@@ -152,7 +152,7 @@ describe('a workbook states', () => {
     expect(silent.map(({ name }) => name)).toEqual(['Kept']);
   });
 
-  test('no hidden filter', async () => {
+  test('a workbook states no hidden filter', async () => {
     const filters = await stated({ hideDashboardFilters: ['Kept', 'State'] });
     expect(filters).toEqual([]);
   });

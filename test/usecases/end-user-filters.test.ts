@@ -63,7 +63,7 @@ describe('if they are allowed', () => {
     );
   });
 
-  test('it applies to underlying rows and CSV alike', async () => {
+  test("the user's own filters apply to underlying rows and CSV alike", async () => {
     const guest = await world.mint(
       {},
       { permissions: { isEnableUnderlyingData: true, isEnableDownloadMetrics: true } },
@@ -116,7 +116,7 @@ describe('a permission given in the token takes precedence over the data app’s
     expect(await refusal('open', choice, no)).toMatchObject(unknown('main.sales.shop'));
   });
 
-  test('its list takes the place of the embed’s', async () => {
+  test('the list of filter columns in a token takes the place of the embed’s', async () => {
     const columns = { accessPermissions: { dashboardFilterColumns: [{ tableName: 'shops', columns: ['state'] }] } };
     expect(await count('listed', choice)).toBe(2);
     expect(await refusal('listed', { dashboardFilter: { 'main.shops.state': 'CA' } })).toMatchObject(
@@ -215,7 +215,7 @@ describe('the guest dashboard', () => {
     ['isShowOnUrl false', { dashboardAppFilters: [state('CA', false)] }],
     ['no such filter in the token', {}],
     ['two values, of which neither says what holds', { dashboardAppFilters: [state('CA'), state(['CA', 'NV'])] }],
-  ])('never with %s', async (_, params) => {
+  ])('the guest dashboard answers no value of a filter with %s', async (_, params) => {
     expect((await filter(params))[0]?.appliedValue).toBeUndefined();
   });
 

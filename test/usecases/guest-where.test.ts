@@ -31,7 +31,7 @@ const change = async (definition: GuestDefinition) =>
   updateGuestMetric(world.deps)(await world.mint(), { metricId, definition });
 const stored = async () => (await world.store.metrics.findById(metricId))?.definition;
 
-test('they stay through any other change, also through a second one', async () => {
+test('conditions of the host stay through any other change, also through a second one', async () => {
   expect(await preview({})).toBe(3);
   expect(await preview({ from: tableRef('shops') })).toBe(2);
   await change({ from: tableRef('shops') });

@@ -64,7 +64,7 @@ test('what could not be written is logged, never thrown, and written the next ti
   ]);
 });
 
-test('memory is bounded', async () => {
+test('the memory of last uses is bounded', async () => {
   const { state, lastUses } = world();
   for (let count = 0; count < 100_010; count += 1) lastUses.note('guestToken', `t${count}`);
   await lastUses.flush();

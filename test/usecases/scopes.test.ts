@@ -42,7 +42,7 @@ describe('a token scoped to', () => {
 describe('tableTenancySettings', () => {
   const withTable = (name: string) => ({ ...settings, tableTenancySettings: [{ name, clientColumn: 'state' }] });
 
-  test('that name no table of the datamart are refused, since they would separate no rows', async () => {
+  test('tableTenancySettings that name no table of the datamart are refused, since they would separate no rows', async () => {
     for (const name of ['public.shops', 'Shops', 'main.nothing']) {
       expect(await refusalOf(() => world.embed('scoped', undefined, withTable(name))), name).toMatchObject({
         code: 'INVALID_REQUEST_BODY',
@@ -55,7 +55,7 @@ describe('tableTenancySettings', () => {
     });
   });
 
-  test('that name a table are accepted', async () => {
+  test('tableTenancySettings that name a table are accepted', async () => {
     for (const name of ['shops', 'main.shops'])
       expect(await world.embed('scoped', undefined, withTable(name))).toBeTruthy();
   });

@@ -127,7 +127,7 @@ describe('the queries of a dashboard', () => {
     expect(calls.filter(({ url }) => url.includes('/dashboards/'))).toHaveLength(1);
   });
 
-  it('with other filters go in a request of their own, and a metric asked twice is answered twice', async () => {
+  it('the queries of a dashboard with other filters go in a request of their own, and a metric asked twice is answered twice', async () => {
     const { client, calls } = serving(({ url, body: sent }) => {
       if (url.includes('/metrics/')) return Response.json(answerOf(url.split('/').at(-2) ?? ''));
       const { metrics } = sent as { metrics: readonly { metricId: string }[] };

@@ -100,7 +100,7 @@ describe('a theme', () => {
     );
   });
 
-  test('whose colours cannot be told apart is named', () => {
+  test('a theme whose colours cannot be told apart is named', () => {
     expect(themeWarnings({ light: {}, dark: {} })).toEqual([]);
     const pale = { '--gl-text': '#cccccc', '--gl-series-2': customProperties(light)['--gl-series-1'] ?? '' };
     expect(themeWarnings({ light: pale, dark: {} })).toEqual([

@@ -541,7 +541,7 @@ describe('names on an axis', () => {
     expect(picture(columns, given).option.xAxis).toMatchObject({ axisLabel: { interval: 0, rotate: 38 } });
   });
 
-  it('from right to left are isolated from the numbers beside them', () => {
+  it('names on an axis from right to left are isolated from the numbers beside them', () => {
     expect([isolated('الشركة'), isolated('Company')]).toEqual(['\u2068الشركة\u2069', 'Company']);
   });
 });

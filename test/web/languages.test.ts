@@ -31,7 +31,7 @@ describe('a text', () => {
     expect(createFormat('constructor').text('Search')).toBe('Search');
   });
 
-  test('from right to left has values that stand apart', () => {
+  test('a text from right to left has values that stand apart', () => {
     expect(['ar-EG', 'de'].map((language) => apart('-7.4 min', { language }))).toEqual([
       '\u2068-7.4 min\u2069',
       '-7.4 min',

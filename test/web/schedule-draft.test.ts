@@ -125,7 +125,7 @@ describe('a schedule', () => {
     expect(newDraft('pdf', metrics, timezone, { State: ['NV'] }).filters).toEqual({ State: ['NV'] });
   });
 
-  test('of a card that is gone begins with the first card', () => {
+  test('a schedule of a card that is gone begins with the first card', () => {
     const gone = alertOf({ is: 'missing' });
     expect(draftOf(gone, metrics.slice(2))).toMatchObject({ metricId: 'total', measure: 'Flights' });
     expect(newDraft('alert', [], timezone)).toMatchObject({ metricId: '', measure: '' });

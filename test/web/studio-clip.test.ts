@@ -107,7 +107,7 @@ describe('a text that Studio did not copy', () => {
     ],
     ['too many parts', JSON.stringify({ ...good(), metrics: Array.from({ length: 201 }, () => metric) }), /damaged/],
     ['too much text', `${JSON.stringify(good())}${' '.repeat(4_000_000)}`, /too large/],
-  ])('%s is refused', (_, text, message) => {
+  ])('a text that Studio did not copy is refused: %s', (_, text, message) => {
     expect(() => readClip(text)).toThrow(message);
   });
 

@@ -81,7 +81,7 @@ const pageQuery = fc
   .map((query) => `?${query}`);
 
 describe('the filters in a query, written and read', () => {
-  it('is readable', () => {
+  it('filters in a query are written so that people can read them', () => {
     expect(write({ State: ['CA', 'Nový Kraj', 'a, b: c/d'] })).toBe('?State=CA&State=Nov%C3%BD+Kraj&State=a,+b:+c/d');
     // The text is written as browsers write it; otherwise the URL would seem changed each time.
     expect(write({ State: ['L’Aquila', "Coeur d'Alene"] })).toBe('?State=L%E2%80%99Aquila&State=Coeur+d%27Alene');
@@ -196,7 +196,7 @@ describe('a hostile query', () => {
     ['NUL', '?State=a%00b'],
     ['very much', `?State=${'x'.repeat(1_000_000)}`],
     ['very many', `?${'State=x&'.repeat(100_000)}`],
-  ])('ignores %s', (_, search) => {
+  ])('filters in a hostile query are ignored: %s', (_, search) => {
     expect(read(search)).toEqual({});
   });
 

@@ -1,0 +1,1 @@
+export const readTestNames: () => readonly { readonly file: string; readonly line: number; readonly name: string }[];
