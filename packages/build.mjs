@@ -89,7 +89,13 @@ const bundle = async (input, output) => {
 const buildGateway = async () => {
   const dist = emptyFolder('gateway');
   const chunks = await bundle(
-    { input: { gateway: join(root, 'src/compose/library.ts') }, platform: 'node', cwd: root, external: apart },
+    {
+      input: {
+        gateway: join(root, 'src/compose/library.ts'),
+        'draft-worker': join(root, 'src/policy-tools/draft-worker.ts'),
+      },
+      ...{ platform: 'node', cwd: root, external: apart },
+    },
     {
       dir: join(dist, 'gateway'),
       format: 'esm',

@@ -5,26 +5,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { loadRecentSessions } from '../gateway/audit/read.js';
 import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
-import { loadPolicy } from '../gateway/policy/load.js';
 import type { Policies } from '../gateway/policy/policies.js';
-import type { Policy } from '../gateway/policy/policy.js';
 import type { ReachOf } from '../gateway/policy/reach.js';
-import { createSource, type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 import { tableOf } from '../gateway/policy/tenant-rule.js';
 import { writeFaults } from '../http/faults.js';
-import { listTestFiles } from './files.js';
+import type { DraftEffects, DraftWork } from './draft-check.js';
+import { createDraftThread, type DraftReads } from './draft-thread.js';
 import { policyWords } from './json-schema.js';
-import { planPolicies } from './plan.js';
 import type { SampleUser } from './sample.js';
-import { runPolicyTests } from './test.js';
-import { loadPolicyTestFile } from './test-file.js';
 
 export type PolicyDraftOptions = {
   readonly ledger: Ledger;
@@ -42,42 +36,6 @@ const saveInput = z.strictObject({ text, digest: z.string().regex(/^[0-9a-f]{64}
 
 const recentUsers = 200;
 
-/** Leaves the names of files, without the folder of the server, wherever a text names the policy's. */
-const withoutFolderOf =
-  ({ file }: Pick<Policy, 'file'>) =>
-  (told: string): string =>
-    told.replaceAll(join(dirname(file), '/'), '');
-
-const placed =
-  (policy: Pick<Policy, 'file'>) =>
-  ({ at, message }: PolicyFault): PolicyFault => ({ at: basename(at), message: withoutFolderOf(policy)(message) });
-
-/** Reads nothing that the configuration does not list. */
-const loadDraft = async ({ policies, reachOf }: PolicyDraftOptions, draft: string): Promise<Policy> => {
-  const current = policies.current();
-  const reach = await reachOf(createSource(draft, current.file), tableOf(current.tenant));
-  return loadPolicy(draft, current.file, current.files.slice(1), reach);
-};
-
-/** The tests that name this policy, in the files beside it. */
-const testsOf = ({ file }: Policy) =>
-  listTestFiles([dirname(file)])
-    .map((path) => loadPolicyTestFile(path))
-    .filter(({ policy }) => policy === file);
-
-const runTests = async (draft: Policy) => {
-  const { files } = await runPolicyTests(testsOf(draft), () => draft);
-  const results = files.flatMap((one) => one.results);
-  const failed = results.filter(({ differences }) => differences.length > 0);
-  return {
-    count: results.length,
-    failed: failed.map(({ name, at, differences }) => ({
-      ...{ name, at: basename(at) },
-      differences: differences.map((one) => ({ ...one, because: one.because.map(withoutFolderOf(draft)) })),
-    })),
-  };
-};
-
 const sampleOf = async (ledger: Ledger, now: Date): Promise<readonly SampleUser[]> => {
   const sessions = await loadRecentSessions(ledger, recentUsers);
   return sessions.map(({ session, asked, clientId }, index) => ({
@@ -91,20 +49,20 @@ const sampleOf = async (ledger: Ledger, now: Date): Promise<readonly SampleUser[
   }));
 };
 
-/** The plan names the claims of users, so only people who see data get it. */
-const check = async (options: PolicyDraftOptions, draftText: string, seesData: boolean) => {
-  const { ledger, policies, clock } = options;
-  const none = { tests: null, plan: null };
-  try {
-    const draft = await loadDraft(options, draftText);
-    const pair = { name: basename(draft.file), old: policies.current(), new: draft };
-    const plan = seesData ? await planPolicies([pair], await sampleOf(ledger, clock.now())) : null;
-    return { faults: [], tests: await runTests(draft), plan };
-  } catch (error) {
-    if (!(error instanceof PolicyFaults)) throw error;
-    return { faults: error.faults.map(placed(policies.current())), ...none };
-  }
+/** The draft is checked in a thread of its own, which reads nothing that the configuration does not list. */
+const createCheck = ({ ledger, policies, reachOf, clock }: PolicyDraftOptions) => {
+  const inThread = createDraftThread();
+  return (text: string, tells: DraftWork['tells'], signal: AbortSignal): Promise<DraftEffects> => {
+    const { files, file, tenant } = policies.current();
+    const reads: DraftReads = {
+      openTable: async (table) => (await reachOf(table, tableOf(tenant))).openTable(table, file),
+      findLookup: async (lookup) => (await reachOf(undefined)).findLookup(lookup),
+      users: () => sampleOf(ledger, clock.now()),
+    };
+    return inThread({ text, files, tells }, reads, signal);
+  };
 };
+type Check = ReturnType<typeof createCheck>;
 
 /** Replaces the file as a whole, with its earlier permissions. */
 const replaceFile = async (file: string, content: string): Promise<void> => {
@@ -125,32 +83,38 @@ const replaceFile = async (file: string, content: string): Promise<void> => {
   }
 };
 
-const save = async (options: PolicyDraftOptions, draftText: string, digest: string) => {
-  const { policies, isSaving } = options;
+const save = async (
+  { policies, isSaving }: PolicyDraftOptions,
+  check: Check,
+  input: { readonly text: string; readonly digest: string },
+  signal: AbortSignal,
+) => {
   if (!isSaving) {
     const message =
       'This installation keeps its policy under version control. Download the changed file, or set studio.savesPolicy.';
     throw new Refusal('NOT_SUPPORTED', message);
   }
-  if (policies.current().digest !== digest) {
+  if (policies.current().digest !== input.digest) {
     throw new Refusal(
       'POLICY_CHANGED',
       'Somebody changed the policy meanwhile. Read it again, and make your change to it.',
     );
   }
-  try {
-    await loadDraft(options, draftText);
-  } catch (error) {
-    if (!(error instanceof PolicyFaults)) throw error;
-    const faults = error.faults.map(placed(policies.current())).map(({ at, message }) => `${at}: ${message}`);
-    throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
+  const { faults } = await check(input.text, 'faults', signal);
+  if (faults.length > 0) {
+    throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults.map(({ at, message }) => `${at}: ${message}`)));
   }
-  await replaceFile(policies.current().file, draftText);
+  await replaceFile(policies.current().file, input.text);
   return policies.reload();
 };
 
-export const policyDraftCommands = (options: PolicyDraftOptions): readonly AdminCommand[] => [
-  adminCommand('policy-check', checkInput, (input, { seesData }) => check(options, input.text, seesData)),
-  adminCommand('policy-save', saveInput, (input) => save(options, input.text, input.digest)),
-  adminCommand('policy-words', z.strictObject({}), async () => ({ words: policyWords() })),
-];
+export const policyDraftCommands = (options: PolicyDraftOptions): readonly AdminCommand[] => {
+  const check = createCheck(options);
+  return [
+    adminCommand('policy-check', checkInput, ({ text }, { seesData }, signal) =>
+      check(text, seesData ? 'plan' : 'tests', signal),
+    ),
+    adminCommand('policy-save', saveInput, (input, _by, signal) => save(options, check, input, signal)),
+    adminCommand('policy-words', z.strictObject({}), async () => ({ words: policyWords() })),
+  ];
+};

@@ -9,7 +9,7 @@ import type { Ledger } from '../gateway/ledger/ledger.js';
 import { loadPolicy } from '../gateway/policy/load.js';
 import type { Policies } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import type { ReachOf } from '../gateway/policy/reach.js';
+import { type ReachOf, tableNamedIn } from '../gateway/policy/reach.js';
 import { createSource, PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
@@ -103,7 +103,7 @@ export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Prom
 const loadFiles = async ([own, ...beside]: LoggedRequest['files'], reachOf: ReachOf): Promise<Policy> => {
   try {
     if (own !== undefined) {
-      const reach = await reachOf(createSource(own.text, own.file));
+      const reach = await reachOf(tableNamedIn(createSource(own.text, own.file)));
       return loadPolicy(own.text, own.file, beside, reach);
     }
   } catch (cause) {

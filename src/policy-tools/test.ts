@@ -3,7 +3,7 @@ import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { ExpressionFault } from '../gateway/policy/expression.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import { recordOf } from '../gateway/policy/record.js';
+import { type FieldRecord, recordOf } from '../gateway/policy/record.js';
 import { type Denied, type DryRun, evaluateCase, type Granted } from './dry-run.js';
 import { blamed, examinePolicy } from './examine.js';
 import { loadEach, runEach } from './files.js';
@@ -66,24 +66,28 @@ const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
 const pathOf = (name: string, fact: Fact | undefined): string =>
   fact?.kind === 'allowed' || fact?.kind === 'hidden' || name === 'shownFilters' ? `restrictions.${name}` : name;
 
-const sourcesOf = (granted: Granted, field: string): readonly string[] => {
-  const from = recordOf(granted.decision).filter((record) => record.field === field);
-  return from.flatMap(({ value, from: all }) =>
-    all
-      .filter(({ counts }) => counts)
-      .map(({ name, at, valueAt, says }) => `${JSON.stringify(says ?? value)} from "${name}" at ${valueAt ?? at}`),
-  );
+/** Returns a function that says where the value of a field comes from. */
+const createSourcesOf = ({ decision }: Granted): ((field: string) => readonly string[]) => {
+  const records = new Map<string, FieldRecord[]>();
+  for (const record of recordOf(decision)) records.set(record.field, [...(records.get(record.field) ?? []), record]);
+  return (field) =>
+    (records.get(field) ?? []).flatMap(({ value, from: all }) =>
+      all
+        .filter(({ counts }) => counts)
+        .map(({ name, at, valueAt, says }) => `${JSON.stringify(says ?? value)} from "${name}" at ${valueAt ?? at}`),
+    );
 };
 
 const compareFacts = (wanted: Facts, dryRun: Granted): readonly Difference[] => {
   const actual = factsOf(viewOf(dryRun));
+  const sourcesOf = createSourcesOf(dryRun);
   return [...new Set([...wanted.keys(), ...actual.keys()])]
     .filter((name) => !isSame(wanted.get(name), actual.get(name)))
     .map((name) => ({
       field: pathOf(name, wanted.get(name) ?? actual.get(name)),
       expected: writeFact(wanted.get(name)),
       actual: writeFact(actual.get(name)),
-      because: sourcesOf(dryRun, name),
+      because: sourcesOf(name),
     }));
 };
 
@@ -109,7 +113,7 @@ const compare = (test: PolicyTest, dryRun: DryRun): readonly Difference[] => {
   const { denied } = test.expect;
   if (denied === undefined) return compareFacts(factsOf(expectedView(dryRun.policy, test.expect)), dryRun);
   const actual = `granted ${dryRun.dashboards.map(({ id }) => id).join(', ')}`;
-  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(dryRun, 'templates') }];
+  return [{ field: 'denied', expected: denied, actual, because: createSourcesOf(dryRun)('templates') }];
 };
 
 const matchedIn = ({ now }: PolicyTest, dryRun: DryRun): readonly string[] => {

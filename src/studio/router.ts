@@ -329,8 +329,10 @@ const createWorkPaths = (options: StudioOptions) => {
     command: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
       const name = String(request.params.command);
-      const asked = { name, readInput: () => readInput(request, z.unknown()), requestId: requestIdOf(response) };
-      await sendData(response, await work.runCommand(session.person, asked));
+      const requestId = requestIdOf(response);
+      const asked = { name, readInput: () => readInput(request, z.unknown()), requestId };
+      const signal = goneSignal(response, requestId);
+      await sendData(response, await work.runCommand(session.person, { ...asked, signal }));
     },
   };
 };

@@ -32,7 +32,12 @@ export type Work = {
   /** Runs a command. `readInput` is called only if the person may run the command with some input. */
   readonly runCommand: (
     person: Person,
-    asked: { readonly name: string; readonly readInput: () => Promise<unknown>; readonly requestId: string },
+    asked: {
+      readonly name: string;
+      readonly readInput: () => Promise<unknown>;
+      readonly requestId: string;
+      readonly signal?: AbortSignal;
+    },
   ) => Promise<unknown>;
 };
 
@@ -78,7 +83,7 @@ const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps)
 
 const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => {
   const byName = new Map(commands.map((command) => [command.name, command]));
-  return async (person, { name, readInput, requestId }) => {
+  return async (person, { name, readInput, requestId, signal }) => {
     const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
     assertRole(person, name, rule?.roles);
     if (rule !== undefined) assertReads(person, rule.reads);
@@ -92,7 +97,7 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
     // Before the command: what cannot be recorded must not happen.
     if (rule?.isChange === true)
       await audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command: name, operator } });
-    return command.run(input, { name: operator, seesData: person.seesData });
+    return command.run(input, { name: operator, seesData: person.seesData }, signal);
   };
 };
 

@@ -8,6 +8,7 @@ const benches = {
   floods: './floods.mjs',
   lists: './lists.mjs',
   'whole-list': './whole-list.mjs',
+  drafts: './drafts.mjs',
   'first-hour': './first-hour.mjs',
   page: './page.mjs',
   studio: './studio.mjs',

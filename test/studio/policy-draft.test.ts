@@ -1,5 +1,7 @@
 /** The commands `policy-check` and `policy-save`: what a changed policy would do, and putting it in force. */
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -11,6 +13,7 @@ import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import type { Policies } from '../../src/gateway/policy/policies.js';
 import { createReachOf, type PolicyMayRead } from '../../src/gateway/policy/reach.js';
 import { policyDraftCommands } from '../../src/policy-tools/draft-commands.js';
+import { createDraftThread } from '../../src/policy-tools/draft-thread.js';
 import { openTestLedger } from '../gateway/ledgers.js';
 
 const text = `version: 1
@@ -66,7 +69,7 @@ const commands = (isSaving = true, mayRead: PolicyMayRead = { tables: [], lookup
     reachOf: createReachOf(mayRead, file()),
   });
   return {
-    check: (draft: string) => check?.run({ text: draft }),
+    check: (draft: string, signal?: AbortSignal) => check?.run({ text: draft }, undefined, signal),
     checkBlind: (draft: string) => check?.run({ text: draft }, { name: 'link bob', seesData: false }),
     save: (draft: string, digest = current.digest) => save?.run({ text: draft, digest }),
     policies,
@@ -213,4 +216,99 @@ test('a draft names a host and a secret only as a pair that the configuration li
     expect(await faultsOf(http(url, secret), listed)).toEqual([
       expect.stringContaining('gateway.policyMayRead.lookups'),
     ]);
+});
+
+test('a draft that names a listed table is compared with the tenants of that table', async () => {
+  await writeFile(join(folder, 'tenants.csv'), 'key,tenant\nacme,acme\nbest,other\n');
+  await logIn([
+    ['ann', 'acme'],
+    ['bo', 'best'],
+    ['cy', 'none'],
+  ]);
+  const answer = await commands(true, { tables: ['tenants.csv'], lookups: [] }).check(withTable('tenants.csv'));
+  expect(answer).toMatchObject({
+    faults: [],
+    plan: {
+      counts: { users: 3, unchanged: 1 },
+      changed: expect.arrayContaining([
+        expect.objectContaining({ user: 'bo', tenant: 'other' }),
+        expect.objectContaining({ user: 'cy', effect: 'loss' }),
+      ]),
+    },
+  });
+});
+
+const many = (count: number, write: (nth: number) => string): string =>
+  Array.from({ length: count }, (_, nth) => write(nth)).join('');
+/** The slowest texts that were found, each near the greatest length. */
+const heavy = {
+  rules:
+    text +
+    many(2000, (nth) => `  - { name: r${nth}, when: '"r${nth}" in user.roles', grant: { templates: [sales] } }\n`),
+  'unknown keys': text + many(40_000, (nth) => `k${nth}: 1\n`),
+  values: `${text}restrictions:\n  - { name: r, when: "true", restrict: { rls: { ${many(20_000, (nth) => `a${nth}: "'1'", `)} } } }\n`,
+  'faults of syntax': text + '] '.repeat(200_000),
+};
+
+/** Answers at once, from this process. */
+const startServer = async () => {
+  const server = createServer((_, response) => response.end()).listen(0);
+  const { port } = server.address() as AddressInfo;
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      get({ port, agent: false }, (answer) => answer.resume().on('end', resolve)).on('error', reject);
+    });
+  return { ask, close: () => server.close() };
+};
+
+test.each(Object.entries(heavy))(
+  'a draft with many %s holds up no other request',
+  async (_, draft) => {
+    expect(draft.length).toBeLessThan(500_000);
+    const { ask, close } = await startServer();
+    let isChecked = false;
+    const checked = commands()
+      .check(draft)
+      ?.finally(() => {
+        isChecked = true;
+      });
+    for (let nth = 0; nth < 20; nth += 1) await ask();
+    expect(isChecked).toBe(false);
+    close();
+    expect(await checked).toMatchObject({ faults: expect.any(Array) });
+  },
+  120_000,
+);
+
+test('a check ends when its caller leaves, and the next one has its turn', async () => {
+  const { check } = commands();
+  const leaving = new AbortController();
+  const left = check(heavy['faults of syntax'], leaving.signal);
+  const next = check(text);
+  leaving.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  expect(await next).toMatchObject({ faults: [] });
+});
+
+test('a draft that takes more than its time or memory is refused', async () => {
+  const work = { text: heavy['faults of syntax'], files: [{ file: file(), text }], tells: 'faults' } as const;
+  const unasked = () => Promise.reject(new Error('nothing is asked'));
+  const reads = { openTable: unasked, findLookup: unasked, users: unasked };
+  for (const limits of [
+    { seconds: 0.001, megabytes: 512 },
+    { seconds: 60, megabytes: 40 },
+  ])
+    await expect(createDraftThread(limits)(work, reads, new AbortController().signal)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST_BODY',
+      message: expect.stringContaining(`${limits.megabytes} MB`),
+    });
+}, 120_000);
+
+test('of many drafts at once, those that find no place to wait are refused', async () => {
+  const { check } = commands();
+  const leaving = new AbortController();
+  const drafts = Array.from({ length: 60 }, () => check(text, leaving.signal)?.catch((error: unknown) => error));
+  leaving.abort();
+  const codes = (await Promise.all(drafts)).map((answer) => (answer as { code?: unknown }).code);
+  expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(9);
 });

@@ -10,9 +10,10 @@ export type AdminCommand = {
   readonly input: z.ZodType;
   /**
    * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` left out: the
-   * gateway token runs it, which sees data.
+   * gateway token runs it, which sees data. `signal` aborts when the caller leaves: only commands that compute for long
+   * end then.
    */
-  readonly run: (input: unknown, by?: RunBy) => Promise<unknown>;
+  readonly run: (input: unknown, by?: RunBy, signal?: AbortSignal) => Promise<unknown>;
 };
 
 /** Who runs a command: the name as in the audit, and whether the answer may tell of rows and of claims. */
@@ -29,9 +30,10 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
 export const adminCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,
-  run: (input: z.output<Input>, by: RunBy) => Promise<unknown>,
+  run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<unknown>,
 ): AdminCommand => ({
   name,
   input,
-  run: async (given, by) => run(decodeInput(name, input, given), by ?? { name: null, seesData: true }),
+  run: async (given, by, signal) =>
+    run(decodeInput(name, input, given), by ?? { name: null, seesData: true }, signal ?? new AbortController().signal),
 });

@@ -7,6 +7,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { parseJson, readText } from '../../http/body-reader.js';
 import { jsonText } from '../../http/json-text.js';
 import { requestIdOf } from '../../http/request-id.js';
+import { goneSignal } from '../../http/sending.js';
 import { hashToken, isSameHash } from '../../platform/keys.js';
 import type { Log } from '../../platform/log.js';
 import { bearerOf } from '../authenticate/credential.js';
@@ -111,7 +112,12 @@ export type Admin = (request: IncomingMessage, response: ServerResponse, command
 /** Creates the handler of admin commands. Logs every call with its name, outcome, operator and target. */
 export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions): Admin => {
   const byName = new Map(commands.map((command) => [command.name, command]));
-  const answer = async (request: IncomingMessage, name: string, noted: Noted): Promise<unknown> => {
+  const answer = async (
+    request: IncomingMessage,
+    name: string,
+    noted: Noted,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
     await assertOperator(request, { gatewayToken, guard });
     noted.operator = operatorOf(request, gatewayToken ?? '');
     const command = byName.get(name);
@@ -121,7 +127,7 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
     const input = await readInput(request);
     noted.target = targetOf(input);
-    return command.run(input);
+    return command.run(input, undefined, signal);
   };
   const send = (response: ServerResponse, { status, body, headers }: Answer, requestId: string): void => {
     const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -132,7 +138,7 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     const requestId = requestIdOf(request);
     const noted: Noted = {};
     try {
-      const data = await answer(request, command, noted);
+      const data = await answer(request, command, noted, goneSignal(response, requestId));
       const body = await jsonText({ data: data ?? null, error: null });
       send(response, { status: 200, body, headers: noHeaders }, requestId);
       log.info({ event: 'command.completed', requestId, command, code: 'OK', ...noted }, 'admin command');

@@ -30,8 +30,11 @@ export type PolicyReach = {
   }) => { readonly allowsPrivate: boolean } | { readonly fault: string };
 };
 
-/** The reach of a text. `known`: the table of the policy in force, if it has one. */
-export type ReachOf = (source: Source | null, known?: TenantTableFile) => Promise<PolicyReach>;
+/**
+ * The reach of a text. `named`: the table that the text names, which is read now. `known`: the table of the policy in
+ * force, if it has one.
+ */
+export type ReachOf = (named: string | undefined, known?: TenantTableFile) => Promise<PolicyReach>;
 
 /** For the command line and for hosts that mount the gateway: the one who runs it names the policy's file. */
 export const everythingNamed: PolicyReach = {
@@ -41,7 +44,8 @@ export const everythingNamed: PolicyReach = {
 
 const setting = 'gateway.policyMayRead';
 
-const tableNamedIn = ({ content }: Source): string | undefined => {
+/** The table of tenants that a text names. */
+export const tableNamedIn = ({ content }: Source): string | undefined => {
   const table: unknown = Object(Object(Object(content).session).tenant).table;
   return typeof table === 'string' ? table : undefined;
 };
@@ -62,16 +66,15 @@ const openListed = async (table: string, policyFile: string): Promise<TenantTabl
 };
 
 /**
- * Reads what the text names, as far as the configuration lists it, and returns the reach for compiling it. Reads no other
- * file, and never holds up other requests. `known`: the table of the policy in force, which is not read again.
+ * Reads the named table, as far as the configuration lists it, and returns the reach for compiling the text. Reads no
+ * other file, and never holds up other requests. `known`: the table of the policy in force, which is not read again.
  */
 const prepare = async (
   { tables, lookups }: PolicyMayRead,
-  source: Source | null,
+  named: string | undefined,
   policyFile: string,
   known: TenantTableFile | undefined,
 ): Promise<PolicyReach> => {
-  const named = source === null ? undefined : tableNamedIn(source);
   const fileOf = (table: string): string => resolve(dirname(policyFile), table);
   const isListed = named !== undefined && tables.map(fileOf).includes(fileOf(named));
   const isKnown = named !== undefined && known?.file === fileOf(named);
@@ -100,5 +103,5 @@ const prepare = async (
 /** `mayRead` null: everything that the policy names. */
 export const createReachOf =
   (mayRead: PolicyMayRead | null, policyFile: string): ReachOf =>
-  async (source, known) =>
-    mayRead === null ? everythingNamed : prepare(mayRead, source, policyFile, known);
+  async (named, known) =>
+    mayRead === null ? everythingNamed : prepare(mayRead, named, policyFile, known);

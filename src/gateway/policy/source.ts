@@ -1,5 +1,18 @@
 /** A parsed YAML file that knows the place (`file:line:column`) of each value, so that faults can name it. */
-import { type Document, isMap, isNode, isScalar, Lexer, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import type { z } from 'zod';
 
 /** One fault: `at` is `file:line:column`. */
@@ -93,6 +106,18 @@ const placeIn = (text: string, offset: number): { readonly line: number; readonl
   return { line: before.length, col: (before.at(-1)?.length ?? 0) + 1 };
 };
 
+/** Finds the entries of maps by their keys. The parser's own search compares every key before it. */
+const createFindPair = () => {
+  const known = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+  return (map: YAMLMap, key: string | number): Pair | undefined => {
+    const pairs =
+      known.get(map) ??
+      new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
+    known.set(map, pairs);
+    return pairs.get(String(key));
+  };
+};
+
 /** Parses the text. `file` is its name in faults. Never throws: `problems` has the syntax errors. */
 export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
@@ -106,12 +131,20 @@ export const createSource = (text: string, file: string) => {
     const { line, col } = excess === undefined ? lines.linePos(offset) : placeIn(text, offset);
     return `${file}:${line}:${col}`;
   };
+  const findPair = createFindPair();
+  const childOf = (node: Node, key: string | number): unknown => {
+    if (isMap(node)) return findPair(node, key)?.value;
+    return isSeq(node) ? node.items[Number(key)] : undefined;
+  };
+  /** The node at the path, or the last one on the way to it. */
   const nodeAt = (path: Path): Node | null => {
-    for (let length = path.length; length >= 0; length -= 1) {
-      const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
-      if (isNode(node)) return node;
+    let node: Node | null = document.contents;
+    for (const key of path) {
+      const child: unknown = node === null ? undefined : childOf(node, key);
+      if (!isNode(child)) return node;
+      node = child;
     }
-    return null;
+    return node;
   };
   return {
     content,
@@ -122,7 +155,7 @@ export const createSource = (text: string, file: string) => {
     /** Returns the offset of the key itself, for a key that is not allowed. */
     offsetOfKey: (path: Path, key: string): number => {
       const node = nodeAt(path);
-      const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
+      const pair = isMap(node) ? findPair(node, key) : undefined;
       return (isScalar(pair?.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
     },
     /**

@@ -10,8 +10,8 @@ import { createFileWatch, type FileWatchOptions } from './file-watch.js';
 import { loadPolicyTexts } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
 import type { Policy } from './policy.js';
-import type { ReachOf } from './reach.js';
-import { PolicyFaults } from './source.js';
+import { type ReachOf, tableNamedIn } from './reach.js';
+import { PolicyFaults, type Source } from './source.js';
 import { closeTenantRule, tableOf } from './tenant-rule.js';
 import { type PolicyTexts, readPolicyTexts } from './texts.js';
 
@@ -76,13 +76,15 @@ const take = async (state: State, mark: string, next: Policy, followed: Followed
   for (const { changed } of listeners) await changed?.(next, previous);
 };
 
+const namedIn = (source: Source | null): string | undefined => (source === null ? undefined : tableNamedIn(source));
+
 const readNext = async (
   texts: PolicyTexts,
   { listeners, reachOf }: Followed,
   current: Policy,
 ): Promise<Policy | PolicyFaults> => {
   try {
-    const next = loadPolicyTexts(texts, await reachOf(texts.source, tableOf(current.tenant)));
+    const next = loadPolicyTexts(texts, await reachOf(namedIn(texts.source), tableOf(current.tenant)));
     for (const { prepare } of listeners) prepare?.(next);
     return next;
   } catch (error) {
@@ -105,7 +107,7 @@ const compare = async (state: State, texts: PolicyTexts, followed: Followed): Pr
 };
 
 const beginWith = async (texts: PolicyTexts, { reachOf }: WatchOptions): Promise<State> => {
-  const current = loadPolicyTexts(texts, await reachOf(texts.source));
+  const current = loadPolicyTexts(texts, await reachOf(namedIn(texts.source)));
   return { current, taken: markOf(texts), refused: null };
 };
 
