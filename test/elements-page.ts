@@ -170,7 +170,8 @@ clears everything: do that at a log-out.
 
 Each card has a menu of downloads if the token permits them (\`isEnableDownloadMetrics\`): CSV and
 XLSX have all rows; PNG (at twice the density) and SVG show the card with its filters and moment,
-and of a table at most 100 rows.
+and of a table at most 100 rows. A CSV file that the menu saves begins with a byte order mark, which
+spreadsheets need; the service's own answer has none.
 
 \`print()\` prints the element alone on A4, light, with filters and moment in words; choose "Save as
 PDF" for a file. No card is cut, and a table has all rows that were loaded. When the guest prints

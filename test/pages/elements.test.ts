@@ -218,6 +218,15 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     });
   });
 
+  it('saves a CSV file with a byte order mark, which spreadsheets need (metabase#3271)', async () => {
+    await showDashboard();
+    await on.page.getByRole('button', { name: 'Download: Flights a day' }).click();
+    const download = on.page.waitForEvent('download');
+    await on.page.getByRole('menuitem', { name: 'CSV' }).click();
+    const file = Buffer.concat(await (await (await download).createReadStream()).toArray());
+    expect(file.toString('utf8')).toBe('\uFEFFday,flights\r\n2001-01-01,1\r\n');
+  });
+
   it('shows a single metric, from a metric embed or through a dashboard', async () => {
     await mount(on.page, 'guestlist-metric', { token: 'guest-LAX-1', 'metric-id': 'shareDelayed' });
     await until(() => on.page.locator('.value').allInnerTexts()).toEqual(['22.2%']);
