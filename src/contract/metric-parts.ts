@@ -79,6 +79,15 @@ const cellRule = z.strictObject({
   word: identifier.optional().describe('Shown beside the value.'),
 });
 
+const valueColour = z.strictObject({
+  name: identifier.describe('Of a dimension.'),
+  value: scalar.nullable(),
+  colour: z
+    .string()
+    .length(7)
+    .regex(/^#[0-9a-fA-F]{6}$/, 'a colour such as #2f6bd8'),
+});
+
 export const chart = z.strictObject({
   type: z.enum(chartTypes),
   ...numbers,
@@ -91,6 +100,11 @@ export const chart = z.strictObject({
   lines: list(line, 10)
     .optional()
     .describe('Lines on the value axis: at a value, at the average of a measure, or along a measure.'),
+  colours: list(valueColour, limits.properties)
+    .optional()
+    .describe(
+      'Colours of values of a dimension. A guest gets them with the answer, for values in the guest’s rows. Other values get colours of the palette when they first appear, and keep them.',
+    ),
   rules: list(cellRule, limits.properties)
     .optional()
     .describe('For tables: marks cells of a measure. The first rule that holds applies.'),

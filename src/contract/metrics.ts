@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
 import { columnDates, columnNumbers } from './datamart-fields.js';
-import { filterValues, identifier, limits } from './fields.js';
+import { filterValues, identifier, limits, scalar } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -43,6 +43,10 @@ export const metricAnswer = z
             .record(z.string(), z.string())
             .optional()
             .describe('Labels in the reader’s language of texts in `data`, by the text. Filters take the text.'),
+          valueColours: z
+            .array(z.object({ value: scalar.nullable(), colour: z.string() }))
+            .optional()
+            .describe('Colours that the author pinned to values in `data`.'),
           numbers: columnNumbers.optional().describe('Of rows behind a metric: how numbers of the column are written.'),
           dates: columnDates.optional().describe('Of rows behind a metric: how dates of the column are written.'),
         }),
@@ -68,11 +72,12 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
 type Column = z.input<typeof metricAnswer>['metaData']['columns'][number];
 
 const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
-  const { name, dataType, label, valueLabels, numbers, dates } = column;
+  const { name, dataType, label, valueLabels, valueColours, numbers, dates } = column;
   return {
     ...{ name, dataType },
     ...(label === undefined ? {} : { label }),
     ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
+    ...(valueColours === undefined ? {} : { valueColours: valueColours.map((each) => ({ ...each })) }),
     ...(numbers === undefined ? {} : { numbers }),
     ...(dates === undefined ? {} : { dates }),
   };

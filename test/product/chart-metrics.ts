@@ -24,6 +24,8 @@ const late: Json = {
   column: column('flights', 'delay'),
   indicator: { kind: 'compare', operator: '>', value: 15 },
 };
+/** A value has one colour in all charts that name its dimension alike, and the first chart that is drawn chooses it. */
+const named = (name: string, dimension: Json): Json => ({ ...dimension, name });
 const descending = (name: string): Json => ({ sort: [{ name, direction: 'DESC' }] });
 const ascending = (...names: readonly string[]): Json => ({ sort: names.map((name) => ({ name, direction: 'ASC' })) });
 
@@ -54,16 +56,25 @@ const parts: Readonly<Record<ChartType, Parts>> = {
       ],
     },
   },
-  pie: { dimensions: [state], measures: [flights], ...descending('Flights') },
-  doughnut: { dimensions: [state], measures: [flights], ...descending('Flights') },
+  pie: { dimensions: [named('Destination state', state)], measures: [flights], ...descending('Flights') },
+  doughnut: { dimensions: [named('Destination state', state)], measures: [flights], ...descending('Flights') },
   waterfall: { dimensions: [date('Month', 'month')], measures: [total], ...ascending('Month'), chart: { unit: 'min' } },
-  funnel: { dimensions: [state], measures: [flights], ...descending('Flights'), limit: 6 },
+  funnel: {
+    dimensions: [named('Destination state', state)],
+    measures: [flights],
+    ...descending('Flights'),
+    limit: 6,
+  },
   gauge: {
     dimensions: [],
     measures: [late],
     chart: { format: 'percent', range: { min: 0, max: 0.5, target: 0.2 } },
   },
-  sankey: { dimensions: [date('Quarter', 'quarter'), state], measures: [flights], ...ascending('Quarter') },
+  sankey: {
+    dimensions: [date('Quarter', 'quarter'), named('Destination', state)],
+    measures: [flights],
+    ...ascending('Quarter'),
+  },
   singleValue: { dimensions: [], measures: [flights] },
   boxplot: {
     dimensions: [date('Day of the week', 'dayOfWeek')],

@@ -115,7 +115,7 @@ describe('lines, areas and bars', () => {
     const offered = picture(cartesian, given).offered;
     expect(offered?.all).toHaveLength(20);
     expect(offered?.shown.size).toBe(7);
-    const picked = new Set(['S0', 'S3']);
+    const picked = new Set(['"S0"', '"S3"']);
     const drawn = picture(cartesian, { ...given, choice: { ...given.choice, picked } });
     expect(drawn.legend.map(({ name }) => name)).toEqual(['S0', 'S3']);
     expect(drawn.notes).toEqual(['2 of 20 series shown']);
@@ -214,10 +214,18 @@ describe('lines, areas and bars', () => {
     });
   });
 
-  it('puts a pattern on a colour that is used twice', () => {
+  it('puts a pattern on a colour that is used twice, another one for each time', () => {
     const given = { ...many({ Flights: 'sum' }), theme: { ...light, fontFamily: 'x', series: ['#2f6bd8', '#b17b0e'] } };
-    expect(picture(cartesian, given).option.aria).toMatchObject({ decal: { show: true } });
-    expect(picture(cartesian, many({ Flights: 'sum' })).option.aria).toBeUndefined();
+    const looks = seriesOf(cartesian, given).map(({ color, itemStyle }) => JSON.stringify([color, itemStyle]));
+    expect(new Set(looks).size).toBe(8);
+    expect(picture(cartesian, given).legend.map(({ hasPattern }) => hasPattern)).toEqual([
+      ...[false, false],
+      ...[true, true, true, true, true],
+      false,
+    ]);
+    const lines = seriesOf(cartesian, { ...given, chart: { ...given.chart, type: 'line' } });
+    expect(new Set(lines.map(({ color, lineStyle }) => JSON.stringify([color, lineStyle]))).size).toBe(8);
+    expect(picture(cartesian, many({ Flights: 'sum' })).legend.some(({ hasPattern }) => hasPattern)).toBe(false);
   });
 
   it('gives text on an axis a line height, so that no font cuts it', () => {
@@ -281,10 +289,10 @@ describe('charts of a language from right to left', () => {
     const flow = shape('sankey', ['From', 'To'], [{ From: 'A', To: 'B', Flights: 3 }]);
     expect(seriesOf(sankey, flow)[0]).toMatchObject({
       data: [
-        { name: '0:A', depth: 1, label: { position: 'left' } },
-        { name: '1:B', depth: 0, label: { position: 'right' } },
+        { name: '0:"A"', depth: 1, label: { position: 'left' } },
+        { name: '1:"B"', depth: 0, label: { position: 'right' } },
       ],
-      links: [{ source: '1:B', target: '0:A' }],
+      links: [{ source: '1:"B"', target: '0:"A"' }],
       lineStyle: { color: 'target' },
     });
     expect(picture(sankey, flow).tip({ series: 0, index: 0, kind: 'edge' })?.title).toBe(
@@ -370,7 +378,7 @@ describe('what a reader chooses', () => {
       { type: 'pie', dimensions: ['State'], measures: ['Flights'] },
       ['A', 'B', 'C'].map((State) => ({ State, Flights: 1 })),
     );
-    const drawn = picture(parts, { ...given, choice: { hidden: new Set(['B']), zoom: null } });
+    const drawn = picture(parts, { ...given, choice: { hidden: new Set(['["B"]']), zoom: null } });
     expect(drawn.summary).toContain('2 parts. A 1 (50%), C 1 (50%)');
     expect(drawn.legend.map(({ isHidden }) => isHidden)).toEqual([false, true, false]);
   });

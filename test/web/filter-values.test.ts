@@ -34,6 +34,10 @@ describe('filter values in words', () => {
     expect(note({ State: ['CA', 'NV', 'NY', 'OR'], Distance: 500 })).toBe('State: CA, NV, +2; Distance: 500');
   });
 
+  it('names an empty text, and quotes a text that reads like it', () => {
+    expect(note({ State: ['', '(empty text)'] })).toBe('State: (empty text), “(empty text)”');
+  });
+
   it('writes ranges with one end or both', () => {
     expect(note({ Date: { startDate: '2001-02-01', endDate: '2001-02-28' } })).toBe('Date: Feb 1, 2001 – Feb 28, 2001');
     expect(note({ Date: { startDate: '2001-02-01', endDate: '2999-12-31' } })).toBe('Date: from Feb 1, 2001');

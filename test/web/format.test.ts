@@ -43,7 +43,8 @@ describe('format', () => {
     expect(english.timeTick(Date.UTC(2001, 1, 8))).toBe('Feb 8');
   });
 
-  it('keeps small numbers apart from zero, and reads large ones', () => {
+  it('keeps small numbers apart from zero, and reads large ones (metabase#2866)', () => {
+    expect([0.4, 0.04, 0.0004].map((value) => english.measure(value, {}))).toEqual(['0.4', '0.04', '0.0004']);
     expect(english.measure(0.000012, {})).toBe('0.000012');
     expect(english.measure('1.2e14', {})).toBe('120,000,000,000,000');
     expect(english.measure(0.00001, { format: 'percent' })).toBe('0.001%');
@@ -51,9 +52,56 @@ describe('format', () => {
   });
 
   it('writes amounts of a currency, and compact numbers', () => {
-    expect(english.measure(1234.5, { currency: 'EUR' })).toBe('€1,235');
+    expect(english.measure(1234.5, { currency: 'EUR' })).toBe('€1,234.50');
     expect(createFormat('de').measure(12.5, { currency: 'EUR' })).toBe('12,50\u00a0€');
     expect(english.measure(1_234_567, { notation: 'compact' })).toBe('1.2M');
+  });
+
+  it('gives money the decimals of its currency at any size', () => {
+    const usd = [0, 0.5, 12, 1234.5, 999.999, 1_234_567.891, -1234.5].map((value) =>
+      english.measure(value, { currency: 'USD' }),
+    );
+    expect(usd).toEqual(['$0.00', '$0.50', '$12.00', '$1,234.50', '$1,000.00', '$1,234,567.89', '-$1,234.50']);
+    expect([0.4, 12, 1234.5].map((value) => english.measure(value, { currency: 'JPY' }))).toEqual([
+      '¥0.4',
+      '¥12',
+      '¥1,235',
+    ]);
+    expect(english.measure(1234.5, { currency: 'KWD' })).toContain('1,234.500');
+    expect(english.measure('1234', { currency: 'USD' })).toBe('$1,234.00');
+    expect(english.measure(0.0042, { currency: 'USD' })).toBe('$0.0042');
+    expect(english.measure(1_234_567, { currency: 'USD', notation: 'compact' })).toBe('$1.2M');
+  });
+
+  it('tells any two numbers of a dimension apart (metabase#4803)', () => {
+    const write = (value: string | number) => english.dimension(value, 'number');
+    expect([0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.0006].map(write)).toEqual([
+      '0.0001',
+      '0.0002',
+      '0.0003',
+      '0.0004',
+      '0.0005',
+      '0.0006',
+    ]);
+    expect(['9007199254740993', '9007199254740992'].map(write)).toEqual(['9007199254740993', '9007199254740992']);
+    expect(['0.12345678901234567891', '0.12345678901234567892'].map(write)).toEqual([
+      '0.12345678901234567891',
+      '0.12345678901234567892',
+    ]);
+    expect(new Set([1e-7, 2e-7, 1.5e-9, 0.1, 0.3, 0.1 + 0.2, -0.1].map(write)).size).toBe(7);
+    expect([12.011, 12.019, 0.1].map(write)).toEqual(['12.011', '12.019', '0.1']);
+    expect(createFormat('de').dimension(0.0003, 'number')).toBe('0,0003');
+  });
+
+  it('gives NULL, an empty text and texts that read like either different names (metabase#36251)', () => {
+    for (const format of [english, createFormat('de')]) {
+      const [nothing, empty] = [format.dimension(null, 'string'), format.dimension('', 'string')];
+      const values = [null, '', ' ', nothing, `${nothing} `, empty, `“${nothing}”`, '“”', 'x'];
+      const names = values.map((value) => format.dimension(value, 'string'));
+      expect(new Set(names).size).toBe(values.length);
+      expect(names.every((name) => name.trim() !== '')).toBe(true);
+    }
+    expect(['(none)', 'x'].map((value) => english.dimension(value, 'string'))).toEqual(['“(none)”', 'x']);
   });
 
   it('writes a date by its grain', () => {

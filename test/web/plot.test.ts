@@ -71,7 +71,7 @@ describe('a plot', () => {
     const plot = plotOf(answerOf([day, flights], rows, ['day']), chartOf('line', ['day'], ['flights']), format);
     expect(plot.axis).toBe('time');
     expect(plot.points.map((point) => point.value)).toEqual(['2001-01-01', '2001-01-02']);
-    expect(plot.series).toEqual([{ name: 'Flights', measure: 'flights', slot: 0, values: [5, 7] }]);
+    expect(plot.series).toEqual([{ key: 'flights', name: 'Flights', measure: 'flights', slot: 0, values: [5, 7] }]);
   });
 
   it('keeps the position of an hour without flights', () => {
@@ -104,8 +104,8 @@ describe('a plot', () => {
       format,
     );
     expect(plot.series).toEqual([
-      { name: 'LAX', measure: 'flights', slot: 0, values: [1, 3] },
-      { name: 'ATL', measure: 'flights', slot: 1, values: [2, null] },
+      { key: '"LAX"', name: 'LAX', measure: 'flights', slot: 0, values: [1, 3] },
+      { key: '"ATL"', name: 'ATL', measure: 'flights', slot: 1, values: [2, null] },
     ]);
   });
 

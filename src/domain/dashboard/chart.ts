@@ -56,6 +56,8 @@ export type Chart = {
   readonly dates?: readonly NamedDates[] | undefined;
   /** Lines at a value of the value axis: a target, a limit, an average. */
   readonly lines?: readonly ReferenceLine[] | undefined;
+  /** Colours of values of a dimension. Guests get those of values in their rows, with the answer. */
+  readonly colours?: readonly ValueColour[] | undefined;
   /** For tables: marks cells of a measure. The first rule that holds applies. */
   readonly rules?: readonly CellRule[] | undefined;
   /** For tables: measures whose cells have a bar of the value's size. */
@@ -76,6 +78,13 @@ export type MeasureNumbers = Pick<Chart, 'format' | 'unit' | 'currency' | 'notat
 
 /** `name`: of a dimension, also one that a drill leads to, or of a measure. */
 export type NamedDates = ColumnDates & { readonly name: string };
+
+/** `name`: of the dimension. `colour`: as `#2f6bd8`. */
+export type ValueColour = {
+  readonly name: string;
+  readonly value: string | number | boolean | null;
+  readonly colour: string;
+};
 
 /** `value`: the same everywhere. `average`: of the values shown. `measure`: a measure of the metric, drawn as a line. */
 export type ReferenceLine =

@@ -213,6 +213,8 @@ export type AnswerColumn = {
   readonly label?: string | undefined;
   /** Labels of texts that stand in the rows, by the stored text. */
   readonly valueLabels?: Readonly<Record<string, string>> | undefined;
+  /** Colours that the author pinned to values that stand in the rows. */
+  readonly valueColours?: readonly { readonly value: Cell; readonly colour: string }[] | undefined;
   /** Of underlying rows, whose columns no chart describes: how the datamart says that values are written. */
   readonly numbers?: ColumnNumbers | undefined;
   readonly dates?: ColumnDates | undefined;

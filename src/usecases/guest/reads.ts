@@ -33,6 +33,7 @@ import type {
 } from '../../domain/guest/view.js';
 import type { Clock, Digest, Tag } from '../../domain/ports.js';
 import type { MetricAnswer, MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
+import { colourAnswer } from '../../domain/query/value-colours.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { answerTag } from './answer-tag.js';
@@ -100,8 +101,10 @@ const comparisonOf = ({ comparison }: VisualDefinition): Pick<GuestChart, 'compa
 /** A chart as everybody who may open its metric sees it. */
 export const viewChart = (definition: Metric['definition']): GuestChart => {
   const drillLevels = definition.kind === 'visual' ? definition.drillPath.length : 0;
+  // Of its colours, a guest gets those of values in the answer.
+  const { colours: _, ...chart } = definition.chart;
   return {
-    ...definition.chart,
+    ...chart,
     dimensions: definition.dimensions.map((dimension) => dimension.name),
     measures: measureNames(definition),
     ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
@@ -291,7 +294,7 @@ const reply = async (
   const content = store.contentAt(grant.revision);
   const question = await questionFor(content, grant, target, query, started, reads);
   const translation = await translationOf(content, target.opened.dashboard, query.language);
-  const answer = labelAnswer(await ask(question), translation);
+  const answer = colourAnswer(labelAnswer(await ask(question), translation), target.metric.definition.chart);
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 

@@ -16,9 +16,9 @@ export type Format = {
   /** A measure's value on an axis: compact, without unit. */
   readonly tick: (value: number, hint: NumberHint) => string;
   /**
-   * A dimension's value. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
-   * hour of the day as a time. `dates`: how dates are written, if not as usual. Whole numbers get no thousands separator:
-   * they are mostly years, orders, postcodes.
+   * A dimension's value. NULL, an empty text and a text that reads like either have three names. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
+   * hour of the day as a time. `dates`: how dates are written, if not as usual. Numbers keep their digits, so that
+   * neighbours differ. Whole numbers get no thousands separator: they are mostly years, orders, postcodes.
    */
   readonly dimension: (
     value: Cell,
@@ -51,9 +51,7 @@ export const createFormat = (language: string, texts?: Texts): Format => {
   const locale = knownLocale(language);
   const text = createText(locale, texts);
   const yesOrNo = (value: boolean) => (value ? text('Yes') : text('No'));
-  const fraction = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
-  const whole = new Intl.NumberFormat(locale, { useGrouping: false });
-  const dimensionNumber = (number: number) => (Number.isInteger(number) ? whole : fraction).format(number);
+  const names = namesOf(text);
   const dates = dateFormats(locale, text);
   const integer = new Intl.NumberFormat(locale);
   return {
@@ -63,12 +61,13 @@ export const createFormat = (language: string, texts?: Texts): Format => {
       typeof value === 'boolean' ? yesOrNo(value) : withUnit(measureText(locale, value, hint), hint),
     tick: (value, hint) => tickText(locale, value, hint),
     dimension: (value, dataType, grain, written) => {
-      if (value === null || value === '') return text('(none)');
+      if (value === null) return names.nothing;
+      if (value === '') return names.empty;
       const named = grain === undefined ? null : dates.grain(value, grain, written);
       if (named !== null) return named;
       if (dataType === 'date') return dates.full(value, written);
-      if (dataType === 'number') return numberOf(value) === null ? String(value) : dimensionNumber(Number(value));
-      return typeof value === 'boolean' ? yesOrNo(value) : String(value);
+      if (dataType === 'number') return numberOf(value) === null ? String(value) : everyDigit(locale, value);
+      return typeof value === 'boolean' ? yesOrNo(value) : names.text(String(value));
     },
     timeTick: dates.tick,
     count: (value) => integer.format(value),
@@ -118,13 +117,33 @@ const knownLocale = (language: string): string => {
   }
 };
 
+/** Names of NULL and of the empty text, and of texts: one that reads like one of the two, or like nothing, is quoted. */
+const namesOf = (text: Text) => {
+  const [nothing, empty] = [text('(none)'), text('(empty text)')];
+  const isLike = (value: string) => ['', nothing, empty].includes(value.replaceAll(/[“”]/g, '').trim());
+  return { nothing, empty, text: (value: string) => (isLike(value) ? `“${value}”` : value) };
+};
+
+/** Two values never read the same. Exact decimals and large integers arrive as strings, which `Number` would round. */
+const everyDigit = (locale: string, value: string | number | true | false): string => {
+  const number = Number(value);
+  const exact = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? (value as `${number}`) : number;
+  const isWhole = Number.isInteger(number) && !String(value).includes('.');
+  const isTiny = number !== 0 && Math.abs(number) < 1e-6;
+  const options: Intl.NumberFormatOptions = isWhole
+    ? { useGrouping: false }
+    : { maximumSignificantDigits: 21, ...(isTiny ? { notation: 'scientific' } : {}) };
+  return numberFormat(locale, options).format(exact);
+};
+
 const measureText = (locale: string, value: Cell, hint: NumberHint): string => {
   if (value === null) return '—';
   const number = numberOf(value);
   if (number === null) return String(value);
   const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
   if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
-    return numberFormat(locale, styleOf(hint, { maximumFractionDigits: 0 })).format(BigInt(value));
+    const digits = hint.currency === undefined ? { maximumFractionDigits: 0 } : {};
+    return numberFormat(locale, styleOf(hint, digits)).format(BigInt(value));
   }
   return numberFormat(locale, optionsOf(number, hint)).format(number);
 };
@@ -137,7 +156,7 @@ const optionsOf = (number: number, hint: NumberHint): Intl.NumberFormatOptions =
   if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
     return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
   }
-  return styleOf(hint, fractionDigits(number, hint.currency !== undefined));
+  return styleOf(hint, hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint));
 };
 
 const styleOf = ({ currency }: NumberHint, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
@@ -175,13 +194,20 @@ const createNumberFormat = (locale: string, options: Intl.NumberFormatOptions): 
   }
 };
 
-/** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
-const fractionDigits = (number: number, isMoney: boolean): Intl.NumberFormatOptions => {
+/** The currency's own decimal places. An amount that would read as zero keeps two significant digits. */
+const moneyDigits = (number: number, hint: NumberHint): Intl.NumberFormatOptions => {
   const size = Math.abs(number);
   if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
-  if (size > 0 && size < 0.1 && !(isMoney && size >= 0.01)) return { maximumSignificantDigits: 2 };
+  const { maximumFractionDigits = 2 } = numberFormat('en', styleOf(hint, {})).resolvedOptions();
+  return size > 0 && size < 0.5 * 10 ** -maximumFractionDigits ? { maximumSignificantDigits: 2 } : {};
+};
+
+/** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
+const fractionDigits = (number: number): Intl.NumberFormatOptions => {
+  const size = Math.abs(number);
+  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
+  if (size > 0 && size < 0.1) return { maximumSignificantDigits: 2 };
   if (size >= 1000 || Number.isInteger(number)) return { minimumFractionDigits: 0, maximumFractionDigits: 0 };
-  if (isMoney) return { minimumFractionDigits: 2, maximumFractionDigits: 2 };
   return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
 };
 

@@ -18,6 +18,7 @@ import { legend, legendStyles } from './legend.js';
 import { truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
+import { SlotMemory } from './model/slots.js';
 import { inSentences } from './model/summary.js';
 import { type Family, rendererOf } from './registry.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
@@ -29,6 +30,7 @@ export class ChartView extends LitElement {
     format: { attribute: false },
     colours: { attribute: false },
     /** Changes with the theme, which makes the chart read its colours again. */
+    slots: { attribute: false },
     themeKey: { attribute: false },
     isClickable: { attribute: false },
     isPrinted: { attribute: false },
@@ -44,6 +46,8 @@ export class ChartView extends LitElement {
   declare answer: MetricAnswer;
   declare format: Format;
   declare colours: readonly string[];
+  /** The colours of values, which the charts of a dashboard share. Undefined: this chart has its own. */
+  declare slots: SlotMemory | undefined;
   declare themeKey: string;
   declare isClickable: boolean;
   /** True while the page is printed: the chart has the density of paper. */
@@ -52,7 +56,7 @@ export class ChartView extends LitElement {
   /** Why the chart cannot be drawn. `isRetriable`: its script did not arrive. */
   declare problem: { readonly text: string; readonly isRetriable: boolean } | undefined;
   declare picture: Picture | undefined;
-  /** Names of the series that the reader switched off. They stay off when the data is read again. */
+  /** Keys of the series that the reader switched off. They stay off when the data is read again. */
   declare switchedOff: ReadonlySet<string>;
   /** The period shown, if the reader chose one here. */
   declare zoom: Range | null;
@@ -69,6 +73,7 @@ export class ChartView extends LitElement {
   #at = -1;
   /** Where a drag began, and the strip that shows it. */
   #drag: { readonly mark: Mark; readonly x: number; readonly strip: HTMLElement } | undefined;
+  readonly #ownSlots = new SlotMemory();
   readonly #loads = createLatest();
   /** Width and height of the last drawing. */
   #size = '';
@@ -250,9 +255,9 @@ export class ChartView extends LitElement {
     );
   }
 
-  readonly #toggle = (name: string): void => {
+  readonly #toggle = (key: string): void => {
     const hidden = new Set(this.switchedOff);
-    if (!hidden.delete(name)) hidden.add(name);
+    if (!hidden.delete(key)) hidden.add(key);
     this.switchedOff = hidden;
   };
 
@@ -319,13 +324,18 @@ export class ChartView extends LitElement {
     return { hidden: this.switchedOff, zoom: this.zoom, ...(this.picked === null ? {} : { picked: this.picked }) };
   }
 
+  /** The colours of the values that the chart shows. */
+  get shownSlots(): SlotMemory {
+    return this.slots ?? this.#ownSlots;
+  }
+
   #drawing(width: number, height: number): Drawing {
     const isReducedMotion =
       matchMedia('(prefers-reduced-motion: reduce)').matches || this.isPrinted || this.#chart !== undefined;
-    const { answer, format, metric } = this;
+    const { answer, format, metric, choice, shownSlots: slots } = this;
     const theme = readChartTheme(this, this.colours);
-    const { choice } = this;
-    return { name: metric.name, answer, chart: metric.chart, format, theme, isReducedMotion, choice, width, height };
+    const { name, chart } = metric;
+    return { name, answer, chart, format, theme, isReducedMotion, choice, slots, width, height };
   }
 
   #start(canvas: HTMLElement, family: Family): ECharts {

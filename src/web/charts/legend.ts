@@ -57,17 +57,17 @@ export const legendStyles = css`
   }
 `;
 
-/** `toggle` hides or shows the series of that name. */
-export const legend = (items: readonly LegendItem[], toggle: (name: string) => void, text: Text): TemplateResult =>
+/** `toggle` hides or shows the series of that key. */
+export const legend = (items: readonly LegendItem[], toggle: (key: string) => void, text: Text): TemplateResult =>
   html`<ul class="legend" part="legend" role="list" aria-label=${text('Series')}>
     ${items.map((item) => html`<li>${entry(item, toggle)}</li>`)}
   </ul>`;
 
-const entry = (item: LegendItem, toggle: (name: string) => void): TemplateResult => {
-  const { name, note, isHidden } = item;
+const entry = (item: LegendItem, toggle: (key: string) => void): TemplateResult => {
+  const { key, name, note, isHidden } = item;
   const text = html`${swatch(item)}<span class="name">${name}${note === undefined ? '' : ` ${note}`}</span>`;
   if (isHidden === undefined) return html`<span class="entry" title=${name}>${text}</span>`;
-  return html`<button class="entry" type="button" title=${name} aria-pressed=${isHidden ? 'false' : 'true'} @click=${() => toggle(name)}>
+  return html`<button class="entry" type="button" title=${name} aria-pressed=${isHidden ? 'false' : 'true'} @click=${() => toggle(key)}>
     ${text}
   </button>`;
 };

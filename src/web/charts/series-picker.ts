@@ -59,7 +59,7 @@ const styles = css`
 /** Names in the list at most. The search reaches the others. */
 const most = 100;
 
-/** Fires `pick` with the names that the reader chose; null: the largest again. */
+/** Fires `pick` with the keys of the series that the reader chose; null: the largest again. */
 export class SeriesPicker extends LitElement {
   static override properties = {
     offered: { attribute: false },
@@ -77,24 +77,24 @@ export class SeriesPicker extends LitElement {
 
   static override styles = [baseStyles, styles];
 
-  #pick(names: ReadonlySet<string> | null): void {
-    this.dispatchEvent(new CustomEvent('pick', { detail: names }));
+  #pick(keys: ReadonlySet<string> | null): void {
+    this.dispatchEvent(new CustomEvent('pick', { detail: keys }));
   }
 
-  #change(name: string): void {
-    const names = new Set(this.offered.shown);
-    if (!names.delete(name)) names.add(name);
-    this.#pick(names.size === 0 ? null : names);
+  #change(key: string): void {
+    const keys = new Set(this.offered.shown);
+    if (!keys.delete(key)) keys.add(key);
+    this.#pick(keys.size === 0 ? null : keys);
   }
 
   override render(): TemplateResult {
     const { text } = this;
     const { all, shown, limit } = this.offered;
     const wanted = this.searched.trim().toLocaleLowerCase();
-    const found = all.filter((name) => name.toLocaleLowerCase().includes(wanted));
+    const found = all.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
     const isFull = shown.size >= limit;
-    const entry = (name: string): TemplateResult =>
-      html`<label><input type="checkbox" .checked=${shown.has(name)} ?disabled=${isFull && !shown.has(name)} @change=${() => this.#change(name)} />${name}</label>`;
+    const entry = ({ key, name }: Offered['all'][number]): TemplateResult =>
+      html`<label><input type="checkbox" .checked=${shown.has(key)} ?disabled=${isFull && !shown.has(key)} @change=${() => this.#change(key)} />${name}</label>`;
     return html`<details class="series" part="series">
       <summary>${text('Choose series')}</summary>
       <fieldset aria-label=${text('Choose series')}>

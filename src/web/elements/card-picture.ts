@@ -89,8 +89,10 @@ const contentOf = async (shown: Shown): Promise<Content> => {
   const theme = readChartTheme(card, view.colours);
   const size = { width: body.clientWidth, height: Math.max(180, body.clientHeight) };
   const { name, chart } = metric;
-  const choice = body.querySelector<ChartView>('guestlist-chart')?.choice ?? { hidden: new Set<string>(), zoom: null };
-  const drawing = { name, answer, chart, format: view.format, theme, isReducedMotion: true, choice, ...size };
+  const shownChart = body.querySelector<ChartView>('guestlist-chart');
+  const choice = shownChart?.choice ?? { hidden: new Set<string>(), zoom: null };
+  const slots = shownChart?.shownSlots;
+  const drawing = { name, answer, chart, format: view.format, theme, isReducedMotion: true, choice, slots, ...size };
   return { kind: 'chart', drawing, draw, start };
 };
 

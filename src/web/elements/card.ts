@@ -11,6 +11,7 @@ import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
 import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
+import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
 import type { Pages, TableContent } from '../charts/table-element.js';
@@ -148,6 +149,8 @@ export type CardView = {
   readonly format: Format;
   readonly colours: readonly string[];
   readonly themeKey: string;
+  /** The colours of values, which all cards share. */
+  readonly slots?: SlotMemory | undefined;
   readonly canSeeRows: boolean;
   readonly canDownload: boolean;
   /** True while the page is printed. */
@@ -401,6 +404,7 @@ export class MetricCard extends LitElement {
       .format=${this.view.format}
       .colours=${this.view.colours}
       .themeKey=${this.view.themeKey}
+      .slots=${this.view.slots}
       .isClickable=${this.#hasMarks}
       .isPrinted=${this.view.isPrinted}
       @settled=${() => {

@@ -11,6 +11,7 @@ import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
 import { errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
+import { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { AppliedTheme } from './applied-theme.js';
@@ -147,6 +148,8 @@ export abstract class EmbedElement extends LitElement {
   /** Has the state `dark`, for the styles. */
   readonly #internals = this.attachInternals();
   #isDark = false;
+  /** Kept while the element shows the same: over tokens, filters and themes. */
+  #slots = new SlotMemory();
   #view: { readonly key: string; readonly value: CardView } | undefined;
 
   constructor() {
@@ -325,7 +328,10 @@ export abstract class EmbedElement extends LitElement {
       const colours = parseColours(this.chartColors);
       this.#view = {
         key,
-        value: { format: createFormat(tag, texts), colours, themeKey, isPrinted: this.printing, ...this.permissions },
+        value: {
+          ...{ format: createFormat(tag, texts), colours, themeKey, slots: this.#slots, isPrinted: this.printing },
+          ...this.permissions,
+        },
       };
     }
     return this.#view.value;
@@ -347,8 +353,14 @@ export abstract class EmbedElement extends LitElement {
   #isOtherKey(): boolean {
     const isOther = this.#key !== this.readKey;
     this.#key = this.readKey;
-    if (isOther) this.reset();
+    if (isOther) this.#restart();
     return isOther;
+  }
+
+  #restart(): void {
+    this.#slots = new SlotMemory();
+    this.#view = undefined;
+    this.reset();
   }
 
   #connected(): void {
@@ -360,7 +372,7 @@ export abstract class EmbedElement extends LitElement {
   /** Without a session, the page must show nothing that an earlier token could read. */
   #cleared(refused: GuestError | undefined): void {
     this.#latest.cancel();
-    this.reset();
+    this.#restart();
     this.isExpired = false;
     this.isAway = false;
     this.error = refused === undefined ? undefined : neutral(refused);

@@ -95,7 +95,9 @@ export const inWords = (
   const preset = typeof value === 'string' ? presetIn(value) : undefined;
   if (preset !== undefined) return format.text(preset);
   const [first, second, ...rest] =
-    typeof value === 'number' ? [format.count(value)] : stringsIn(value).map((each) => labels?.get(each) ?? each);
+    typeof value === 'number'
+      ? [format.count(value)]
+      : stringsIn(value).map((each) => labels?.get(each) ?? format.dimension(each, 'string'));
   return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
 };
 

@@ -350,7 +350,7 @@ export class MultiSelect extends LitElement {
   }
 
   #labelOf(value: string): string {
-    return this.#labels.get(value) ?? this.labels?.get(value) ?? value;
+    return this.#labels.get(value) ?? this.labels?.get(value) ?? this.format.dimension(value, 'string');
   }
 
   #chosenText(): string {
@@ -406,9 +406,15 @@ export class MultiSelect extends LitElement {
         return this.load(search, signal);
       },
       (found) => {
-        for (const { label, value } of found.options) this.#labels.set(String(value), label);
-        this.#found = found;
-        this.options = this.#chosenFirst(found.options);
+        const { format } = this;
+        // An empty text, and a text that reads like one, have names as in the charts.
+        const options = found.options.map(({ label, value }) => ({
+          value,
+          label: label === String(value) ? format.dimension(value, 'string') : label,
+        }));
+        for (const { label, value } of options) this.#labels.set(String(value), label);
+        this.#found = { ...found, options };
+        this.options = this.#chosenFirst(options);
       },
       () => {
         this.#found = { options: [], hasMore: false };

@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Ja',
   No: 'Nein',
   '(none)': '(ohne Wert)',
+  '(empty text)': '(leerer Text)',
   'Q{quarter} {year}': 'Q{quarter} {year}',
   'Try again': 'Erneut versuchen',
   'Reload the page': 'Seite neu laden',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'Ein Teil der Seite konnte nicht geladen werden.',
   'First {n} rows': { one: 'Erste Zeile', other: 'Erste {n} Zeilen' },
   '{n} of {total} rows': '{n} von {total} Zeilen',
+  'First {n} of {total} drawn, the table has all': 'Die ersten {n} von {total} gezeichnet, die Tabelle hat alle',
   'line chart': 'Liniendiagramm',
   'stepped line chart': 'Stufendiagramm',
   'bar chart': 'Säulendiagramm',
@@ -150,6 +152,10 @@ export const texts: Texts = {
   '{name} from {min} to {max}': '{name} von {min} bis {max}',
   'Size: {name}': 'Größe: {name}',
   '{n} rows without a value not drawn': { one: '{n} Zeile ohne Wert fehlt', other: '{n} Zeilen ohne Wert fehlen' },
+  '{n} points without a time are not drawn': {
+    one: '{n} Punkt ohne Zeitpunkt fehlt',
+    other: '{n} Punkte ohne Zeitpunkt fehlen',
+  },
   '{n} more columns are not shown': {
     one: '{n} weitere Spalte wird nicht angezeigt',
     other: '{n} weitere Spalten werden nicht angezeigt',

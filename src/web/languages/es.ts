@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Sí',
   No: 'No',
   '(none)': '(sin valor)',
+  '(empty text)': '(texto vacío)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Reintentar',
   'Reload the page': 'Recargar la página',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'No se ha podido cargar una parte de la página.',
   'First {n} rows': { one: 'Primera fila', other: 'Primeras {n} filas' },
   '{n} of {total} rows': '{n} de {total} filas',
+  'First {n} of {total} drawn, the table has all': 'Se dibujan los primeros {n} de {total}; la tabla los tiene todos',
   'line chart': 'gráfico de líneas',
   'stepped line chart': 'gráfico de líneas escalonadas',
   'bar chart': 'gráfico de columnas',
@@ -155,6 +157,10 @@ export const texts: Texts = {
   '{n} rows without a value not drawn': {
     one: 'No se dibuja {n} fila sin valor',
     other: 'No se dibujan {n} filas sin valor',
+  },
+  '{n} points without a time are not drawn': {
+    one: 'No se dibuja {n} punto sin fecha',
+    other: 'No se dibujan {n} puntos sin fecha',
   },
   '{n} more columns are not shown': { one: 'No se muestra {n} columna más', other: 'No se muestran {n} columnas más' },
   '{n} smaller series are not drawn': {

@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Oui',
   No: 'Non',
   '(none)': '(aucune valeur)',
+  '(empty text)': '(texte vide)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Réessayer',
   'Reload the page': 'Recharger la page',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'Une partie de la page n’a pas pu être chargée.',
   'First {n} rows': { one: 'Première ligne', other: '{n} premières lignes' },
   '{n} of {total} rows': '{n} lignes sur {total}',
+  'First {n} of {total} drawn, the table has all': 'Les {n} premiers sur {total} sont dessinés, le tableau les a tous',
   'line chart': 'graphique en courbes',
   'stepped line chart': 'graphique en escalier',
   'bar chart': 'graphique à barres verticales',
@@ -159,6 +161,10 @@ export const texts: Texts = {
   '{n} rows without a value not drawn': {
     one: '{n} ligne sans valeur n’est pas affichée',
     other: '{n} lignes sans valeur ne sont pas affichées',
+  },
+  '{n} points without a time are not drawn': {
+    one: '{n} point sans date n’est pas affiché',
+    other: '{n} points sans date ne sont pas affichés',
   },
   '{n} more columns are not shown': {
     one: '{n} autre colonne n’est pas affichée',

@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Sì',
   No: 'No',
   '(none)': '(nessun valore)',
+  '(empty text)': '(testo vuoto)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Riprova',
   'Reload the page': 'Ricarica la pagina',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'Non è stato possibile caricare una parte della pagina.',
   'First {n} rows': { one: 'Prima riga', other: 'Prime {n} righe' },
   '{n} of {total} rows': '{n} righe su {total}',
+  'First {n} of {total} drawn, the table has all': 'Disegnati i primi {n} di {total}, la tabella li ha tutti',
   'line chart': 'grafico a linee',
   'stepped line chart': 'grafico a gradini',
   'bar chart': 'grafico a colonne',
@@ -156,6 +158,10 @@ export const texts: Texts = {
   '{n} rows without a value not drawn': {
     one: '{n} riga senza valore non è mostrata',
     other: '{n} righe senza valore non sono mostrate',
+  },
+  '{n} points without a time are not drawn': {
+    one: '{n} punto senza data non è mostrato',
+    other: '{n} punti senza data non sono mostrati',
   },
   '{n} more columns are not shown': {
     one: '{n} altra colonna non è mostrata',

@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Ja',
   No: 'Nee',
   '(none)': '(geen waarde)',
+  '(empty text)': '(lege tekst)',
   'Q{quarter} {year}': 'K{quarter} {year}',
   'Try again': 'Opnieuw proberen',
   'Reload the page': 'Pagina opnieuw laden',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'Een deel van de pagina kon niet worden geladen.',
   'First {n} rows': { one: 'Eerste rij', other: 'Eerste {n} rijen' },
   '{n} of {total} rows': '{n} van {total} rijen',
+  'First {n} of {total} drawn, the table has all': 'Eerste {n} van {total} getekend, de tabel heeft ze alle',
   'line chart': 'lijngrafiek',
   'stepped line chart': 'trapgrafiek',
   'bar chart': 'staafdiagram',
@@ -159,6 +161,10 @@ export const texts: Texts = {
   '{n} rows without a value not drawn': {
     one: '{n} rij zonder waarde wordt niet getoond',
     other: '{n} rijen zonder waarde worden niet getoond',
+  },
+  '{n} points without a time are not drawn': {
+    one: '{n} punt zonder tijdstip wordt niet getoond',
+    other: '{n} punten zonder tijdstip worden niet getoond',
   },
   '{n} more columns are not shown': {
     one: '{n} kolom meer wordt niet getoond',

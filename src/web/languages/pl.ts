@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Tak',
   No: 'Nie',
   '(none)': '(brak)',
+  '(empty text)': '(pusty tekst)',
   'Q{quarter} {year}': '{quarter}. kw. {year}',
   'Try again': 'Spróbuj ponownie',
   'Reload the page': 'Wczytaj stronę ponownie',
@@ -22,6 +23,7 @@ export const texts: Texts = {
     other: 'Pierwsze {n} wiersze',
   },
   '{n} of {total} rows': '{n} z {total} wierszy',
+  'First {n} of {total} drawn, the table has all': 'Narysowano pierwsze {n} z {total}, tabela ma wszystkie',
   'line chart': 'wykres liniowy',
   'stepped line chart': 'wykres schodkowy',
   'bar chart': 'wykres kolumnowy',
@@ -179,6 +181,12 @@ export const texts: Texts = {
     few: 'Nie pokazano {n} wierszy bez wartości',
     many: 'Nie pokazano {n} wierszy bez wartości',
     other: 'Nie pokazano {n} wierszy bez wartości',
+  },
+  '{n} points without a time are not drawn': {
+    one: 'Nie pokazano {n} punktu bez daty',
+    few: 'Nie pokazano {n} punktów bez daty',
+    many: 'Nie pokazano {n} punktów bez daty',
+    other: 'Nie pokazano {n} punktów bez daty',
   },
   '{n} more columns are not shown': {
     one: 'Nie pokazano jeszcze {n} kolumny',

@@ -9,6 +9,7 @@ export const texts: Texts = {
   Yes: 'Sim',
   No: 'Não',
   '(none)': '(sem valor)',
+  '(empty text)': '(texto vazio)',
   'Q{quarter} {year}': 'T{quarter} {year}',
   'Try again': 'Tentar novamente',
   'Reload the page': 'Recarregar a página',
@@ -17,6 +18,7 @@ export const texts: Texts = {
   'A part of the page could not be loaded.': 'Não foi possível carregar uma parte da página.',
   'First {n} rows': { one: 'Primeira linha', other: 'Primeiras {n} linhas' },
   '{n} of {total} rows': '{n} de {total} linhas',
+  'First {n} of {total} drawn, the table has all': 'Desenhados os primeiros {n} de {total}, a tabela tem todos',
   'line chart': 'gráfico de linhas',
   'stepped line chart': 'gráfico de linhas em degraus',
   'bar chart': 'gráfico de colunas',
@@ -160,6 +162,10 @@ export const texts: Texts = {
   '{n} rows without a value not drawn': {
     one: '{n} linha sem valor não é mostrada',
     other: '{n} linhas sem valor não são mostradas',
+  },
+  '{n} points without a time are not drawn': {
+    one: '{n} ponto sem data não é mostrado',
+    other: '{n} pontos sem data não são mostrados',
   },
   '{n} more columns are not shown': {
     one: 'Mais {n} coluna não é mostrada',

@@ -23,6 +23,10 @@ const english: Texts = {
     one: '{n} row without a value not drawn',
     other: '{n} rows without a value not drawn',
   },
+  '{n} points without a time are not drawn': {
+    one: '{n} point without a time is not drawn',
+    other: '{n} points without a time are not drawn',
+  },
   '{n} values of zero or less not drawn': {
     one: '{n} value of zero or less not drawn',
     other: '{n} values of zero or less not drawn',

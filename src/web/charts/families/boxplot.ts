@@ -47,7 +47,7 @@ export const draw: Draw = (drawing) => {
   const boxes = boxesOf(drawing);
   if (boxes.length === 0) return drawing.format.text('A box plot needs values.');
   const dimension = dimensions[0] ?? null;
-  return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], names: [], notes: [] });
+  return pictureOf(drawing, boxes, { axis: 'category', dimension, points: boxes, series: [], all: [], notes: [] });
 };
 
 const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture => {

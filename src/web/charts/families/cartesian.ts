@@ -5,6 +5,7 @@ import {
   areBarsHorizontal,
   axisHint,
   barsHeight,
+  boundedBars,
   categoryAxis,
   grid,
   isFarFromZero,
@@ -24,6 +25,8 @@ import {
   commonOption,
   type Draw,
   type Drawing,
+  dashAt,
+  hatchAt,
   needsPattern,
   type Picture,
   textWidth,
@@ -41,6 +44,7 @@ import {
   sizeOf,
 } from '../model/panels.js';
 import { type Plot, plotOf } from '../model/plot.js';
+import type { Slot } from '../model/slots.js';
 import { inSentences, plotSummary } from '../model/summary.js';
 
 /** `target`: a reference line along a measure. */
@@ -72,11 +76,13 @@ const kinds: Readonly<Partial<Record<Drawing['chart']['type'], Kind>>> = {
 
 export const draw: Draw = (drawing) => {
   const { chart } = drawing;
-  const plot = plotOf(drawing.answer, chart, drawing.format, drawing.choice);
-  if (plot.series.length === 0) return drawing.format.text('This chart needs a measure.');
-  const isHorizontal = areBarsHorizontal(plot, drawing);
+  const paints = { slots: drawing.slots, palette: drawing.theme.series };
+  const whole = plotOf(drawing.answer, chart, drawing.format, drawing.choice, paints);
+  if (whole.series.length === 0) return drawing.format.text('This chart needs a measure.');
+  const isHorizontal = areBarsHorizontal(whole, drawing);
   const isStacked =
-    drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(plot) && !hasNegative(plot));
+    drawing.chart.type === 'stack' || (drawing.chart.type === 'area' && isSplit(whole) && !hasNegative(whole));
+  const plot = isHorizontal ? boundedBars(whole, isStacked, drawing.format) : whole;
   const styles = isHorizontal || isStacked ? oneAxis(drawing, plot) : stylesOf(drawing, plot);
   const panels = isHorizontal || isStacked || isSplit(plot) ? null : panelsOf(chart, plot);
   const axisOf = (measure: string) => {
@@ -117,15 +123,14 @@ const stylesOf = ({ chart }: Drawing, plot: Plot): readonly Style[] => {
 
 const pictureOf = (planned: Planned): Picture => {
   const { drawing, plot, lines, isHorizontal, isStacked, panels } = planned;
-  const { chart, format, theme } = drawing;
-  const isPatterned = plot.series.length > theme.series.length;
+  const { chart, format } = drawing;
   const drawn = [
     ...plot.series.map((_, at) => seriesAt(planned, at)),
     ...lineSeries(drawing, plot, lines, isHorizontal),
   ];
   return {
     option: forReader(drawing, {
-      ...commonOption(drawing, isPatterned),
+      ...commonOption(drawing),
       ...(isHorizontal ? horizontal(planned) : vertical(planned)),
       tooltip: pointer(drawing, plot.axis === 'time'),
       ...pointerOf(planned),
@@ -176,17 +181,17 @@ const crowdNotes = (planned: Planned): readonly string[] => {
   ];
 };
 
-const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: number): string =>
+const colourOf = ({ drawing: { theme }, styles }: Planned, at: number, slot: Slot): string =>
   styles[at]?.kind === 'target' ? theme.text : colourAt(theme, slot);
 
 /** All series, hidden ones too. With two axes, an entry says which one is its own. */
 const legendOf = (planned: Planned): Picture['legend'] => {
   const { plot, drawing, styles, panels } = planned;
   const { theme, format } = drawing;
-  if (plot.names.length < 2) return [];
+  if (plot.all.length < 2) return [];
   const hasRight = panels === null && styles.some(({ axis }) => axis === 1);
-  return plot.names.map((name, slot) => {
-    const at = plot.series.findIndex((each) => each.slot === slot);
+  return plot.all.map(({ key, name, slot }) => {
+    const at = plot.series.findIndex((each) => each.key === key);
     const side =
       hasRight && at >= 0
         ? (styles[at]?.axis === 1) !== isRightToLeft(format)
@@ -194,6 +199,7 @@ const legendOf = (planned: Planned): Picture['legend'] => {
           : format.text('(left)')
         : undefined;
     return {
+      key,
       name,
       ...(side === undefined ? {} : { note: side }),
       colour: colourOf(planned, at, slot),
@@ -257,7 +263,7 @@ const seriesAt = (planned: Planned, at: number): Axis => {
   const kind = planned.styles[at]?.kind ?? 'bar';
   return {
     name: planned.plot.series[at]?.name ?? '',
-    color: colourOf(planned, at, planned.plot.series[at]?.slot ?? at),
+    color: colourOf(planned, at, planned.plot.series[at]?.slot ?? null),
     yAxisIndex: planned.panels?.[at] ?? planned.styles[at]?.axis ?? 0,
     ...(planned.isStacked && kind !== 'target' ? { stack: 'all' } : {}),
     ...(kind === 'bar' ? bar(planned, at) : kind === 'scatter' ? dots(planned, at) : line(planned, at, kind)),
@@ -279,7 +285,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
   const values = plot.series[at]?.values ?? [];
   const isAlone = (index: number) =>
     values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
-  const isPatterned = needsPattern(theme, plot.series[at]?.slot ?? at);
+  const slot = plot.series[at]?.slot ?? null;
   const isFilled = kind === 'area' || (kind === 'line' && plot.series.length === 1 && !isFarFromZero(plot.series));
   return {
     type: 'line',
@@ -299,7 +305,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
     // A thin line keeps close peaks apart.
     lineStyle: {
       ...(isCrowded(planned) ? { width: 1, join: 'bevel' } : { width: 2, join: 'round' }),
-      type: kind === 'target' ? [5, 4] : isPatterned ? 'dashed' : 'solid',
+      type: kind === 'target' ? [5, 4] : dashAt(theme, slot),
     },
     emphasis: { disabled: true },
     ...(isFilled ? { areaStyle: { opacity: isStacked ? 0.75 : kind === 'area' ? 0.25 : 0.12 } } : {}),
@@ -310,7 +316,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
 const bar = (planned: Planned, at: number): Axis => {
   const { plot, drawing, isHorizontal, isStacked } = planned;
   const { theme, format, chart } = drawing;
-  const { values = [], measure = '' } = plot.series[at] ?? {};
+  const { values = [], measure = '', slot = null } = plot.series[at] ?? {};
   const edge = isStacked ? { borderColor: theme.surface, borderWidth: 1 } : {};
   return {
     type: 'bar',
@@ -319,6 +325,7 @@ const bar = (planned: Planned, at: number): Axis => {
       itemStyle: { ...edge, ...(isStacked ? {} : { borderRadius: corners(isHorizontal, value ?? 0) }) },
       ...(isHorizontal && (value ?? 0) < 0 ? { label: { position: 'left' } } : {}),
     })),
+    itemStyle: hatchAt(theme, slot),
     barMaxWidth: isHorizontal ? 16 : 44,
     barCategoryGap: isHorizontal ? '34%' : '22%',
     emphasis: { disabled: true },

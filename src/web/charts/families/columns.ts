@@ -2,19 +2,31 @@
 import { numberOf, titleOf } from '../../base/format.js';
 import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
 import { asMeasure, hintOf } from '../model/columns.js';
-import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
+import {
+  colourAt,
+  commonOption,
+  type Draw,
+  type Drawing,
+  hatchAt,
+  needsPattern,
+  type Picture,
+} from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
 import { type Plot, plotOf } from '../model/plot.js';
 import { extremes, plotSummary, say } from '../model/summary.js';
 
 export const draw: Draw = (drawing) => {
-  const plot = plotOf(drawing.answer, drawing.chart, drawing.format, drawing.choice);
+  const paints = { slots: drawing.slots, palette: drawing.theme.series };
+  const plot = plotOf(drawing.answer, drawing.chart, drawing.format, drawing.choice, paints);
   if (plot.series.length === 0 || plot.dimension === null) {
     return drawing.format.text('This chart needs a dimension and a measure.');
   }
   const chart = asMeasure(drawing.chart, plot.series[0]?.measure ?? '');
   return chart.type === 'waterfall' ? waterfall({ ...drawing, chart }, plot) : histogram({ ...drawing, chart }, plot);
 };
+
+/** Without the last digits, which a sum of fractions has too many of. */
+const rounded = (sum: number): number => Number(sum.toPrecision(12));
 
 /** Labels as ranges, if the dimension's numbers are the lower ends of buckets of one width. */
 const ranges = (plot: Plot, { format }: Drawing): readonly string[] => {
@@ -24,7 +36,7 @@ const ranges = (plot: Plot, { format }: Drawing): readonly string[] => {
   return lows.map((low, at) =>
     low === null
       ? (plot.points[at]?.label ?? '')
-      : `${format.dimension(low, 'number')}–${format.dimension(low + width, 'number')}`,
+      : `${format.dimension(low, 'number')}–${format.dimension(rounded(low + width), 'number')}`,
   );
 };
 
@@ -35,7 +47,7 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
   return {
     ...base(drawing, plot),
     option: forReader(drawing, {
-      ...commonOption(drawing, plot.series.length > theme.series.length),
+      ...commonOption(drawing),
       grid: grid({ bottom: 6, ...(drawing.chart.unit === undefined ? {} : { top: 28 }) }),
       xAxis: { ...categoryAxis(plot, drawing), name: titleOf(plot.dimension ?? { name: '' }) },
       yAxis: valueAxis(drawing, drawing.chart.unit === undefined ? {} : { name: drawing.chart.unit }),
@@ -45,7 +57,7 @@ const histogram = (drawing: Drawing, given: Plot): Picture => {
         name,
         color: colourAt(theme, slot),
         barCategoryGap: plot.series.length > 1 ? '10%' : '3%',
-        itemStyle: { borderRadius: [2, 2, 0, 0] },
+        itemStyle: { borderRadius: [2, 2, 0, 0], ...hatchAt(theme, slot) },
         emphasis: { disabled: true },
         data: values.map((value) => value ?? '-'),
       })),
@@ -69,13 +81,13 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
     valueAt: ({ index }) => plot.points[index]?.value,
     height: null,
     legend:
-      plot.names.length < 2
+      plot.all.length < 2
         ? []
-        : plot.names.map((name, slot) => ({
-            name,
+        : plot.all.map(({ key, name, slot }) => ({
+            ...{ key, name },
             colour: colourAt(theme, slot),
-            hasPattern: slot >= theme.series.length,
-            isHidden: !plot.series.some((each) => each.slot === slot),
+            hasPattern: needsPattern(theme, slot),
+            isHidden: !plot.series.some((each) => each.key === key),
           })),
     offered: plot.offered,
     periods: periodsOf(plot, chart),
@@ -110,11 +122,11 @@ const waterfall = (drawing: Drawing, given: Plot): Picture => {
   return {
     ...base(drawing, plot),
     legend: [
-      { name: text('Increase'), colour: colourAt(theme, 0), hasPattern: false },
+      { key: 'increase', name: text('Increase'), colour: colourAt(theme, 0), hasPattern: false },
       ...(steps.some(({ value }) => value < 0)
-        ? [{ name: text('Decrease'), colour: colourAt(theme, 1), hasPattern: false }]
+        ? [{ key: 'decrease', name: text('Decrease'), colour: colourAt(theme, 1), hasPattern: false }]
         : []),
-      { name: text('Total'), colour: theme.muted, hasPattern: false },
+      { key: 'total', name: text('Total'), colour: theme.muted, hasPattern: false },
     ],
     tip: ({ index }) => {
       const step = steps[index];

@@ -8,43 +8,56 @@ import {
   type Draw,
   type Drawing,
   ellipsis,
+  hatchAt,
   isolated,
+  mostHeight,
   needsPattern,
   type Picture,
+  slotsOf,
   textWidth,
 } from '../model/drawing.js';
 import { fromEdge, isRightToLeft } from '../model/mirror.js';
 import { maxSeries, together } from '../model/plot.js';
+import { rowKey, type Slot } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
-/** `slot` chooses the colour. */
+/** `key` identifies the part, `slot` chooses its colour. */
 type Part = {
+  readonly key: string;
   readonly label: string;
   readonly value: number;
   readonly cell: Cell | undefined;
-  readonly slot: number;
+  readonly slot: Slot;
 };
+/** A row or measure before it is known to have a size. */
+type Measured = Omit<Part, 'value'> & { readonly value: number | null };
 type Parts = { readonly parts: readonly Part[]; readonly notes: readonly string[] };
 
 /** One part for each row; without a dimension, one for each measure. Parts have a size, so they are above zero. */
-const partsOf = ({ answer, chart, format }: Drawing): Parts => {
+const partsOf = (drawing: Drawing): Parts => {
+  const { answer, chart, format, theme } = drawing;
+  const slots = slotsOf(drawing);
   const { dimensions, measures } = columnsOf(answer, chart);
   const measure = measures[0]?.name ?? '';
-  const all =
+  const all: readonly Measured[] =
     dimensions.length === 0
-      ? measures.map((column) => ({
+      ? measures.map((column, slot) => ({
+          ...{ key: column.name, slot },
           label: titleOf(column),
           value: numberOf(answer.rows[0]?.[column.name]),
           cell: undefined,
         }))
       : answer.rows.map((row) => ({
+          key: rowKey(row, dimensions),
+          // Only what is drawn takes a place of the palette.
+          get slot() {
+            return slots.slotOfRow(row, dimensions, theme.series);
+          },
           label: dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · '),
           value: numberOf(row[measure]),
           cell: row[dimensions[0]?.name ?? ''] ?? null,
         }));
-  const parts = all
-    .flatMap(({ label, value, cell }) => (value === null || value <= 0 ? [] : [{ label, value, cell }]))
-    .map((part, slot) => ({ ...part, slot }));
+  const parts = all.filter((part): part is Part => part.value !== null && part.value > 0);
   const dropped = all.length - parts.length;
   return {
     parts,
@@ -54,11 +67,12 @@ const partsOf = ({ answer, chart, format }: Drawing): Parts => {
 
 /** The largest parts first. The rest becomes “Other” if the measure can be added up, and else is left out. */
 const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing): Parts => {
-  const ranked = [...parts].sort((a, b) => b.value - a.value).map((part, slot) => ({ ...part, slot }));
-  if (ranked.length <= maxSeries) return { parts: ranked, notes };
+  const ranked = parts.toSorted((a, b) => b.value - a.value);
+  // A copy reads the slots, in this order.
+  if (ranked.length <= maxSeries) return { parts: ranked.map((part) => ({ ...part })), notes };
   const measure = columnsOf(answer, chart).measures[0]?.name ?? '';
   const adds = combineOf(chart, measure) === 'sum';
-  const kept = ranked.slice(0, adds ? maxSeries - 1 : maxSeries);
+  const kept = ranked.slice(0, adds ? maxSeries - 1 : maxSeries).map((part) => ({ ...part }));
   const rest = ranked.slice(kept.length);
   const n = rest.length;
   if (!adds) return { parts: kept, notes: [...notes, format.text('{n} smaller parts are not drawn', { n })] };
@@ -68,7 +82,7 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
       'sum',
     ) ?? 0;
   return {
-    parts: [...kept, { label: format.text('Other'), value, cell: undefined, slot: kept.length }],
+    parts: [...kept, { key: 'other', label: format.text('Other'), value, cell: undefined, slot: null }],
     notes: [...notes, format.text('“Other” combines {n} smaller parts', { n })],
   };
 };
@@ -78,7 +92,20 @@ export const draw: Draw = (given) => {
   if (all.parts.length === 0) return given.format.text('This chart needs values above zero.');
   const { answer, chart } = given;
   const drawing = { ...given, chart: asMeasure(chart, columnsOf(answer, chart).measures[0]?.name ?? '') };
-  return drawing.chart.type === 'funnel' ? funnel(drawing, all) : pie(drawing, largestOf(all, drawing));
+  return drawing.chart.type === 'funnel'
+    ? funnel(drawing, boundedStages(all, drawing))
+    : pie(drawing, largestOf(all, drawing));
+};
+
+/** Height in CSS pixels of one stage of a funnel. */
+const stageHeight = ({ width }: Drawing): number => (isStageNarrow(width) ? 40 : 30);
+
+/** As many stages as fit into the highest chart, the first ones. */
+const boundedStages = ({ parts, notes }: Parts, drawing: Drawing): Parts => {
+  const [n, total] = [Math.floor((mostHeight - 8) / stageHeight(drawing)), parts.length];
+  if (total <= n) return { parts, notes };
+  const note = drawing.format.text('First {n} of {total} drawn, the table has all', { n, total });
+  return { parts: parts.slice(0, n), notes: [...notes, note] };
 };
 
 const common = (
@@ -107,8 +134,8 @@ const measureName = ({ answer, chart }: Drawing): string =>
 const percent = ({ format }: Drawing, share: number): string => format.measure(share, { format: 'percent' });
 
 const pie = (drawing: Drawing, whole: Parts): Picture => {
-  const { chart, choice, format, theme } = drawing;
-  const kept = whole.parts.filter(({ label }) => !choice.hidden.has(label));
+  const { chart, choice, format } = drawing;
+  const kept = whole.parts.filter(({ key }) => !choice.hidden.has(key));
   const parts = kept.length === 0 ? whole.parts : kept;
   const total = parts.reduce((sum, part) => sum + part.value, 0);
   const shareOf = (part: Part) => part.value / total;
@@ -124,7 +151,7 @@ const pie = (drawing: Drawing, whole: Parts): Picture => {
         ? []
         : whole.parts.map((part) => entry(drawing, part, parts, shareOf)),
     option: {
-      ...commonOption(drawing, parts.length > theme.series.length),
+      ...commonOption(drawing),
       tooltip: { show: false },
       ...middle(drawing, total),
       series: [ring(drawing, parts, textOf)],
@@ -136,7 +163,7 @@ const pie = (drawing: Drawing, whole: Parts): Picture => {
 const entry = (drawing: Drawing, part: Part, shown: readonly Part[], shareOf: (part: Part) => number) => {
   const isHidden = !shown.includes(part);
   return {
-    name: part.label,
+    ...{ key: part.key, name: part.label },
     note: isHidden ? undefined : percent(drawing, shareOf(part)),
     colour: colourAt(drawing.theme, part.slot),
     hasPattern: needsPattern(drawing.theme, part.slot),
@@ -172,7 +199,10 @@ const ring = (drawing: Drawing, parts: readonly Part[], textOf: (part: Part) => 
     type: 'pie',
     radius: [chart.type === 'doughnut' ? radius * 0.62 : 0, radius],
     center: ['50%', '50%'],
-    data: parts.map(({ label: name, value, slot }) => ({ name, value, itemStyle: { color: colourAt(theme, slot) } })),
+    data: parts.map(({ label: name, value, slot }) => ({
+      ...{ name, value },
+      itemStyle: { color: colourAt(theme, slot), ...hatchAt(theme, slot) },
+    })),
     itemStyle: { borderColor: theme.surface, borderWidth: 2 },
     label: {
       show: isLabelled,
@@ -207,9 +237,9 @@ const funnel = (drawing: Drawing, whole: Parts): Picture => {
   const values = widest(valueText);
   return {
     ...common(drawing, whole, shareOf),
-    height: parts.length * (isStageNarrow(width) ? 40 : 30) + 8,
+    height: parts.length * stageHeight(drawing) + 8,
     option: {
-      ...commonOption(drawing, parts.length > drawing.theme.series.length),
+      ...commonOption(drawing),
       tooltip: { show: false },
       series: [
         {

@@ -1,34 +1,48 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
 import { numberOf, titleOf } from '../../base/format.js';
-import { columnsOf, hintOf, labelOf } from '../model/columns.js';
-import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture } from '../model/drawing.js';
+import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
+import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture, slotsOf } from '../model/drawing.js';
 import { fromStart, isRightToLeft } from '../model/mirror.js';
+import { type Slot, valueKey } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 /** `level` is the dimension's place: the same name in two dimensions is two nodes, so that no flow leads back. */
-type Node = { readonly id: string; readonly label: string; readonly level: number; value: number };
+type Node = { readonly id: string; readonly label: string; readonly level: number; readonly slot: Slot; value: number };
 type Link = { readonly source: string; readonly target: string; value: number };
 type Flows = { readonly nodes: readonly Node[]; readonly links: readonly Link[]; readonly notes: readonly string[] };
 
 /** Nodes of one level that are drawn at most; the others are joined as “Other”. */
 const maxNodes = 12;
 
-const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
+/** No value has this key. */
+const otherKey = 'other';
+
+const flowsOf = (drawing: Drawing): Flows => {
+  const { answer, chart, format, theme } = drawing;
+  const slots = slotsOf(drawing);
   const { dimensions, measures } = columnsOf(answer, chart);
   const measure = measures[0]?.name ?? '';
   const rows = answer.rows.map((row) => ({
-    labels: dimensions.map((column) => labelOf(row[column.name], column, chart, format)),
+    row,
+    keys: dimensions.map(({ name }) => valueKey(row[name])),
     value: numberOf(row[measure]) ?? 0,
   }));
   const drawn = rows.filter(({ value }) => value > 0);
   const kept = dimensions.map((_, level) => largestAt(drawn, level));
   const nodes = new Map<string, Node>();
   const links = new Map<string, Link>();
-  for (const { labels, value } of drawn) {
-    const path = labels.map((label, level) => (kept[level]?.has(label) ? label : format.text('Other')));
-    const ids = path.map((label, level) => `${level}:${label}`);
+  const nodeOf = (id: string, level: number, row: Row): Node => {
+    const column = dimensions[level];
+    if (column === undefined || id.endsWith(`:${otherKey}`))
+      return { id, label: format.text('Other'), level, slot: null, value: 0 };
+    const value = row[column.name] ?? null;
+    const label = labelOf(value, column, chart, format);
+    return { id, label, level, slot: slots.slotOf(column, value, theme.series), value: 0 };
+  };
+  for (const { row, keys, value } of drawn) {
+    const ids = keys.map((key, level) => `${level}:${kept[level]?.has(key) ? key : otherKey}`);
     ids.forEach((id, level) => {
-      const node = nodes.get(id) ?? { id, label: path[level] ?? '', level, value: 0 };
+      const node = nodes.get(id) ?? nodeOf(id, level, row);
       node.value += value;
       nodes.set(id, node);
       const next = ids[level + 1];
@@ -38,7 +52,7 @@ const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
       links.set(`${id}>${next}`, link);
     });
   }
-  const joined = dimensions.some((_, level) => new Set(drawn.map(({ labels }) => labels[level])).size > maxNodes);
+  const joined = dimensions.some((_, level) => new Set(drawn.map(({ keys }) => keys[level])).size > maxNodes);
   return {
     nodes: [...nodes.values()],
     links: [...links.values()],
@@ -51,10 +65,10 @@ const flowsOf = ({ answer, chart, format }: Drawing): Flows => {
   };
 };
 
-const largestAt = (rows: readonly { readonly labels: readonly string[]; readonly value: number }[], level: number) => {
+const largestAt = (rows: readonly { readonly keys: readonly string[]; readonly value: number }[], level: number) => {
   const sums = new Map<string, number>();
-  for (const { labels, value } of rows) sums.set(labels[level] ?? '', (sums.get(labels[level] ?? '') ?? 0) + value);
-  const ranked = [...sums].sort((a, b) => b[1] - a[1]).map(([label]) => label);
+  for (const { keys, value } of rows) sums.set(keys[level] ?? '', (sums.get(keys[level] ?? '') ?? 0) + value);
+  const ranked = [...sums].sort((a, b) => b[1] - a[1]).map(([key]) => key);
   return new Set(ranked.length <= maxNodes ? ranked : ranked.slice(0, maxNodes - 1));
 };
 
@@ -95,7 +109,7 @@ const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture =>
       const value = link?.value ?? node?.value;
       if (value === undefined) return null;
       const title = link === undefined ? (node?.label ?? '') : name(link);
-      const colour = node === undefined ? null : colourAt(theme, nodes.indexOf(node));
+      const colour = node === undefined ? null : colourAt(theme, node.slot);
       return { title, lines: [{ name: measure, colour, value: format.measure(value, hint) }] };
     },
     valueAt: () => undefined,
@@ -132,10 +146,10 @@ const optionOf = (drawing: Drawing, { nodes, links }: Flows) => {
         nodeWidth: 10,
         nodeGap: 8,
         draggable: false,
-        data: nodes.map(({ id, level }, at) => ({
+        data: nodes.map(({ id, level, slot }) => ({
           name: id,
           depth: isMirrored ? last - level : level,
-          itemStyle: { color: colourAt(theme, at), borderWidth: 0 },
+          itemStyle: { color: colourAt(theme, slot), borderWidth: 0 },
           label: { position: (level === last) === isMirrored ? 'right' : 'left' },
         })),
         // Drawn backwards, flows begin on the right.

@@ -3,15 +3,31 @@ import type { AnswerColumn } from '../../../domain/query/engine.js';
 import { numberOf, titleOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
 import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
-import { colourAt, commonOption, type Draw, type Drawing, type Picture, textWidth } from '../model/drawing.js';
+import {
+  colourAt,
+  commonOption,
+  type Draw,
+  type Drawing,
+  needsPattern,
+  type Picture,
+  slotsOf,
+  symbolAt,
+  textWidth,
+} from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
 import { maxSeries } from '../model/plot.js';
+import { type Slot, valueKey } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 type Measures = { readonly x: AnswerColumn; readonly y: AnswerColumn; readonly size: AnswerColumn | null };
 type Dot = { readonly row: Row; readonly x: number; readonly y: number; readonly size: number };
 /** `slot` chooses the colour. */
-type Group = { readonly name: string; readonly dots: readonly Dot[]; readonly slot: number };
+type Group = {
+  readonly key: string;
+  readonly name: string;
+  readonly dots: readonly Dot[];
+  readonly slot: Slot;
+};
 
 /** With one measure, a dimension of numbers is the x axis. */
 const measuresOf = (drawing: Drawing): Measures | null => {
@@ -26,17 +42,24 @@ const groupsOf = (drawing: Drawing, { x, y, size }: Measures): readonly Group[] 
   const { answer, chart, format } = drawing;
   const colour = columnsOf(answer, chart).dimensions[1];
   const groups = new Map<string, Dot[]>();
-  const names = new Set(colour === undefined ? [] : answer.rows.map((row) => row[colour.name]));
+  const values = new Set(colour === undefined ? [] : answer.rows.map((row) => row[colour.name]));
+  const isColoured = colour !== undefined && values.size <= maxSeries;
   for (const row of answer.rows) {
     const [left, up] = [numberOf(row[x.name]), numberOf(row[y.name])];
     if (left === null || up === null) continue;
-    const isNamed = colour !== undefined && names.size <= maxSeries;
-    const name = isNamed ? labelOf(row[colour.name], colour, chart, format) : '';
-    const dots = groups.get(name) ?? [];
+    const key = isColoured ? valueKey(row[colour.name]) : '';
+    const dots = groups.get(key) ?? [];
     dots.push({ row, x: left, y: up, size: size === null ? 0 : Math.max(0, numberOf(row[size.name]) ?? 0) });
-    groups.set(name, dots);
+    groups.set(key, dots);
   }
-  return [...groups].map(([name, dots], slot) => ({ name, dots, slot }));
+  return [...groups].map(([key, dots], at) => {
+    const value = isColoured ? (dots[0]?.row[colour.name] ?? null) : null;
+    return {
+      ...{ key, dots },
+      name: isColoured ? labelOf(value, colour, chart, format) : '',
+      slot: isColoured ? slotsOf(drawing).slotOf(colour, value, drawing.theme.series) : at,
+    };
+  });
 };
 
 export const draw: Draw = (drawing) => {
@@ -47,7 +70,7 @@ export const draw: Draw = (drawing) => {
   if (drawing.chart.type === 'bubble' && measures.size === null)
     return drawing.format.text('A bubble chart needs three measures: x, y and size.');
   const all = groupsOf(drawing, measures);
-  const shown = all.filter(({ name }) => !drawing.choice.hidden.has(name));
+  const shown = all.filter(({ key }) => !drawing.choice.hidden.has(key));
   return pictureOf(drawing, measures, all, shown.length === 0 ? all : shown);
 };
 
@@ -85,9 +108,9 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
       all.length < 2
         ? []
         : all.map((group) => ({
-            name: group.name,
+            ...{ key: group.key, name: group.name },
             colour: colourAt(theme, group.slot),
-            hasPattern: false,
+            hasPattern: needsPattern(theme, group.slot),
             isHidden: !groups.includes(group),
           })),
     summary: summaryOf(drawing, measures, groups),
@@ -169,6 +192,7 @@ const optionOf = (drawing: Drawing, measures: Measures, groups: readonly Group[]
       type: 'scatter',
       name,
       color: colourAt(theme, slot),
+      symbol: symbolAt(theme, slot),
       large: dots.length > 2000 && chart.type === 'scatter',
       data: dots.map((dot) => [dot.x, dot.y, dot.size]),
       // The area is the value.

@@ -1,7 +1,16 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
 import { type NumberHint, titleOf } from '../../base/format.js';
 import { datesOf, grainOf, hintOf } from './columns.js';
-import { axisText, colourAt, type Drawing, ellipsis, type Periods, type Pointing, textWidth } from './drawing.js';
+import {
+  axisText,
+  colourAt,
+  type Drawing,
+  ellipsis,
+  mostHeight,
+  type Periods,
+  type Pointing,
+  textWidth,
+} from './drawing.js';
 import { nextPeriod, type Plot } from './plot.js';
 
 export type Axis = Readonly<Record<string, unknown>>;
@@ -24,9 +33,26 @@ export const areBarsHorizontal = (plot: Plot, { chart, width }: Pick<Drawing, 'c
   return points.length > 12 || longestLabel(plot) > Math.min(70, room);
 };
 
+/** Height in CSS pixels of the horizontal bars of one name. */
+const pitchOf = ({ series }: Plot, isStacked: boolean): number =>
+  barPitch * (isStacked ? 1 : Math.max(1, series.length * 0.7));
+
 /** Minimum height in CSS pixels of horizontal bars, so that each bar and its name can be read. */
-export const barsHeight = ({ points, series }: Plot, isStacked: boolean): number =>
-  Math.ceil(points.length * barPitch * (isStacked ? 1 : Math.max(1, series.length * 0.7))) + 8;
+export const barsHeight = (plot: Plot, isStacked: boolean): number =>
+  Math.ceil(plot.points.length * pitchOf(plot, isStacked)) + 8;
+
+/** The plot with as many names as fit into the highest chart, the first ones. A note says how many are missing. */
+export const boundedBars = (plot: Plot, isStacked: boolean, { text }: Drawing['format']): Plot => {
+  const total = plot.points.length;
+  const n = Math.floor((mostHeight - 8) / pitchOf(plot, isStacked));
+  if (total <= n) return plot;
+  return {
+    ...plot,
+    points: plot.points.slice(0, n),
+    series: plot.series.map((each) => ({ ...each, values: each.values.slice(0, n) })),
+    notes: [...plot.notes, text('First {n} of {total} drawn, the table has all', { n, total })],
+  };
+};
 
 /** Width for the longest name, at most a third of the card, in CSS pixels. */
 export const nameWidth = (plot: Plot, width: number): number =>

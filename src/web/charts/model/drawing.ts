@@ -8,6 +8,7 @@ import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import type { ChartTheme } from '../../../theme/palette.js';
 import type { Format } from '../../base/format.js';
 import type { Choice, Offered } from './plot.js';
+import { type Slot, SlotMemory } from './slots.js';
 
 export type Drawing = {
   /** The metric's name. */
@@ -18,6 +19,8 @@ export type Drawing = {
   readonly theme: ChartTheme;
   readonly isReducedMotion: boolean;
   readonly choice: Choice;
+  /** The colours of values, which the charts of a dashboard share. Left out: this drawing's own. */
+  readonly slots?: SlotMemory | undefined;
   /** Size of the card's drawing area in CSS pixels. */
   readonly width: number;
   readonly height: number;
@@ -30,8 +33,9 @@ export type Mark = { readonly series: number; readonly index: number; readonly k
 export type TipLine = { readonly name: string; readonly colour: string | null; readonly value: string };
 export type Tip = { readonly title: string; readonly lines: readonly TipLine[] };
 
-/** `name` with `note` is what the legend shows. `isHidden`: undefined if the reader cannot hide this entry. */
+/** `key` identifies the series, `name` with `note` is what the legend shows. `isHidden`: undefined if the reader cannot hide this entry. */
 export type LegendItem = {
+  readonly key: string;
   readonly name: string;
   readonly note?: string | undefined;
   readonly colour: string;
@@ -78,23 +82,65 @@ export type Periods = {
 /** Returns the picture, or a sentence that says what the answer lacks for this type. */
 export type Draw = (drawing: Drawing) => Picture | string;
 
-export const colourAt = ({ series }: Pick<ChartTheme, 'series'>, index: number): string =>
-  series[index % Math.max(1, series.length)] ?? '#2f6bd8';
+type Colours = Pick<ChartTheme, 'series'> & Partial<Pick<ChartTheme, 'muted'>>;
 
-/** Whether the series needs a pattern because its colour is in use already. */
-export const needsPattern = ({ series }: Pick<ChartTheme, 'series'>, index: number): boolean => index >= series.length;
+export const colourAt = ({ series, muted = '#556075' }: Colours, slot: Slot): string =>
+  typeof slot === 'string' ? slot : slot === null ? muted : (series[slot % Math.max(1, series.length)] ?? '#2f6bd8');
+
+/** How often the palette was used up before this slot. */
+const roundOf = ({ series }: Colours, slot: Slot): number =>
+  typeof slot === 'number' ? Math.floor(slot / Math.max(1, series.length)) : 0;
+
+/** Whether the series needs a pattern because its colour is that of another place. */
+export const needsPattern = (theme: Colours, slot: Slot): boolean => roundOf(theme, slot) > 0;
+
+/** One of several, so that values of equal colour differ. Undefined within the palette. */
+const ofRound = <Of>(all: readonly Of[], theme: Colours, slot: Slot): Of | undefined => {
+  const round = roundOf(theme, slot);
+  return round === 0 ? undefined : all[(round - 1) % all.length];
+};
+
+const hatches = [
+  { dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 },
+  {
+    dashArrayX: [
+      [4, 4],
+      [0, 4, 4, 0],
+    ],
+    dashArrayY: [4, 0],
+    symbol: 'circle',
+    rotation: 0,
+  },
+  { dashArrayX: [1, 0], dashArrayY: [3, 4], rotation: 0 },
+  { dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: Math.PI / 4 },
+] as const;
+
+/** The pattern of a filled mark, to be spread into its style. */
+export const hatchAt = (theme: ChartTheme, slot: Slot): { readonly decal?: Readonly<Record<string, unknown>> } => {
+  const hatch = ofRound(hatches, theme, slot);
+  return hatch === undefined ? {} : { decal: { color: theme.surface, symbolSize: 1, ...hatch } };
+};
+
+export const dashAt = (theme: Colours, slot: Slot): string | readonly number[] =>
+  ofRound(['dashed', 'dotted', [9, 3, 2, 3]], theme, slot) ?? 'solid';
+
+export const symbolAt = (theme: Colours, slot: Slot): string =>
+  ofRound(['triangle', 'rect', 'diamond'], theme, slot) ?? 'circle';
+
+export const slotsOf = ({ slots }: Drawing): SlotMemory => slots ?? new SlotMemory();
+
+/** Height in CSS pixels that a chart takes at most: browsers refuse larger canvases, at three times the density too. */
+export const mostHeight = 5000;
 
 /** Options that all charts have. ECharts' own tooltip is off: it writes HTML, which strict pages refuse. */
-export const commonOption = ({ theme, isReducedMotion }: Drawing, patterned = false): EChartsCoreOption => ({
+export const commonOption = ({ theme, isReducedMotion }: Drawing): EChartsCoreOption => ({
   color: [...theme.series],
   useUTC: true,
   textStyle: { fontFamily: theme.fontFamily, color: theme.text },
   animation: !isReducedMotion,
   animationDuration: 350,
   animationDurationUpdate: 250,
-  ...(patterned || theme.isForced === true
-    ? { aria: { enabled: true, label: { enabled: false }, decal: { show: true } } }
-    : {}),
+  ...(theme.isForced === true ? { aria: { enabled: true, label: { enabled: false }, decal: { show: true } } } : {}),
 });
 
 export const axisText = ({ theme }: Drawing) => ({

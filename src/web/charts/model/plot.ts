@@ -5,17 +5,24 @@ import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import { type Format, numberOf, timeOf } from '../../base/format.js';
 import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
+import { type Slot, SlotMemory, valueKey } from './slots.js';
 
 /** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
 export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
 
-/** `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. `measure` names the answer's column. */
-export type Series = { readonly name: string; readonly measure: string; readonly values: readonly (number | null)[] };
+/**
+ * `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. `measure` names the answer's column. `key`
+ * identifies the series: two of them may read the same. `slot` chooses its colour.
+ */
+export type Series = {
+  readonly key: string;
+  readonly name: string;
+  readonly measure: string;
+  readonly slot: Slot;
+  readonly values: readonly (number | null)[];
+};
 
-/** A series as the plot draws it. `slot` is its place among all series, hidden ones too, and chooses its colour. */
-export type DrawnSeries = Series & { readonly slot: number };
-
-/** What the reader chose to see: names of hidden series, and the period of a zoom in milliseconds since 1970. */
+/** What the reader chose to see: keys of hidden series, and the period of a zoom in milliseconds since 1970. */
 export type Choice = {
   readonly hidden: ReadonlySet<string>;
   readonly zoom: { readonly from: number; readonly to: number } | null;
@@ -23,17 +30,19 @@ export type Choice = {
   readonly picked?: ReadonlySet<string> | undefined;
 };
 
-/** Names of all series of an answer, those that are shown, and how many a chart shows at once. */
-export type Offered = { readonly all: readonly string[]; readonly shown: ReadonlySet<string>; readonly limit: number };
+/** All series of an answer, the keys of those that are shown, and how many a chart shows at once. */
+export type Offered = { readonly all: readonly Named[]; readonly shown: ReadonlySet<string>; readonly limit: number };
+
+type Named = Pick<Series, 'key' | 'name'>;
 
 export type Plot = {
   readonly axis: 'time' | 'category';
   /** The dimension's column; null if the metric has no dimension. */
   readonly dimension: AnswerColumn | null;
   readonly points: readonly Point[];
-  readonly series: readonly DrawnSeries[];
-  /** Names of all series, hidden ones too. */
-  readonly names: readonly string[];
+  readonly series: readonly Series[];
+  /** All series, hidden ones too. */
+  readonly all: readonly Series[];
   /** Set if the answer has more series than a chart draws. */
   readonly offered?: Offered | undefined;
   /** What the plot combines or leaves out. */
@@ -52,20 +61,33 @@ const alwaysSplit: ReadonlySet<GuestChart['type']> = new Set([...onTimeAxis, 'st
 type Drawn = Pick<Plot, 'points' | 'notes' | 'offered'> & { readonly series: readonly Series[] };
 type Columns = ReturnType<typeof columnsOf>;
 
-export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format, choice?: Choice): Plot => {
+/** `palette`: the colours of which the values get one each; `slots` remembers which. */
+export type Paints = { readonly slots?: SlotMemory | undefined; readonly palette?: readonly string[] };
+
+export const plotOf = (
+  answer: MetricAnswer,
+  chart: GuestChart,
+  format: Format,
+  choice?: Choice,
+  { slots = new SlotMemory(), palette = [] }: Paints = {},
+): Plot => {
   const columns = columnsOf(answer, chart);
   const [first, second] = columns.dimensions;
   const axis = first?.dataType === 'date' && onTimeAxis.has(chart.type) ? 'time' : 'category';
   const isSplit = first !== undefined && second !== undefined && isCrossed(answer.rows, first, second, chart);
   const plot = isSplit
-    ? splitPlot(answer.rows, { first, second, columns, chart, format, picked: choice?.picked })
+    ? splitPlot(answer.rows, {
+        ...{ first, second, columns, chart, format },
+        picked: choice?.picked,
+        slotOf: (value) => slots.slotOf(second, value, palette),
+      })
     : plainPlot(answer.rows, { columns, chart, format });
-  const ordered = axis === 'time' ? inTimeOrder(plot) : plot;
+  const ordered = axis === 'time' ? inTimeOrder(plot, format) : plot;
   const whole = fillGaps(ordered, first, chart, format);
   return {
     ...chosen(whole, choice),
     offered: plot.offered,
-    names: whole.series.map(({ name }) => name),
+    all: whole.series,
     axis,
     dimension: first ?? null,
   };
@@ -73,8 +95,8 @@ export const plotOf = (answer: MetricAnswer, chart: GuestChart, format: Format, 
 
 /** Without the hidden series, and only the points within the zoom. If all series were hidden, all are shown. */
 const chosen = (plot: Drawn, choice: Choice | undefined): Pick<Plot, 'points' | 'series' | 'notes'> => {
-  const all = plot.series.map((each, slot) => ({ ...each, slot }));
-  const shown = all.filter(({ name }) => choice?.hidden.has(name) !== true);
+  const all = plot.series;
+  const shown = all.filter(({ key }) => choice?.hidden.has(key) !== true);
   const series = shown.length === 0 ? all : shown;
   const zoom = choice?.zoom ?? null;
   if (zoom === null) return { ...plot, series };
@@ -94,7 +116,8 @@ const plainPlot = (
   { columns, chart, format }: { columns: Columns; chart: GuestChart; format: Format },
 ): Drawn => ({
   points: rows.map((row) => pointOf(row, columns.dimensions, chart, format)),
-  series: columns.measures.map((measure) => ({
+  series: columns.measures.map((measure, slot) => ({
+    ...{ key: measure.name, slot },
     name: targetName(chart, measure),
     measure: measure.name,
     values: rows.map((row) => numberOf(row[measure.name])),
@@ -114,11 +137,12 @@ const pointOf = (row: Row, dimensions: readonly AnswerColumn[], chart: GuestChar
   };
 };
 
-/** Whether the second dimension becomes series: some first value has several of them, and they are few or must split. */
+/** Whether the second dimension becomes series: the chart needs them, or some first value has several of a few. */
 const isCrossed = (rows: readonly Row[], first: AnswerColumn, second: AnswerColumn, { type }: GuestChart): boolean => {
+  if (alwaysSplit.has(type)) return true;
   const seconds = new Set(rows.map((row) => row[second.name]));
   const firsts = new Set(rows.map((row) => row[first.name]));
-  return firsts.size < rows.length && (seconds.size <= maxSeries || alwaysSplit.has(type));
+  return firsts.size < rows.length && seconds.size <= maxSeries;
 };
 
 type Split = {
@@ -128,9 +152,10 @@ type Split = {
   readonly chart: GuestChart;
   readonly format: Format;
   readonly picked: ReadonlySet<string> | undefined;
+  readonly slotOf: (value: Cell) => Slot;
 };
 
-const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format, picked }: Split): Drawn => {
+const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format, picked, slotOf }: Split): Drawn => {
   const firsts = [...new Set(rows.map((row) => row[first.name] ?? null))];
   const seconds = [...new Set(rows.map((row) => row[second.name] ?? null))];
   const measure = columns.measures[0]?.name ?? '';
@@ -141,6 +166,11 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
     cells.set(key, together([cells.get(key) ?? null, numberOf(row[measure])], combine));
   }
   const all = seconds.map((value) => ({
+    key: valueKey(value),
+    // Only what is drawn takes a place of the palette.
+    get slot() {
+      return slotOf(value);
+    },
     name: labelOf(value, second, chart, format),
     measure,
     values: firsts.map((at) => cells.get(pairKey(at, value)) ?? null),
@@ -153,6 +183,8 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
 
 const withNotes = (some: Omit<Drawn, 'points'>, notes: readonly string[]): Omit<Drawn, 'points'> => ({
   ...some,
+  // Reads the slots, in this order.
+  series: some.series.map((each) => ({ ...each })),
   notes: [...some.notes, ...notes],
 });
 
@@ -170,10 +202,10 @@ const someOf = (
   picked: ReadonlySet<string> | undefined,
 ): Omit<Drawn, 'points'> => {
   if (series.length <= maxSeries) return { series, notes: [] };
-  const all = series.map(({ name }) => name);
-  const own = series.filter(({ name }) => picked?.has(name) === true).slice(0, maxSeries);
+  const all = series.map(({ key, name }) => ({ key, name }));
+  const own = series.filter(({ key }) => picked?.has(key) === true).slice(0, maxSeries);
   const some = own.length === 0 ? largest(series, combine, format) : { series: own, kept: own, notes: [] };
-  const shown = new Set(some.kept.map(({ name }) => name));
+  const shown = new Set(some.kept.map(({ key }) => key));
   const offered = { all, shown, limit: maxSeries };
   const count = { n: own.length, total: series.length };
   const notes = own.length === 0 ? some.notes : [format.text('{n} of {total} series shown', count)];
@@ -213,17 +245,24 @@ const largest = (
       combine,
     ),
   );
-  const other = { name: format.text('Other'), measure: series[0]?.measure ?? '', values };
+  const measure = series[0]?.measure ?? '';
+  const other = { key: otherKey, slot: null, name: format.text('Other'), measure, values };
   return { series: [...shown, other], kept: shown, notes: [format.text('“Other” combines {n} smaller series', { n })] };
 };
 
-const inTimeOrder = (plot: Drawn): Drawn => {
+/** No value has this key. */
+const otherKey = 'other';
+
+/** Points without a time have no place on the axis: a note counts them. */
+const inTimeOrder = (plot: Drawn, { text }: Format): Drawn => {
   const order = plot.points
     .map((point, index) => ({ time: point.time, index }))
     .filter((item) => item.time !== null)
     .sort((a, b) => (a.time ?? 0) - (b.time ?? 0));
+  const n = plot.points.length - order.length;
   return {
     ...plot,
+    notes: n === 0 ? plot.notes : [...plot.notes, text('{n} points without a time are not drawn', { n })],
     points: order.flatMap(({ index }) => plot.points[index] ?? []),
     series: plot.series.map((each) => ({ ...each, values: order.map(({ index }) => each.values[index] ?? null) })),
   };
@@ -302,5 +341,8 @@ const evenSteps = (numbers: readonly (number | null)[]): readonly number[] | nul
   if (!steps.every((each) => Number.isInteger(each / step))) return null;
   const count = Math.round((end - start) / step) + 1;
   if (count <= numbers.length || count > 3 * numbers.length) return null;
-  return Array.from({ length: count }, (_, index) => start + index * step);
+  const all = Array.from({ length: count }, (_, index) => start + index * step);
+  // Sums of fractions are not exact: no number of the answer may be lost.
+  const found = new Set(all);
+  return numbers.every((number) => number !== null && found.has(number)) ? all : null;
 };
