@@ -11,6 +11,29 @@ const languages = join(root, 'src/web/languages');
 /** Files of `languages/` that are part of the script. */
 const inScript = ['load.ts', 'text.ts'];
 
+/** The modules of lit that have state of their own: what is registered there, and the policy `lit-html` of Trusted Types. */
+const litModules =
+  /[\\/](?:lit-html[\\/]lit-html|@lit[\\/]reactive-element[\\/]reactive-element|lit-element[\\/]lit-element)\.js$/;
+const litOfPage = '\0lit-of-page';
+
+/**
+ * A page has one copy of lit. The script brings it (src/web/elements/own-lit.ts), and the chunks take it from there: a second
+ * copy would create the policy `lit-html` again, which a page that lists its policies refuses.
+ */
+const litOfScript = {
+  name: 'lit-of-script',
+  async resolveId(source, importer, options) {
+    const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+    return found !== null && litModules.test(found.id) ? litOfPage : null;
+  },
+  async load(id) {
+    if (id !== litOfPage) return null;
+    const names = Object.keys(await import('lit')).filter((name) => name !== 'isServer');
+    const code = `export const { ${names.join(', ')} } = globalThis[Symbol.for('guestlist.lit')];`;
+    return { code, moduleSideEffects: false };
+  },
+};
+
 const bundle = async (input, output) => {
   const bundled = await rolldown({ platform: 'browser', cwd: root, ...input });
   const { output: chunks } = await bundled.write({ format: 'esm', minify: true, ...output });
@@ -23,6 +46,7 @@ const bundleCharts = (dist) => {
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));
   return bundle(
     {
+      plugins: [litOfScript],
       input: Object.fromEntries([
         ...[
           'arrange',

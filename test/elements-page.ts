@@ -151,7 +151,9 @@ Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filter
 
 With \`token-url\` or \`getToken\` the element asks for its tokens itself, and for the next one ahead
 of the end of each. All elements of a page with the same \`token-url\` share one request. The lifetime
-comes from the answer, so a wrong clock of the browser does no harm.
+is measured by the \`Date\` of the answer. An answer without one, as of \`getToken\`, is measured by
+the browser's clock; if the token seems to be due at once, that clock is wrong, and the token is used
+until the service refuses it.
 
 | what happens | what the element does |
 |---|---|
@@ -160,11 +162,29 @@ comes from the answer, so a wrong clock of the browser does no harm.
 | the source answers 401, redirects to a page, or \`getToken\` returns null | clears everything, also filters, and fires \`token-expired\` |
 | the source answers 403 | clears everything, shows the message, and fires \`guestlist-error\` |
 | the service or the source is away | leaves what is shown, says of when it is, and goes on within five seconds of the return |
+| \`getToken\` or the source fails | fires \`guestlist-error\` with the code \`TOKEN_SOURCE_ERROR\`, once until it succeeds, and asks again with growing waits |
+| the service answers 429 | waits for its \`Retry-After\`, at most a minute, and asks again, five times |
 | the page is hidden | asks nothing until it is shown |
 
 With \`token\` alone, the element fires \`token-expired\` when the token has ended, and continues with
 the next \`token\`. With both, it asks the source when \`token\` has ended. Setting \`token\` to null
 clears everything: do that at a log-out.
+
+## Pages with a strict policy
+
+The elements write no HTML and no style attributes, and load their parts from the folder of their
+script. With \`https://analytics.example\` as the service, a page needs:
+
+<!-- not run: a header of the host's server; test/product/page.test.ts opens a page with it -->
+\`\`\`
+Content-Security-Policy: script-src 'self' https://analytics.example;
+  connect-src 'self' https://analytics.example;
+  require-trusted-types-for 'script'; trusted-types lit-html
+\`\`\`
+
+They create one policy of Trusted Types, \`lit-html\`, once: it makes the templates of the elements,
+which hold no data. If your page uses lit itself, that is a second policy of the same name: add
+\`'allow-duplicates'\`.
 
 ## Downloads and print
 

@@ -91,7 +91,7 @@ export const guestHeaders: FlatHeaders = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'X-Request-Id, Content-Disposition, Deprecation, ETag, WWW-Authenticate',
+  'X-Request-Id, Content-Disposition, Deprecation, ETag, Retry-After, WWW-Authenticate',
 ];
 
 export const guestPreflightHeaders: FlatHeaders = [

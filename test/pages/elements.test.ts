@@ -129,6 +129,30 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect((await seenBy(on.page)).filter(({ name }) => name === 'guestlist-error')).toEqual([]);
   });
 
+  it('tells the page that getToken failed, once, and goes on asking with growing waits', async () => {
+    await on.page.clock.install();
+    await mount(on.page, 'guestlist-metric', { 'dashboard-id': 'delays--LAX', 'metric-id': 'shareDelayed' });
+    await on.page.evaluate(`{
+      window.calls = 0;
+      document.querySelector('guestlist-metric').getToken = async () => {
+        window.calls += 1;
+        if (window.calls < 4) throw new Error('the backend is down');
+        return 'guest-LAX-1';
+      };
+    }`);
+    const errors = async () => (await seenBy(on.page)).filter(({ name }) => name === 'guestlist-error');
+    await until(async () => (await errors()).length).toBe(1);
+    expect((await errors())[0]?.detail).toMatchObject({
+      code: 'TOKEN_SOURCE_ERROR',
+      message: 'the backend is down',
+      status: 0,
+    });
+    expect(await on.page.evaluate('calls')).toBe(1);
+    await on.page.clock.runFor('00:10');
+    await until(() => on.page.locator('guestlist-card .value').count()).toBe(1);
+    expect([await on.page.evaluate('calls'), (await errors()).length]).toEqual([4, 1]);
+  });
+
   it('never lets an older answer replace a newer one', async () => {
     await showDashboard();
     const older = gate();

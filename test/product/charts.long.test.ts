@@ -38,6 +38,7 @@ const startHost = async (service: string, token: string) => {
     "style-src 'self'",
     "base-uri 'none'",
     "require-trusted-types-for 'script'",
+    'trusted-types lit-html',
   ].join('; ');
   const page = (theme = 'light', language = 'en') =>
     `<!doctype html><html lang="${language}"><head><meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/${theme}.css"><title>host</title><script src="/host.js"></script><script type="module" src="${service}/elements.js"></script></head><body><guestlist-dashboard theme="${theme}" language="${language}" token="${token}" service-url="${service}" dashboard-id="charts--LAX"></guestlist-dashboard></body></html>`;

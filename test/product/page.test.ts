@@ -41,6 +41,23 @@ describe.skipIf(!hasChromium())('the demo page', () => {
     }
   };
 
+  test('needs one policy of Trusted Types, created once (highcharts#16667)', () =>
+    visit('lax-manager', async (page) => {
+      const policy = `default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types lit-html`;
+      await page.route('**/trusted', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          headers: { 'content-security-policy': policy },
+          body: '<!doctype html><script type="module" src="/elements.js"></script><guestlist-dashboard token-url="/embed-token" dashboard-id="delays"></guestlist-dashboard>',
+        }),
+      );
+      await page.goto(`${product.url}/trusted`);
+      // The card of the value and the filters come with chunks, the charts with others.
+      await page.locator('guestlist-card .value').waitFor();
+      await page.locator('guestlist-filter-bar select').first().waitFor();
+      await page.locator('guestlist-chart canvas').first().waitFor();
+    }));
+
   const rows = async (sql: string): Promise<string[][]> =>
     (await truth.rows(sql)).map((row) => row.map((value) => (typeof value === 'number' ? number(value) : `${value}`)));
   const count = async (where: string): Promise<number> =>

@@ -39,6 +39,46 @@ describe('the guest client', () => {
     });
   });
 
+  describe('when the service is busy', () => {
+    const busy = (retryAfter: string | null) =>
+      Response.json(
+        { error: { code: 'RATE_LIMITED', message: 'later', status: 429 } },
+        { status: 429, headers: retryAfter === null ? {} : { 'retry-after': retryAfter } },
+      );
+    const options = () => Response.json({ data: [], error: null });
+    const asking = (answers: readonly (() => Response)[]) => {
+      const waits: number[] = [];
+      let asked = 0;
+      const client = createGuestClient({
+        ...{ baseUrl: 'https://s', token: 't' },
+        fetch: async () => (answers[asked++] ?? answers.at(-1) ?? options)(),
+        pause: async (ms) => void waits.push(ms),
+      });
+      return { client, waits, count: () => asked };
+    };
+    it('waits as long as the service says, and asks again', async () => {
+      const { client, waits, count } = asking([() => busy('7'), () => busy(null), options]);
+      await client.options('a', 'State', '', signal);
+      expect([count(), waits.length]).toEqual([3, 2]);
+      expect(waits[0]).toBeGreaterThanOrEqual(7000);
+      expect(waits[1]).toBeGreaterThanOrEqual(1000);
+    });
+
+    it('reports it after five waits, none longer than a minute', async () => {
+      const { client, waits, count } = asking([() => busy('3600')]);
+      await expect(client.options('a', 'State', '', signal)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      expect([count(), waits]).toEqual([6, Array(5).fill(60_000)]);
+    });
+
+    it('stops waiting when nobody wants the answer any more', async () => {
+      const gone = new AbortController();
+      const client = createGuestClient({ baseUrl: 'https://s', token: 't', fetch: async () => busy('60') });
+      const asked = client.options('a', 'State', '', gone.signal);
+      gone.abort(new Error('gone'));
+      await expect(asked).rejects.toThrow('gone');
+    });
+  });
+
   it('reports a missing answer and an unreadable one', async () => {
     await expect(clientOf(new TypeError('offline')).client.metric('m', signal)).rejects.toMatchObject({
       code: 'NETWORK_ERROR',

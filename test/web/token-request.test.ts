@@ -115,6 +115,20 @@ describe('a function of the page that gives tokens', () => {
     });
   });
 
+  it('is measured by the clock of the page only where that gives it some life (LangAlpha#387, supabase/auth-js#926)', async () => {
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const refreshOf = async (answer: unknown) => {
+      const outcomes = [await callForToken(() => answer), await ask(answer)];
+      return outcomes.map((outcome) => (outcome.kind === 'minted' ? outcome.minted.refreshInMs : undefined));
+    };
+    // A clock that is ahead by more than the life of the token: each new token seems to be due.
+    for (const times of [{ refreshAfter: inMs(-1) }, { expiresAt: inMs(-3_600_000) }]) {
+      expect(await refreshOf({ token: 't', ...times })).toEqual([null, null]);
+    }
+    const [own = 0] = (await refreshOf({ token: 't', refreshAfter: inMs(600_000) })) as number[];
+    expect(own).toBeGreaterThan(0);
+  });
+
   it('says that nobody is logged in by nothing, and that it failed by an error', async () => {
     for (const nothing of [null, undefined, '']) {
       expect(await callForToken(() => nothing)).toMatchObject({ kind: 'refused', refused: { status: 401 } });

@@ -4,6 +4,7 @@ import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestTheme } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 import { type Answers, type BatchQuery, createBatch, type Part, type Question } from './batch.js';
+import { pause } from './pause.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
@@ -57,6 +58,8 @@ export type ClientSettings = {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
+  /** Waits for these milliseconds; rejects if the signal aborts. Left out: by the timers of the page. */
+  readonly pause?: typeof pause | undefined;
   /** The reader's language, in which the service names dashboards, metrics and filters. */
   readonly language?: (() => string | undefined) | undefined;
   /** Answers of an earlier token of the same guest. Unchanged ones are not sent again. */
@@ -130,7 +133,32 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
   };
 };
 
+/** A busy service is asked again this many times, after the time that it names. */
+const mostWaits = 5;
+const longestWaitMs = 60_000;
+
+/** Doubles, but is never shorter than the service says. Half of what is added is random, so that pages do not ask in step. */
+const waitMsOf = (response: Response, waits: number): number => {
+  const seconds = Number(response.headers.get('retry-after') ?? 0);
+  const ownMs = 1000 * 2 ** waits * (0.5 + Math.random() / 2);
+  return Math.min(longestWaitMs, (Number.isFinite(seconds) ? seconds * 1000 : 0) + ownMs);
+};
+
+/** A refused request did nothing, so that it may be sent again, whatever it asks. */
 const send = async (
+  settings: ClientSettings,
+  path: string,
+  init: RequestInit & { readonly signal: AbortSignal },
+): Promise<Response> => {
+  for (let waits = 0; ; waits += 1) {
+    const response = await sendOnce(settings, path, init);
+    if (response.ok) return response;
+    if (response.status !== 429 || waits === mostWaits) throw await refusalOf(response);
+    await (settings.pause ?? pause)(waitMsOf(response, waits), init.signal);
+  }
+};
+
+const sendOnce = async (
   { baseUrl, token, fetch, language }: ClientSettings,
   path: string,
   init: RequestInit,
@@ -140,12 +168,10 @@ const send = async (
   if (wanted !== undefined) headers['accept-language'] = wanted;
   if (init.body !== undefined) headers['content-type'] = 'application/json';
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
-  const response = await fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
+  return fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
     throw unreachable(cause);
   });
-  if (!response.ok) throw await refusalOf(response);
-  return response;
 };
 
 const unreachable = (cause: unknown): GuestError =>

@@ -34,6 +34,8 @@ export type ConnectionEvents = {
   readonly expired: () => void;
   /** The service or the source of tokens does not answer. The connection goes on trying. */
   readonly away: () => void;
+  /** The source of tokens failed, for the first time in a row. The current token may still be good. */
+  readonly troubled: (error: GuestError) => void;
   /** Sends any request with the client; resolves or throws as the request does. */
   readonly probe: (client: GuestClient) => Promise<unknown>;
 };
@@ -56,6 +58,8 @@ export class Connection {
   #client: GuestClient | undefined;
   /** Whether the service has refused the current token. */
   #isEnded = false;
+  /** Whether the source of tokens failed when it was last asked. */
+  #isTroubled = false;
   /** Kept over renewals of the token, and never for another token of the host's. */
   readonly #answers: NonNullable<ClientSettings['answers']> = new Map();
   #stopWaiting = (): void => {};
@@ -153,7 +157,9 @@ export class Connection {
       onToken: (answer: EmbedToken) => this.#renewed(answer),
       onRefused: ({ code, message, status }: { code: string; message: string; status: number }) =>
         this.#clear(new GuestError(code, message, status)),
-      onTrouble: () => {
+      onTrouble: (reason: string) => {
+        if (!this.#isTroubled) this.#events.troubled(new GuestError('TOKEN_SOURCE_ERROR', reason, 0));
+        this.#isTroubled = true;
         // The current token may still be good; then there is no trouble yet.
         if (this.#client === undefined || this.#asking.length > 0 || this.#isEnded) this.#events.away();
       },
@@ -164,6 +170,7 @@ export class Connection {
   }
 
   #renewed(answer: EmbedToken): void {
+    this.#isTroubled = false;
     this.#answer = answer;
     if (answer.token !== this.#token || this.#client === undefined) this.#connect(answer.token);
     // The source gives the very token that the service has refused.
@@ -221,6 +228,7 @@ export class Connection {
     this.#answers.clear();
     this.#answer = undefined;
     this.#isEnded = false;
+    this.#isTroubled = false;
     this.#giveNext(undefined);
     this.#events.cleared(refused);
   }

@@ -3,6 +3,7 @@
  * If a page loads the script twice, the first registration stays.
  */
 
+import './own-lit.js';
 import { ChartView } from '../charts/chart-view.js';
 import { MetricCard } from './card.js';
 import { GuestlistDashboard } from './dashboard-element.js';

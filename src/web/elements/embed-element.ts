@@ -138,6 +138,7 @@ export abstract class EmbedElement extends LitElement {
       this.isAway = true;
       this.isLoading = false;
     },
+    troubled: (error) => this.#tellFailure(error),
     probe: (client) => this.read(client, new AbortController().signal),
   });
   /** What `read` reads; another one starts anew. */

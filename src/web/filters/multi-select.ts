@@ -9,6 +9,7 @@ import type { OptionList } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { checkIcon, downIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
+import { pause } from '../base/pause.js';
 import { baseStyles } from '../base/theme.js';
 
 const multiSelectStyles = css`
@@ -130,16 +131,6 @@ const mostValues = 10_000;
 
 /** How long the guest must stop typing before a search is sent. */
 const typingPauseInMs = 150;
-
-/** Rejects if the signal aborts. */
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((done, failed) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      failed(signal.reason);
-    });
-  });
 
 export type LoadOptions = (search: string, signal: AbortSignal) => Promise<OptionList>;
 

@@ -67,7 +67,7 @@ export const callForToken = async (getToken: GetToken, dead?: string): Promise<O
   try {
     const answer = await getToken(await replacing(dead));
     if (answer === null || answer === undefined || answer === '') return { kind: 'refused', refused: noSession };
-    const minted = tokenIn(answer, Date.now());
+    const minted = tokenIn(answer, undefined);
     if (minted !== undefined) return { kind: 'minted', minted };
     const refused = refusedIn(answer);
     return refused === undefined ? unreadable : withoutToken(refused, null);
@@ -82,7 +82,7 @@ const unreadable: Outcome = { kind: 'retry', retryAfterMs: null, reason: 'The an
 const outcomeOf = async (response: Response): Promise<Outcome> => {
   const body: unknown = await response.json().catch(() => null);
   if (response.ok) {
-    const minted = tokenIn(body, Date.parse(response.headers.get('date') ?? '') || Date.now());
+    const minted = tokenIn(body, Date.parse(response.headers.get('date') ?? '') || undefined);
     if (minted !== undefined) return { kind: 'minted', minted };
     // Hosts send a browser without a session to their login page.
     return response.redirected ? { kind: 'refused', refused: noSession } : unreadable;
@@ -112,17 +112,21 @@ const retryAfterMs = (response: Response): number | null => {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
 };
 
-/** `nowMs` is the time of the answer by the clock that wrote its times, if that is known. */
-const tokenIn = (answer: unknown, nowMs: number): EmbedToken | undefined => {
+/** `serverNowMs` is the time of the answer by the clock that wrote its times; undefined: not known. */
+const tokenIn = (answer: unknown, serverNowMs: number | undefined): EmbedToken | undefined => {
   if (typeof answer === 'string') return { token: answer, refreshInMs: null, embeds: [], serviceUrl: '' };
   if (!isRecord(answer) || typeof answer.token !== 'string' || answer.token === '') return undefined;
   const { token, embeds, serviceUrl, refreshAfter, expiresAt } = answer;
+  const nowMs = serverNowMs ?? Date.now();
   const refreshAtMs = instantOf(refreshAfter);
   const expiresAtMs = instantOf(expiresAt);
   const lifeMs = expiresAtMs === null ? null : expiresAtMs - nowMs;
+  const refreshInMs = refreshAtMs !== null ? refreshAtMs - nowMs : lifeMs === null ? null : lifeMs * shareBeforeRenewal;
+  // A new token that is due already: the clock of the page is ahead. The token is used until the service refuses it.
+  const isAhead = serverNowMs === undefined && refreshInMs !== null && refreshInMs <= 0;
   return {
     token,
-    refreshInMs: refreshAtMs !== null ? refreshAtMs - nowMs : lifeMs === null ? null : lifeMs * shareBeforeRenewal,
+    refreshInMs: isAhead ? null : refreshInMs,
     embeds: Array.isArray(embeds) ? embeds.filter(isEmbed) : [],
     serviceUrl: typeof serviceUrl === 'string' ? serviceUrl : '',
   };
