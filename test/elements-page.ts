@@ -152,8 +152,8 @@ Parts, for \`::part(…)\` on the outer element: \`head\`, \`heading\`, \`filter
 With \`token-url\` or \`getToken\` the element asks for its tokens itself, and for the next one ahead
 of the end of each. All elements of a page with the same \`token-url\` share one request. The lifetime
 is measured by the \`Date\` of the answer. An answer without one, as of \`getToken\`, is measured by
-the browser's clock; if the token seems to be due at once, that clock is wrong, and the token is used
-until the service refuses it.
+the browser's clock; if the token seems to be due at once, that clock is wrong, and the token is
+used until the service refuses it.
 
 | what happens | what the element does |
 |---|---|
@@ -173,14 +173,14 @@ clears everything: do that at a log-out.
 ## Pages with a strict policy
 
 The elements write no HTML and no style attributes, and load their parts from the folder of their
-script. With \`https://analytics.example\` as the service, a page needs:
+script. With \`https://analytics.example\` as the service, the \`Content-Security-Policy\` of a page
+needs:
 
-<!-- not run: a header of the host's server; test/product/page.test.ts opens a page with it -->
-\`\`\`
-Content-Security-Policy: script-src 'self' https://analytics.example;
-  connect-src 'self' https://analytics.example;
-  require-trusted-types-for 'script'; trusted-types lit-html
-\`\`\`
+| directive | value |
+|---|---|
+| \`script-src\`, \`connect-src\` | \`https://analytics.example\` |
+| \`require-trusted-types-for\` | \`'script'\`, if you want it |
+| \`trusted-types\` | \`lit-html\`, if you list policies |
 
 They create one policy of Trusted Types, \`lit-html\`, once: it makes the templates of the elements,
 which hold no data. If your page uses lit itself, that is a second policy of the same name: add
