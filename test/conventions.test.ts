@@ -256,6 +256,15 @@ describe('imports run one way', () => {
   });
 });
 
+describe('exports', () => {
+  /** `npm run lint` finds exports that only tests use, unless they are marked. Remove a mark with its use; add none. */
+  test('exports that only tests use are few, and each says why', () => {
+    const marks = sources.flatMap(({ text }) => [...text.matchAll(/@internal(.*)/g)].map(([, reason = '']) => reason));
+    expect(marks.filter((reason) => !/^ Tests only: .+\.(?: \*\/)?$/.test(reason))).toEqual([]);
+    expect(marks.length).toBeLessThanOrEqual(12);
+  });
+});
+
 describe('sizes and names', () => {
   test('files are kebab-case, and exports are named', () => {
     expect(

@@ -228,6 +228,8 @@ const startForgettingExplanations = (
 /**
  * Builds the gateway's router, ready to be called or mounted. Throws TypeError for invalid options; then `closers` ends
  * the background work that was already started.
+ *
+ * @internal Tests only: they mount the router over a transport, a ledger and policies of their own.
  */
 export const composeGateway = (options: GatewayOptions, closers: Closers = createClosers()): Gateway => {
   assertOrigins(options);

@@ -12,7 +12,11 @@ export type { Resealed } from '../platform/reseal.js';
 
 const isCanary = ({ table }: { readonly table: string }): boolean => table === 'sealing_canary';
 
-/** Throws if a key is missing from the ring, or if some process still seals with another key than the first one. */
+/**
+ * Throws if a key is missing from the ring, or if some process still seals with another key than the first one.
+ *
+ * @internal Tests only: they cut off and repeat a run on a database of their own.
+ */
 export const resealAll = async (
   connected: Kysely<Tables>,
   keys: Parameters<typeof openCanary>[1]['ring'],

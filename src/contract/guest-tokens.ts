@@ -62,7 +62,7 @@ export const guestPermissions = z.strictObject({
  * The guest-token request in its canonical form. The gateway uses its hash as the cache key, and sends it to the
  * service.
  */
-export const guestTokenRequest = z.strictObject({
+const guestTokenRequest = z.strictObject({
   clientId: identifier.describe('The tenant. If no tenancy is configured, the literal `None`.'),
   dataAppName: identifier.describe('The data app of the API key.'),
   params: params.optional(),

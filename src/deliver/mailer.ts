@@ -39,7 +39,7 @@ export type MailerOptions = {
 };
 
 /** `hasBegun`: the connection and the login succeeded, and the message was being handed over. */
-export const outcomeOf = (error: unknown, hasBegun: boolean): MailOutcome => {
+const outcomeOf = (error: unknown, hasBegun: boolean): MailOutcome => {
   if (!(error instanceof Error)) throw error;
   const { responseCode: status } = error as Error & Readonly<Record<string, unknown>>;
   if (typeof status === 'number' && status >= 400) {

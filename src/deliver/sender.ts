@@ -101,7 +101,7 @@ const firstDelayMs = 30_000;
 const longestDelayMs = 3_600_000;
 
 /** Milliseconds before the attempt that follows this number of attempts. */
-export const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
+const delayMs = (attempts: number): number => Math.min(firstDelayMs * 2 ** (attempts - 1), longestDelayMs);
 
 type Ending = { readonly found?: AlertState | undefined } & (
   | { readonly state: 'sent' }

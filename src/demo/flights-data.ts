@@ -6,7 +6,7 @@ import { handled } from '../domain/handled.js';
 import type { Engine, Reads } from '../domain/query/engine.js';
 
 /** The folder of the demo's flight data. Throws if the development dependency is not installed. */
-export const flightsSource = (): string =>
+const flightsSource = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data');
 
 const exists = (path: string): Promise<boolean> =>
@@ -25,7 +25,11 @@ const statements = (source: string): readonly string[] => [
   'CHECKPOINT',
 ];
 
-/** Creates the demo's database at `path` if it is missing. A failed creation leaves no file. */
+/**
+ * Creates the demo's database at `path` if it is missing. A failed creation leaves no file.
+ *
+ * @internal Tests only: they load the data once for all of them.
+ */
 export const ensureFlightsData = async (path: string, source: string = flightsSource()): Promise<void> => {
   if (await exists(path)) return;
   await mkdir(dirname(path), { recursive: true });

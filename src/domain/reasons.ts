@@ -1,7 +1,7 @@
 import { type Code, errors } from './errors.js';
 
 /** Reason codes that are not derived from an error code. */
-export const ownReasons = [
+const ownReasons = [
   'alert-invalid',
   'app-filter-unknown',
   'barrier-missing',

@@ -41,7 +41,7 @@ const forwardedFor = ({ headers }: IncomingMessage, trustedProxies: number): str
  * the address that the outermost one appended to X-Forwarded-For; the caller itself may have written anything to the
  * left of it, so that part is ignored. For IPv6, returns the /64 network.
  */
-export const addressOf = (request: IncomingMessage, trustedProxies: number): string => {
+const addressOf = (request: IncomingMessage, trustedProxies: number): string => {
   const forwarded = trustedProxies === 0 ? undefined : nameOf(forwardedFor(request, trustedProxies) ?? '');
   return forwarded ?? nameOf(request.socket.remoteAddress ?? '') ?? 'unknown';
 };

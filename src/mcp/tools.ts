@@ -90,7 +90,7 @@ export const inputSchemaOf = (input: z.ZodType): Described['inputSchema'] => {
 };
 
 /** Every tool, in the order in which they are listed. Written at the first call, to keep the start fast. */
-export const allTools = (() => {
+const allTools = (() => {
   let written: readonly Tool[] | undefined;
   return (): readonly Tool[] => {
     written ??= entries.map(([name, operation, kind, description]) => ({

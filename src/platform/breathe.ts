@@ -18,6 +18,8 @@ export type BreatheOptions = {
 /**
  * Creates a `Breathe` with its own slices. All work on one event loop must share one, because its pieces block other
  * tasks together.
+ *
+ * @internal Tests only: they move its clock.
  */
 export const createBreathe = ({
   sliceMs = 8,

@@ -22,21 +22,21 @@ export type JwksOptions = {
 };
 
 /** A set of this age is fetched again. The old set is used meanwhile. */
-export const freshForMs = 10 * 60_000;
+const freshForMs = 10 * 60_000;
 /**
  * After this time without an attempt to fetch the set, the next token waits for a fetch, because its key may have been
  * withdrawn.
  */
-export const quietForMs = 2 * freshForMs;
+const quietForMs = 2 * freshForMs;
 /**
  * The last set is used for this time while the issuer cannot be reached. The limit is a day, so that a withdrawn key
  * stops working eventually.
  */
-export const servedForMs = 24 * 3_600_000;
+const servedForMs = 24 * 3_600_000;
 /** Maximum fetches per minute that unknown keys may cause. */
-export const fetchesPerMinute = 5;
+const fetchesPerMinute = 5;
 /** Time between two attempts to renew an old set. */
-export const renewEveryMs = 30_000;
+const renewEveryMs = 30_000;
 const maxBytes = 256 * 1024;
 const maxKeys = 100;
 

@@ -9,8 +9,6 @@ import { guardRedis } from './redis-guard.js';
 import { readRedisUrl } from './redis-url.js';
 import { systemTiming, type Timing } from './timing.js';
 
-export { readRedisUrl } from './redis-url.js';
-
 guardRedis();
 
 export type RedisClient = Redis | Cluster;

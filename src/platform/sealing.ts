@@ -11,7 +11,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Reads a key of 32 bytes written in base64 or base64url; undefined where it is not one. */
-export const readSealingKey = (text: string): Buffer | undefined => {
+const readSealingKey = (text: string): Buffer | undefined => {
   const key = Buffer.from(text, 'base64');
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && key.length === 32 ? key : undefined;
 };

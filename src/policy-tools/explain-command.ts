@@ -119,7 +119,7 @@ const loadFiles = async ([own, ...beside]: LoggedRequest['files'], reachOf: Reac
  * Explains a request with the policy and the tenant of that time. Rejects with NOT_SUPPORTED if this release cannot
  * read that policy.
  */
-export const explainLogged = async (
+const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
   reachOf: ReachOf,
   { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},

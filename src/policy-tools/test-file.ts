@@ -133,7 +133,7 @@ const assertNoPolicy = (source: Source, file: string): void => {
 };
 
 /** Reads tests from their text. Throws PolicyFaults. */
-export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
+const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   const source = createSource(text, file);
   if (source.problems.length > 0) throw new PolicyFaults(source.problems);
   assertNoPolicy(source, file);

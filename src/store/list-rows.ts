@@ -7,7 +7,7 @@ import type { Tables } from './tables.js';
  * Maximum number of rows that one statement reads. The embedded database blocks the process while it answers a
  * statement, and so does decoding rows from a server. Small slices let other requests run in between.
  */
-export const sliceRows = 100;
+const sliceRows = 100;
 
 /** A column of the sort order, as `column` or `table.column`. */
 type KeyOf<O> = (keyof O & string) | `${keyof Tables & string}.${keyof O & string}`;

@@ -23,6 +23,7 @@ import { tokenGateways } from './migrations/0016-token-gateways.js';
 import { sessionChecks } from './migrations/0017-session-checks.js';
 import { schemaName, type Tables } from './tables.js';
 
+/** @internal Tests only: they migrate from each release. */
 export const migrations: Migrations = {
   '0001-first-release': firstRelease,
   '0002-shared-views': sharedViews,

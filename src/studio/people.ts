@@ -15,7 +15,7 @@ type Options = { readonly sessions: StudioSessions; readonly origins: Origins; r
 type Rule = { readonly what: string; readonly roles: readonly StudioRole[]; readonly reads: Reads };
 
 /** What owners may do with the sessions of others. Names of people are part of what their issuer writes. */
-export const peopleRules = {
+const peopleRules = {
   list: { what: 'the list of sessions', roles: ['auditor'], reads: 'definitions' },
   end: { what: 'ending the sessions of a person', roles: [], reads: 'nothing' },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -13,7 +13,7 @@ import { createTextOf, type Text } from './text.js';
 import { texts as tr } from './tr.js';
 import { texts as zh } from './zh.js';
 
-export const messageTexts: Readonly<Record<string, MessageTexts>> = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
+const messageTexts: Readonly<Record<string, MessageTexts>> = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
 
 /** How a reader is spoken to. `locale` is for `Intl`, and of the same language as the texts. */
 export type Speech = {

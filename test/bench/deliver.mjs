@@ -12,7 +12,7 @@ import { CompiledQuery } from 'kysely';
 import { SMTPServer } from 'smtp-server';
 import { calendar } from '../../dist/deliver/calendar.js';
 import { createPlanner } from '../../dist/deliver/planner.js';
-import { spreadMs } from '../../dist/domain/deliver/spread.js';
+import { leavesAt } from '../../dist/domain/deliver/spread.js';
 import { openDatabase } from '../../dist/platform/database.js';
 import { migrate } from '../../dist/store/migrations.js';
 import { createStore } from '../../dist/store/store.js';
@@ -272,7 +272,10 @@ const runMorning = async ({ store, db }, withLarge) => {
   const result = await sendMorning(store, { moment, seconds: window + 60, perSecond, perMinute });
   const late = result.sent
     .filter(({ clientId }) => clientId !== 'large')
-    .map(({ scheduleId, second }) => second - spreadMs(scheduleId, window * 1000) / 1000);
+    .map(({ scheduleId, second }) => {
+      const placeMs = leavesAt(scheduleId, moment, window * 1000, moment).getTime() - moment.getTime();
+      return second - placeMs / 1000;
+    });
   return { ...result, planMs, late };
 };
 

@@ -14,7 +14,6 @@ import { createAudit } from '../../dist/gateway/audit/ledger.js';
 import { createEmbedTokenPipeline } from '../../dist/gateway/embed-token.js';
 import { openLedger } from '../../dist/gateway/ledger/ledger.js';
 import { loadPolicyFile } from '../../dist/gateway/policy/load.js';
-import { fixedPolicies } from '../../dist/gateway/policy/policies.js';
 import { fixedCapabilities } from '../../dist/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../dist/platform/cache-memory.js';
 import { openDatabase } from '../../dist/platform/database.js';
@@ -47,13 +46,14 @@ const createSteps = async (log) => {
   const ledger = await openLedger(database.connect(), false);
   const metrics = createGatewayMetrics(createMetrics().registry, () => {});
   const audit = createAudit({ ledger, clock, log });
+  const policy = loadPolicyFile(join(root, 'config/policies/flights.yaml'));
   const handlers = createHandlers({
     issuers: [
       { issuer: 'bench', algorithms: ['HS256'], keys: fixedKeys([secretKey(secret)]), clockToleranceSeconds: 0 },
     ],
     ...{ cookieName: null, allowedOrigins: [], publicOrigin: null, gatewayToken: null },
     ...{ ledger, audit, metrics, clock, log, cache: createMemoryCache({ clock }) },
-    policies: fixedPolicies(loadPolicyFile(join(root, 'config/policies/flights.yaml'))),
+    policies: { current: () => policy, subscribe: ({ prepare }) => prepare?.(policy) },
     upstream: { transport, apiKey: 'key', baseUrl: 'http://bench', capabilities: fixedCapabilities([]) },
     limits: {
       settings: {

@@ -2,8 +2,15 @@
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 
-/** `silent`: takes the message and cuts the connection without an answer. */
-export type Behaviour = 'take' | 'refuse-for-good' | 'refuse-for-now' | 'refuse-recipient' | 'silent';
+/** `silent`: takes the message and cuts the connection without an answer. `hang-up`: cuts it before the greeting. */
+export type Behaviour =
+  | 'take'
+  | 'refuse-for-good'
+  | 'refuse-for-now'
+  | 'refuse-recipient'
+  | 'refuse-login'
+  | 'silent'
+  | 'hang-up';
 
 export type Received = { readonly mail: ParsedMail; readonly raw: string; readonly recipients: readonly string[] };
 
@@ -20,10 +27,20 @@ export const openMailbox = async () => {
   let behaviour: Behaviour = 'take';
   /** While messages are held: what ends the waiting of each. */
   let holding: (() => void)[] | null = null;
+  const cutAll = (): void => {
+    for (const connection of server.connections) connection.close();
+  };
   const server = new SMTPServer({
     authOptional: true,
+    allowInsecureAuth: true,
     disabledCommands: ['STARTTLS'],
     logger: false,
+    onAuth: (_auth, _session, done) =>
+      behaviour === 'refuse-login' ? done(refusal(535)) : done(null, { user: 'user' }),
+    onConnect: (_session, done) => {
+      if (behaviour === 'hang-up') cutAll();
+      else done();
+    },
     onRcptTo: (_address, _session, done) => done(behaviour === 'refuse-recipient' ? refusal(550) : null),
     onData: (stream, session, done) => {
       const keep = async (): Promise<void> => {
@@ -34,7 +51,7 @@ export const openMailbox = async () => {
         const mail = await simpleParser(bytes);
         const recipients = session.envelope.rcptTo.map(({ address }) => address);
         received.push({ mail, raw: bytes.toString('latin1'), recipients });
-        if (behaviour === 'silent') for (const connection of server.connections) connection.close();
+        if (behaviour === 'silent') cutAll();
         else done();
       };
       keep().catch(done);

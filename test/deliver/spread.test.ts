@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
 import { createPlanner } from '../../src/deliver/planner.js';
-import { leavesAt, spreadMs } from '../../src/domain/deliver/spread.js';
+import { leavesAt } from '../../src/domain/deliver/spread.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
@@ -18,6 +18,9 @@ import { dashboardSample, insertOrganization } from '../suites/store-samples.js'
 import { insertSchedules, mostInAMinute, sendMorning } from './morning.mjs';
 
 const moment = new Date('2026-10-26T08:00:00Z');
+/** The milliseconds after a moment at which a message of this key leaves. */
+const spreadMs = (key: string, windowMs: number): number =>
+  leavesAt(key, moment, windowMs, moment).getTime() - moment.getTime();
 
 describe('a place in the window', () => {
   test('is the same at each moment, within the window, and never before now', () => {
@@ -30,7 +33,8 @@ describe('a place in the window', () => {
           const place = spreadMs(id, ms);
           expect(place).toBeGreaterThanOrEqual(0);
           expect(place).toBeLessThan(ms);
-          expect(leavesAt(id, moment, ms, moment)).toEqual(new Date(moment.getTime() + place));
+          const next = new Date(moment.getTime() + 3_600_000);
+          expect(leavesAt(id, next, ms, next)).toEqual(new Date(next.getTime() + place));
           const now = new Date(moment.getTime() + late);
           expect(leavesAt(id, moment, ms, now).getTime()).toBe(Math.max(now.getTime(), moment.getTime() + place));
         },

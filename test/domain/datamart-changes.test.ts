@@ -8,7 +8,7 @@ import {
   noParts,
 } from '../../src/domain/datamart/changes.js';
 import type { Tenancy } from '../../src/domain/datamart/datamart.js';
-import { nameTables, shortName } from '../../src/domain/datamart/relationships.js';
+import { draftRelationships, nameTables } from '../../src/domain/datamart/relationships.js';
 import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
 import { defaultSchemaOf, type TableDraft, viewSource } from '../../src/domain/datamart/tables.js';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
@@ -294,7 +294,12 @@ describe('names of tables', () => {
           const tables = refs.map((ref) => ({ ...ref, label: '', clientColumn: null, isHide: false, columns: [] }));
           const named = nameTables(tables);
           for (const item of tables) {
-            const meant = named.get(shortName(item, named)) ?? [];
+            const end = { ...item, columnName: 'k' };
+            const [draft] = draftRelationships(
+              [{ relationshipName: 'r', parent: end, child: end, cardinality: null, join: null }],
+              named,
+            );
+            const meant = named.get(draft?.parentTableName ?? '') ?? [];
             // An ambiguous name must never select the wrong item.
             expect(meant).toContain(item);
           }

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendar } from '../../src/deliver/calendar.js';
-import { catchUps, dueMoments, punctualMs, reachMs } from '../../src/domain/deliver/catch-up.js';
+import { catchUps, dueMoments } from '../../src/domain/deliver/catch-up.js';
 import { concealed } from '../../src/domain/deliver/history.js';
-import { cronOf, nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/domain/deliver/recurrence.js';
+import { nextMoment, type Recurrence, recurrenceFault, weekdays } from '../../src/domain/deliver/recurrence.js';
 import type { DeliveryReason, DeliveryState } from '../../src/domain/deliver/schedule.js';
 
 const two = (number: number): string => String(number).padStart(2, '0');
@@ -81,6 +81,15 @@ describe('recurrence', () => {
   });
 
   test('writes the friendly forms as cron', () => {
+    const cronOf = (given: Recurrence): string => {
+      const asked: string[] = [];
+      const next = (cron: string) => {
+        asked.push(cron);
+        return null;
+      };
+      nextMoment(given, { ...calendar, next }, new Date(0));
+      return asked.join();
+    };
     const zone = { timezone: 'UTC' };
     expect(cronOf({ ...zone, every: 'workday', at: '08:05' })).toBe('5 8 * * 1-5');
     expect(cronOf({ ...zone, every: 'week', on: ['mon', 'fri'], at: '17:30' })).toBe('30 17 * * 1,5');
@@ -117,6 +126,9 @@ describe('recurrence', () => {
 });
 
 describe('catching up', () => {
+  /** A moment is missed if it is older than an hour, and not listed if it is older than 35 days. */
+  const punctualMs = 3_600_000;
+  const reachMs = 35 * 86_400_000;
   const cases = fc.record({ recurrence, catchUp: fc.constantFrom(...catchUps), start: moment, pause });
 
   test('each moment is decided once: due or skipped, and the next one is after now', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFairQueue, createFairQueues, type QueueLimits } from '../../src/engine/run/fair-queue.js';
+import { createFairQueues, type QueueLimits } from '../../src/engine/run/fair-queue.js';
 import type { Timing } from '../../src/platform/timing.js';
 import { refusalOf } from './world.js';
 
@@ -39,7 +39,14 @@ const createTiming = () => {
 const createStage = (limits: Partial<QueueLimits> = {}) => {
   const { timing, pass, timers } = createTiming();
   const refused: string[] = [];
-  const queue = createFairQueue({ ...usual, ...limits }, timing, (why) => void refused.push(why));
+  const queues = createFairQueues(timing, (why) => void refused.push(why));
+  const at = { database: 'one', limits: { ...usual, ...limits } };
+  const queue = {
+    waiting: queues.waiting,
+    isIdle: () => queues.count().length === 0,
+    use: <Result>(client: string, work: () => Promise<Result>, signal?: AbortSignal) =>
+      queues.use({ ...at, client }, work, signal),
+  };
   const started: string[] = [];
   const running: { readonly client: string; readonly end: () => void }[] = [];
   const ask = (client: string, signal?: AbortSignal, label = client): Promise<void> =>

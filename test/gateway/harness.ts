@@ -9,12 +9,12 @@ import { composeGateway, type GatewayOptions } from '../../src/compose/gateway.j
 import type { Capability } from '../../src/domain/capability.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
-import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { fixedKeys, type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import { defaultSettings } from '../../src/platform/settings.js';
+import { fixedPolicies } from './fixed-policies.js';
 import { openTestLedger } from './ledgers.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 

@@ -10,13 +10,12 @@ import { createLeases } from '../../src/gateway/ledger/leases.js';
 import { joinProcesses, leastSilenceMs } from '../../src/gateway/ledger/processes.js';
 import { createTenantRecords } from '../../src/gateway/tenant/records.js';
 import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
-import { tenantEventKinds } from '../../src/gateway/tenant/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest/views.js';
 import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
-import { foldState, type Happened } from './tenant-events.js';
+import { foldState, type Happened, tenantEventKinds } from './tenant-events.js';
 
 const startMs = startSeconds * 1000;
 const momentOf = (at: number): string => new Date(startMs - 1_000_000 + at * 1000).toISOString();

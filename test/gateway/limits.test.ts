@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Audit } from '../../src/gateway/audit/audit.js';
 import { createLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
-import { addressOf } from '../../src/http/address.js';
+import { createAddresses } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, createMovableClock, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
 
@@ -316,7 +316,8 @@ describe('the address of a request', () => {
     [from('10.0.0.1', 'nonsense'), 1, '10.0.0.1'],
     [from('10.0.0.1', '192.0.2.1, '), 1, '10.0.0.1'],
   ])('limits count a request by the address that trusted proxies wrote: %#', (request, trustedProxies, address) => {
-    expect(addressOf(request, trustedProxies)).toBe(address);
+    const addressOf = createAddresses({ trustedProxies, log: { error: () => undefined } });
+    expect(addressOf(request)).toBe(address);
   });
 });
 

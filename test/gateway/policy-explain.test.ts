@@ -4,7 +4,6 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { keepPolicyText } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
-import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createReachOf } from '../../src/gateway/policy/reach.js';
 import { recordOf } from '../../src/gateway/policy/record.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
@@ -12,9 +11,10 @@ import { createMetricLists, currentLists } from '../../src/gateway/token/metric-
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { evaluateCase } from '../../src/policy-tools/dry-run.js';
 import { type Explanation, explainGrant } from '../../src/policy-tools/explain.js';
-import { createPolicyExplainCommand, explainLogged } from '../../src/policy-tools/explain-command.js';
+import { createPolicyExplainCommand, type LoggedRequest } from '../../src/policy-tools/explain-command.js';
 import { writeExplanation } from '../../src/policy-tools/explain-text.js';
 import { factsOf, viewOf } from '../../src/policy-tools/grant-facts.js';
+import { fixedPolicies } from './fixed-policies.js';
 import { captureLog, createMovableClock, gatewayToken, manager, regional, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { basePolicy, policyOf } from './policies.js';
@@ -286,39 +286,10 @@ describe('an earlier request', () => {
     files: [{ file: 'then.yaml', text: then }],
   };
 
-  const reachOf = createReachOf(null, '');
-
-  it('is explained by the policy and tenant of that time', async () => {
-    const explanation = await explainLogged({ ...logged, clientId: 'ATL' }, reachOf);
-    expect(explanation).toMatchObject({
-      policy: { file: 'then.yaml', digest: loadPolicy(then, 'x').digest },
-      now: now.toISOString(),
-      tenant: { clientId: 'ATL' },
-      request: { clientId: 'ATL', params: { timezone: 'Europe/Lisbon', allowedEmbeds: ['delays--ATL'] } },
-    });
-  });
-
-  it('an earlier request whose answer differs from its policy shows the real outcome first, with what to do', async () => {
-    expect((await explainLogged(logged, reachOf)).answer).toBeNull();
-    const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' }, reachOf);
-    expect(suspended).toMatchObject({ answer: { code: 'TENANT_SUSPENDED' }, denial: null });
-    const [first, second, third] = writeExplanation(suspended).split('\n');
-    expect(first).toMatch(/^DENIED with TENANT_SUSPENDED: user .*, tenant LAX /);
-    expect(second).toContain('tenant-resumed');
-    expect(third).toBe('  That was not the policy. The policy alone: GRANTED.');
-  });
-
-  it('is refused if its policy cannot be read any more', async () => {
-    const files = [{ file: 'then.yaml', text: 'version: 0' }];
-    await expect(explainLogged({ ...logged, files }, reachOf)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
-    await expect(explainLogged({ ...logged, files: [] }, reachOf)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  });
-
-  it('needs either its id or claims, never both', async () => {
-    const asked: string[] = [];
-    const command = createPolicyExplainCommand({
+  const commandFor = (request: LoggedRequest, asked: string[] = []) =>
+    createPolicyExplainCommand({
       policies: fixedPolicies(policyOf()),
-      reachOf,
+      reachOf: createReachOf(null, ''),
       tenantOf: createTenantStep(() => expect.fail('no host is asked')),
       listMetrics: async () => [],
       findEmbeds: async () => [],
@@ -328,9 +299,41 @@ describe('an earlier request', () => {
       },
       loadRequest: async (id) => {
         asked.push(id);
-        return logged;
+        return request;
       },
     });
+  const explainLogged = async (request: LoggedRequest): Promise<Explanation> =>
+    ((await commandFor(request).run({ request: 'id' })) as { explanation: Explanation }).explanation;
+
+  it('is explained by the policy and tenant of that time', async () => {
+    const explanation = await explainLogged({ ...logged, clientId: 'ATL' });
+    expect(explanation).toMatchObject({
+      policy: { file: 'then.yaml', digest: loadPolicy(then, 'x').digest },
+      now: now.toISOString(),
+      tenant: { clientId: 'ATL' },
+      request: { clientId: 'ATL', params: { timezone: 'Europe/Lisbon', allowedEmbeds: ['delays--ATL'] } },
+    });
+  });
+
+  it('an earlier request whose answer differs from its policy shows the real outcome first, with what to do', async () => {
+    expect((await explainLogged(logged)).answer).toBeNull();
+    const suspended = await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' });
+    expect(suspended).toMatchObject({ answer: { code: 'TENANT_SUSPENDED' }, denial: null });
+    const [first, second, third] = writeExplanation(suspended).split('\n');
+    expect(first).toMatch(/^DENIED with TENANT_SUSPENDED: user .*, tenant LAX /);
+    expect(second).toContain('tenant-resumed');
+    expect(third).toBe('  That was not the policy. The policy alone: GRANTED.');
+  });
+
+  it('is refused if its policy cannot be read any more', async () => {
+    const files = [{ file: 'then.yaml', text: 'version: 0' }];
+    await expect(explainLogged({ ...logged, files })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    await expect(explainLogged({ ...logged, files: [] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('needs either its id or claims, never both', async () => {
+    const asked: string[] = [];
+    const command = commandFor(logged, asked);
     expect(await command.run({ request: 'id-1' })).toMatchObject({
       explanation: { rules: [{ name: 'of then' }] },
       text: expect.stringContaining('of then'),

@@ -1,7 +1,7 @@
 /** The JSON schema and the documents list all fields of a policy, with their current descriptions. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { guestTokenRequest } from '../../src/contract/guest-tokens.js';
+import { createGuestToken } from '../../src/contract/guest-tokens.js';
 import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../../src/policy-tools/json-schema.js';
 
 type Node = {
@@ -53,7 +53,7 @@ describe('the table of how rules combine', () => {
     )
     .map(({ name }) => name)
     .filter((name) => !['name', 'accessPermissions'].includes(name));
-  const request = fieldsOf(guestTokenRequest.toJSONSchema({ io: 'input' }) as Node)
+  const request = fieldsOf(createGuestToken.input.toJSONSchema({ io: 'input' }) as Node)
     .filter(({ path }) => /^\.((params|permissions)\.)?\w+$/.test(path))
     .map(({ name }) => name);
 

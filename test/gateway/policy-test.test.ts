@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { listTestFiles } from '../../src/policy-tools/files.js';
 import { countFailed, runPolicyTests, writeTestReport } from '../../src/policy-tools/test.js';
-import { loadPolicyTestFile, loadPolicyTests } from '../../src/policy-tools/test-file.js';
+import { loadPolicyTestFile } from '../../src/policy-tools/test-file.js';
 import { basePolicy } from './policies.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-policy-'));
@@ -14,14 +14,18 @@ const shipped = fileURLToPath(new URL('../../config/policies', import.meta.url))
 const user = { sub: 'ann', org_id: 'LAX', roles: ['analyst'], states: ['CA', 'NV'], region: 'CA' };
 const all = { tenant: 'LAX', templates: ['delays', 'routes'] };
 
+/** Reads tests from this text, as the file of this name. */
+const testsOf = (text: string, name: string) => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return loadPolicyTestFile(file);
+};
+
 /** Runs one test of the base policy with some of its fields replaced. */
 const run = async (policy: object, expect: object, test: object = {}) => {
   const file = join(folder, 'p.yaml');
   writeFileSync(file, JSON.stringify({ ...basePolicy, ...policy }, null, 2));
-  const tests = loadPolicyTests(
-    JSON.stringify({ tests: [{ name: 'one', user, expect, ...test }] }, null, 2),
-    join(folder, 'p.test.yaml'),
-  );
+  const tests = testsOf(JSON.stringify({ tests: [{ name: 'one', user, expect, ...test }] }, null, 2), 'p.test.yaml');
   const report = await runPolicyTests([tests]);
   const differences = report.files.flatMap(({ results }) => results).flatMap((result) => result.differences);
   return { report, differences, fields: differences.map(({ field }) => field) };
@@ -31,9 +35,13 @@ const restricting = (...list: object[]) => ({
 });
 const faultsOf = (document: unknown) => {
   try {
-    loadPolicyTests(typeof document === 'string' ? document : JSON.stringify(document, null, 2), 't.test.yaml');
+    testsOf(typeof document === 'string' ? document : JSON.stringify(document, null, 2), 't.test.yaml');
   } catch (error) {
-    if (error instanceof PolicyFaults) return error.faults;
+    if (error instanceof PolicyFaults)
+      return error.faults.map(({ at, message }) => ({
+        at: at.replace(`${folder}/`, ''),
+        message: message.replaceAll(`${folder}/`, ''),
+      }));
     throw error;
   }
   return [];
@@ -247,7 +255,7 @@ describe('a faulty file of tests', () => {
   });
 
   it('reports a missing policy', async () => {
-    const tests = loadPolicyTests(JSON.stringify({ policy: 'gone.yaml', ...test(all) }), join(folder, 'x.test.yaml'));
+    const tests = testsOf(JSON.stringify({ policy: 'gone.yaml', ...test(all) }), 'x.test.yaml');
     await expect(runPolicyTests([tests])).rejects.toThrow(/gone\.yaml:1:1: the policy file cannot be read/);
   });
 });

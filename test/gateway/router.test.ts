@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { composeGateway } from '../../src/compose/gateway.js';
-import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { fixedPolicies } from './fixed-policies.js';
 import {
   analyst,
   createMovableClock,

@@ -1,5 +1,16 @@
 /** Events of a tenant's life, and the resulting state. */
-import { type TenantEventKind, tenantEventKinds } from '../../src/gateway/tenant/state.js';
+import type { TenantEventKind, TenantMoments } from '../../src/gateway/tenant/state.js';
+
+/** The kinds of events: of two at the same moment, the later in this list wins. */
+export const tenantEventKinds = [
+  'signed-up',
+  'resumed',
+  'suspended',
+  'deleted',
+] as const satisfies readonly TenantEventKind[];
+
+/** The moments of a tenant without events. */
+export const noMoments: TenantMoments = { 'signed-up': null, resumed: null, suspended: null, deleted: null };
 
 export type Happened = { readonly kind: TenantEventKind; readonly at: number };
 

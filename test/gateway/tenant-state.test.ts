@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  newestOf,
-  noMoments,
-  stateOf,
-  type TenantEventKind,
-  tenantEventKinds,
-  withEvent,
-} from '../../src/gateway/tenant/state.js';
-import { foldState, type Happened } from './tenant-events.js';
+import { newestOf, stateOf, type TenantEventKind, withEvent } from '../../src/gateway/tenant/state.js';
+import { foldState, type Happened, noMoments, tenantEventKinds } from './tenant-events.js';
 
 const events = fc.array(fc.record({ kind: fc.constantFrom(...tenantEventKinds), at: fc.integer({ min: 0, max: 6 }) }), {
   maxLength: 12,

@@ -15,7 +15,7 @@ import type { GuestQuery } from '../../src/domain/guest/view.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDispatch, type Dispatch } from '../../src/http/bind.js';
 import { callTool } from '../../src/mcp/call-tool.js';
-import { allTools } from '../../src/mcp/tools.js';
+import { grantedTools } from '../../src/mcp/tools.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import type { Log } from '../../src/platform/log.js';
 import { defaultSettings } from '../../src/platform/settings.js';
@@ -116,11 +116,17 @@ const dispatchFor = (deps: Deps, guest: GuestCaller): Dispatch =>
 /** A text without what differs between two answers to the same question. */
 const withoutTimes = (text: string): string => text.replace(/"timeTaken":\d+/, '');
 
+/** The tools of a token that may do everything. */
+const everyTool = () => {
+  const board = { operations: Object.keys(operations) };
+  return grantedTools({ dashboards: [board], metrics: [] } as unknown as Parameters<typeof grantedTools>[0]);
+};
+
 /** A tool by its name, called as an assistant calls it. A refusal is one of its answers. */
 const tool =
   (name: string, argumentsOf: (query: BoardQuery) => object): Way =>
   async ({ deps, guest, query }) => {
-    const [found] = allTools().filter((one) => one.name === name);
+    const found = everyTool().find((one) => one.name === name);
     if (found === undefined) throw new Error(`no tool ${name}`);
     const asker = { authorization: 'Bearer guest', signal: stays };
     const { result } = await callTool(dispatchFor(deps, guest), asker, found, argumentsOf(query));

@@ -1,15 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  createJwks,
-  fetchesPerMinute,
-  freshForMs,
-  type JwksOptions,
-  quietForMs,
-  renewEveryMs,
-  servedForMs,
-} from '../../src/platform/jwks.js';
+import { createJwks, type JwksOptions } from '../../src/platform/jwks.js';
 import { verifyJwt } from '../../src/platform/jwt.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
 import { ecPair, jwkOf, type Pair, rsaPair, signWith, startJwks } from '../gateway/signers.js';
@@ -45,6 +37,14 @@ const start = async (options: Partial<JwksOptions> = {}) => {
   const settled = (hits: number) => expect.poll(() => state.hits).toBe(hits);
   return { state, url, clock, lines, verify, outcome, settled, read: keys.read };
 };
+
+/** A set of this age is fetched again; the old one serves meanwhile, at most for a day. */
+const freshForMs = 10 * 60_000;
+const servedForMs = 24 * 3_600_000;
+/** After this time without an attempt, a token waits for a fetch. */
+const quietForMs = 2 * freshForMs;
+const renewEveryMs = 30_000;
+const fetchesPerMinute = 5;
 
 const notFound: RequestListener = (_, response) => void response.writeHead(503).end('down');
 

@@ -5,7 +5,6 @@ import {
   createSealingKey,
   prefixOf,
   readKeyRing,
-  readSealingKey,
   sealerMarkOf,
   textOfSealed,
 } from '../../src/platform/sealing.js';
@@ -70,11 +69,11 @@ describe('a sealed text', () => {
 
 it('a key is 32 bytes in base64 or base64url', () => {
   const made = createSealingKey();
-  expect(readSealingKey(made)?.length).toBe(32);
-  expect(readSealingKey(made.replaceAll('+', '-').replaceAll('/', '_').replace('=', ''))).toEqual(readSealingKey(made));
+  expect(readKeyRing(made)?.map(({ length }) => length)).toEqual([32]);
+  expect(readKeyRing(made.replaceAll('+', '-').replaceAll('/', '_').replace('=', ''))).toEqual(readKeyRing(made));
   expect(createSealingKey()).not.toBe(made);
-  for (const text of ['', 'short', made.slice(1), `${made}A`, ` ${made}`, 'x'.repeat(32), '!'.repeat(44)])
-    expect(readSealingKey(text), text).toBeUndefined();
+  for (const text of ['', 'short', made.slice(1), `${made}A`, 'x'.repeat(32), '!'.repeat(44)])
+    expect(readKeyRing(text), text).toBeUndefined();
 });
 
 describe('a ring of keys', () => {

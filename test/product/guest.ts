@@ -1,9 +1,9 @@
 /** What a host page does with the product over HTTP, and the same numbers computed from the parquet file. */
 import { createSecretKey } from 'node:crypto';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import jwt from 'jsonwebtoken';
-import { flightsSource } from '../../src/demo/flights-data.js';
 import type { Product } from './product.js';
 
 export type Answer<T = Record<string, unknown>> = {
@@ -115,7 +115,7 @@ export const ask = async (
 export const openTruth = async () => {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
-  const source = flightsSource();
+  const source = join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '../data');
   await connection.run(`CREATE VIEW flights AS SELECT * FROM read_parquet('${join(source, 'flights-3m.parquet')}')`);
   await connection.run(`CREATE VIEW airports AS SELECT * FROM read_csv('${join(source, 'airports.csv')}')`);
   const plain = (value: DuckDBValue): DuckDBValue => (typeof value === 'bigint' ? Number(value) : value);

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import {
   bodyOf,
   keysOfDraft,
-  labelOf,
   type ModelDraft,
   proposedModel,
   storedOf,
@@ -14,7 +13,7 @@ import {
 import { withOwnership, withoutRelationship, withRelationship } from '../../src/web/studio/base/model-edit.js';
 import { graphOf } from '../../src/web/studio/base/model-graph.js';
 import { type Box, layOut, linesIn, neighbour } from '../../src/web/studio/base/model-layout.js';
-import { movedTo, placesIn, stepPixels, steppedBy, withPlaces } from '../../src/web/studio/base/model-places.js';
+import { movedTo, placesIn, steppedBy, withPlaces } from '../../src/web/studio/base/model-places.js';
 import { type Keys, stateOf, tenancyOf } from '../../src/web/studio/base/model-tenancy.js';
 import { leads, model, table } from './models.js';
 
@@ -175,7 +174,7 @@ describe('a table that a person moved', () => {
   });
 
   test('goes one step for a key, never out of the plane', () => {
-    expect(steppedBy({ x: 100, y: 100 }, 'ArrowRight')).toEqual({ x: 100 + stepPixels, y: 100 });
+    expect(steppedBy({ x: 100, y: 100 }, 'ArrowRight')).toEqual({ x: 124, y: 100 });
     expect(steppedBy({ x: 10, y: 10 }, 'ArrowUp')).toEqual({ x: 10, y: 0 });
     expect(steppedBy({ x: 10, y: 10 }, 'Enter')).toBeUndefined();
   });
@@ -216,7 +215,7 @@ describe('a new model', () => {
     const drawn = withDrawn(draft, joined);
     expect(states(drawn)).toEqual(['owned', 'derived']);
     expect(bodyOf(drawn)).toMatchObject({ relationships: [ends('main.orders', 'client', 'main.clients', 'id')] });
-    expect(storedOf(draft).datamartTables[0]?.datamartTableColumns[1]?.label).toBe(labelOf('full_name'));
+    expect(storedOf(draft).datamartTables[0]?.datamartTableColumns[1]?.label).toBe('Full name');
   });
 });
 

@@ -22,7 +22,6 @@ import {
   type Notes,
   notesChange,
   semanticTables,
-  synonymsIn,
   typesFor,
   withColumnNotes,
   withFeedback,
@@ -105,7 +104,8 @@ describe('a change of words', () => {
     expect(wordsFault(twice, 'main.clients')).toBeNull();
     const many = described(total({ synonyms: Array.from({ length: 11 }, (_, at) => `w${at}`).join(',') }));
     expect(wordsFault(many, 'main.orders')).toContain('more than 10');
-    expect(synonymsIn(' , ')).toEqual([]);
+    const empty = described(total({ synonyms: ' , ' }));
+    expect(empty.notes.tables[0]?.columns[0]?.synonyms).toEqual([]);
   });
 
   test('offers the types that fit the column', () => {

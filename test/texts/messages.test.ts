@@ -1,24 +1,31 @@
 /** Texts of messages and files in the languages of the elements. */
 import { describe, expect, test } from 'vitest';
+import { texts as ar } from '../../src/texts/ar.js';
+import { texts as de } from '../../src/texts/de.js';
+import { texts as es } from '../../src/texts/es.js';
+import { texts as fr } from '../../src/texts/fr.js';
+import { texts as it } from '../../src/texts/it.js';
+import { texts as ja } from '../../src/texts/ja.js';
 import type { MessageTexts } from '../../src/texts/keys.js';
-import { messageTexts, readLanguage, speechOf } from '../../src/texts/messages.js';
+import { readLanguage, speechOf } from '../../src/texts/messages.js';
+import { texts as nl } from '../../src/texts/nl.js';
+import { texts as pl } from '../../src/texts/pl.js';
+import { texts as pt } from '../../src/texts/pt.js';
+import { texts as tr } from '../../src/texts/tr.js';
+import { texts as zh } from '../../src/texts/zh.js';
 import { languageOf } from '../../src/web/languages/load.js';
 
-const languages = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'tr', 'zh'];
-const textsOf = (language: string): MessageTexts => {
-  const texts = messageTexts[language];
-  if (texts === undefined) throw new Error(`no texts in ${language}`);
-  return texts;
-};
+const messageTexts: Readonly<Record<string, MessageTexts>> = { ar, de, es, fr, it, ja, nl, pl, pt, tr, zh };
+const languages = Object.keys(messageTexts);
 const placesIn = (text: string): readonly string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
 
 test('messages speak the languages of the elements', () => {
-  expect(Object.keys(messageTexts)).toEqual(languages);
+  expect(languages.map((language) => new Intl.Locale(speechOf(language).locale).language)).toEqual(languages);
   expect(languages.map(languageOf)).toEqual(languages);
 });
 
 describe.each(languages)('%s', (language) => {
-  const entries = Object.entries(textsOf(language));
+  const entries = Object.entries(messageTexts[language] ?? {});
 
   test('has the values of each text once, but for the number of a plural', () => {
     const wrong = entries.flatMap(([key, text]) =>

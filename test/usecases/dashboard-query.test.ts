@@ -3,7 +3,8 @@ import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { DashboardPart } from '../../src/domain/guest/view.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
-import { asReady, queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
+import { asReady } from '../../src/usecases/guest/as-ready.js';
+import { queryGuestDashboard } from '../../src/usecases/guest/dashboard-query.js';
 import { stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
@@ -44,7 +45,7 @@ const openGates = (count: number) => {
 
 test('results come in the order in which they are ready, and six jobs run at a time', async () => {
   const { jobs, gates, started } = openGates(8);
-  const results = asReady(jobs, new AbortController().signal);
+  const results = asReady(jobs, 6, new AbortController().signal);
   const order: number[] = [];
   const first = results.next();
   expect(started).toEqual([0, 1, 2, 3, 4, 5]);
@@ -64,7 +65,7 @@ test('results come in the order in which they are ready, and six jobs run at a t
 test('no job starts after the caller has disconnected', async () => {
   const { jobs, gates, started } = openGates(8);
   const gone = new AbortController();
-  const results = asReady(jobs, gone.signal);
+  const results = asReady(jobs, 6, gone.signal);
   const first = results.next();
   gone.abort();
   for (const open of gates) open();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { importedData } from '../../src/contract/dashboard-versions.js';
 import { saveGuestLayout } from '../../src/contract/guest-boards.js';
 import type { Tile, TileContent } from '../../src/domain/dashboard/tile.js';
-import * as domain from '../../src/domain/dashboard/tile.js';
+import { pictureFault, tileFaults } from '../../src/domain/dashboard/tile.js';
 import { Arranger } from '../../src/web/editor/arranger.js';
 import {
   arrange,
@@ -15,7 +15,6 @@ import {
   cardsOf,
   columns,
   findBox,
-  inGrid,
   keyAction,
   type Place,
   placesOf,
@@ -55,7 +54,8 @@ const areApart = (a: Place, b: Place): boolean =>
 const assertSound = (board: Board): void => {
   for (const box of board) {
     const { x, y, w, h } = box;
-    expect([inGrid(box), x + w <= columns]).toEqual([{ x, y, w, h }, true]);
+    for (const value of [x, y, w, h]) expect(Number.isInteger(value) && value >= 0, `${value}`).toBe(true);
+    expect([w >= 1, h >= 1, x + w <= columns]).toEqual([true, true, true]);
     if (box.content.kind === 'tab') expect([x, w, h]).toEqual([0, columns, 1]);
     const others = board.filter((other) => other !== box);
     expect(others.filter((other) => !areApart(box, other))).toEqual([]);
@@ -138,10 +138,17 @@ test('the arrow keys move a card over the title of a tab, and the title past a c
 
 test('Studio knows how large pictures may be', () => {
   const { mostPictureBytes, mostPictureLength } = studio;
-  expect({ mostPictureBytes, mostPictureLength }).toEqual({
-    mostPictureBytes: domain.mostPictureBytes,
-    mostPictureLength: domain.mostPictureLength,
+  const begin = 'data:image/png;base64,';
+  const pictureOf = (bytes: number): string =>
+    `${begin}iVBORw0KGg`.padEnd(begin.length + Math.ceil((bytes / 3) * 4), 'A');
+  expect(pictureFault(pictureOf(mostPictureBytes))).toBeUndefined();
+  expect(pictureFault(pictureOf(mostPictureBytes + 6))).toContain(`${mostPictureBytes} bytes`);
+  const picture = (length: number): Tile => ({
+    ...{ tileId: `${length}`, kind: 'image', source: 'x'.repeat(length), alt: 'A' },
+    ...{ x: 0, y: 0, w: 1, h: 1 },
   });
+  expect(tileFaults([picture(mostPictureLength - 1), picture(1)])).toEqual([]);
+  expect(tileFaults([picture(mostPictureLength), picture(1)])).toHaveLength(1);
 });
 
 describe('an arranger', () => {

@@ -15,7 +15,7 @@ import { draw as sankey } from '../../src/web/charts/families/sankey.js';
 import { draw as scatter } from '../../src/web/charts/families/scatter.js';
 import { type Draw, type Drawing, isolated, type Picture } from '../../src/web/charts/model/drawing.js';
 import { pivotOf } from '../../src/web/charts/pivot.js';
-import { rendererOf, renderers } from '../../src/web/charts/registry.js';
+import { rendererOf } from '../../src/web/charts/registry.js';
 
 const format = createFormat('en');
 type Rows = MetricAnswer['rows'];
@@ -729,7 +729,7 @@ describe('a pivot table', () => {
 
 describe('the registry', () => {
   it('has a renderer for each type, and shows an unknown one as a table', () => {
-    expect(Object.keys(renderers).sort()).toEqual([...chartTypes].sort());
+    for (const type of chartTypes) expect(rendererOf(type).kind === 'table', type).toBe(type === 'table');
     expect(rendererOf('constructor')).toEqual({ kind: 'table' });
   });
 });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { contrast, difference, linear, oklab, type Rgb, times } from '../../src/theme/contrast.js';
+import { contrast, difference, linear, oklab, type Rgb } from '../../src/theme/colour.js';
 import { dark, light, type Palette } from '../../src/theme/palette.js';
+
+const times = (matrix: readonly Rgb[], [x, y, z]: Rgb): Rgb => {
+  const [a, b, c] = matrix.map(([p, q, r]) => Math.max(0, p * x + q * y + r * z));
+  return [a ?? 0, b ?? 0, c ?? 0];
+};
 
 /** Machado, Oliveira and Fernandes 2009, full severity, on linear light. */
 const sights: Readonly<Record<string, readonly Rgb[]>> = {

@@ -14,8 +14,8 @@ export type TileContent =
 export type Tile = TileContent & GridCard & { readonly tileId: string };
 
 /** The most bytes of a picture, and the most characters of the pictures of one dashboard together. */
-export const mostPictureBytes = 200_000;
-export const mostPictureLength = 1_000_000;
+const mostPictureBytes = 200_000;
+const mostPictureLength = 1_000_000;
 
 /** How the base64 text of each format begins. A page that fetched another address would tell its host who reads. */
 const pictures = [

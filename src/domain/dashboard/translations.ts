@@ -23,8 +23,8 @@ type Search = (text: string) => readonly string[];
 export const untranslated: Translation = { name: asWritten, valuesOf: () => undefined };
 
 /** The most values with a label in all languages of a dashboard, and the most characters of a label. */
-export const mostValues = 2000;
-export const longestLabel = 200;
+const mostValues = 2000;
+const longestLabel = 200;
 
 const languagePattern = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 

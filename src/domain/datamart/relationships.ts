@@ -94,7 +94,7 @@ export const relationshipsOf = (drafts: readonly RelationshipDraft[], tables: Na
  * Returns a table's name for listings: the bare name if that is unique, else `schema.table`. A request with this name
  * refers to the same table.
  */
-export const shortName = (table: TableRef, tables: NamedTables): string => {
+const shortName = (table: TableRef, tables: NamedTables): string => {
   const meant = tables.get(table.tableName) ?? [];
   const isPlain = meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
   return isPlain ? table.tableName : `${table.schemaName}.${table.tableName}`;

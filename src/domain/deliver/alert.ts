@@ -87,7 +87,7 @@ export type Verdict = {
 };
 
 /** The most rows whose keys are kept. */
-export const mostKeys = 5_000;
+const mostKeys = 5_000;
 
 /** Thrown if the answer cannot be judged, and asking again at once would not help. */
 export class AlertFault extends Error {

@@ -6,9 +6,9 @@ export const catchUps = ['skip', 'once', 'all'] as const;
 export type CatchUp = (typeof catchUps)[number];
 
 /** A moment is missed if it is older than this. Until then it is sent under every rule. */
-export const punctualMs = 3_600_000;
+const punctualMs = 3_600_000;
 /** Moments older than this are not listed one by one. A schedule has at most one moment an hour. */
-export const reachMs = 35 * 86_400_000;
+const reachMs = 35 * 86_400_000;
 
 export type DueMoments = {
   /** To send now, the oldest first. */

@@ -45,7 +45,7 @@ const daysOf = (recurrence: Exclude<Recurrence, { readonly cron: string }>): str
 };
 
 /** Returns the five fields of cron. */
-export const cronOf = (recurrence: Recurrence): string => {
+const cronOf = (recurrence: Recurrence): string => {
   if ('cron' in recurrence) return recurrence.cron;
   const [hour, minute] = recurrence.at.split(':').map(Number);
   return `${minute} ${hour} ${daysOf(recurrence)}`;

@@ -10,7 +10,7 @@ const hashOf = (text: string): number => {
 };
 
 /** Returns the milliseconds after a moment, less than `windowMs`: the same for this key at each moment, in each process. */
-export const spreadMs = (key: string, windowMs: number): number => Math.floor((hashOf(key) / 2 ** 32) * windowMs);
+const spreadMs = (key: string, windowMs: number): number => Math.floor((hashOf(key) / 2 ** 32) * windowMs);
 
 /** When a message of this moment may leave: not before now, and at its own place in the window. */
 export const leavesAt = (key: string, moment: Date, windowMs: number, now: Date): Date =>

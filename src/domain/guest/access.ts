@@ -85,7 +85,7 @@ export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Me
  * `isAllowMetricDeletion`). Restoring an archived metric needs `isEnableManageMetrics`. Listing views needs the
  * permission to save them; to share one, or to change a shared one, needs `isEnableManageMetrics` too.
  */
-export const guestWrites = {
+const guestWrites = {
   createGuestMetric: 'isDisableMetricCreation',
   updateGuestMetric: 'isEnableMetricUpdation',
   deleteGuestMetric: 'isEnableArchiveMetrics',

@@ -17,6 +17,8 @@ export type Earlier = { readonly question: MetricQuestion; readonly measure: str
  * or neither a movable condition nor its own `where` bounds the comparison's column. The earlier question keeps every
  * condition. Movable conditions on that column move back by the given number of periods; all others are unchanged, so
  * the comparison never includes rows that the token hides from the guest.
+ *
+ * @internal Tests only: random tests prove what the earlier question may read.
  */
 export const earlierQuestion = (question: MetricQuestion): Earlier | undefined => {
   const { definition, movable = [] } = question;

@@ -12,6 +12,7 @@ export type Capability = {
 
 type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile' | 'datePercentile';
 
+/** @internal Tests only: the table of the reference is compared with it. */
 export const capabilities = {
   hasFullJoin: {
     what: 'FULL JOIN',

@@ -28,7 +28,7 @@ const manyFromParent: ReadonlySet<Cardinality> = new Set(['ManyToMany', 'OneToMa
 const manyFromChild: ReadonlySet<Cardinality> = new Set(['ManyToMany', 'ManyToOne']);
 
 /** The step over `relationship` away from `table`; undefined where the relationship does not touch it. */
-export const stepFrom = (table: TableRef, relationship: Relationship): Step | undefined => {
+const stepFrom = (table: TableRef, relationship: Relationship): Step | undefined => {
   const { parent, child } = relationship;
   if (sameTable(parent, child)) return undefined;
   const kind = relationship.join ?? 'LEFT JOIN';

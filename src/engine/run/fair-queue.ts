@@ -116,7 +116,7 @@ const waitForStart = (
     add(start);
   });
 
-export const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefused): FairQueue => {
+const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefused): FairQueue => {
   const waiting = createWaiting();
   const running = createRunning();
   const mayRun = (client: string): boolean => running.of(client) < limits.runningPerClient;

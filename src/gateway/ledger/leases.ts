@@ -20,7 +20,7 @@ export type Lease = {
 };
 
 /** Another process has the lease: this one was silent for so long that it counted as dead. */
-export class LeaseLost extends Error {
+class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 

@@ -52,7 +52,11 @@ export const openLedger = async (connected: Kysely<LedgerTables>, isShared = tru
 /** Rejects if the ledger cannot be written now. */
 export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWritable(db, schemaName);
 
-/** Opens a ledger whose tables are already migrated. */
+/**
+ * Opens a ledger whose tables are already migrated.
+ *
+ * @internal Tests only: their databases are copies that have all tables.
+ */
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);

@@ -18,7 +18,7 @@ import { templateName } from '../policy/schema.js';
 import { askedNames, type CatalogueDeps, readCatalogue } from './read-catalogue.js';
 
 /** Rejects with UPSTREAM_UNAVAILABLE if the service cannot be asked now. */
-export const checkNames = async (
+const checkNames = async (
   deps: CatalogueDeps,
   policy: Pick<Policy, 'names' | 'datamart'>,
 ): Promise<readonly UnknownName[]> => findUnknownNames(policy.names, await readCatalogue(deps, askedNames(policy)));

@@ -6,7 +6,6 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Policy } from './policy.js';
-import { closeTenantRule } from './tenant-rule.js';
 
 /** The outcome of reading the policy's files again. */
 export type Reload = { readonly outcome: 'unchanged' | 'changed' | 'refused'; readonly digest: string };
@@ -27,14 +26,6 @@ export type Policies = {
   /** Resolves once a running reload has ended. */
   readonly close: () => Promise<void>;
 };
-
-/** Returns a policy source that never changes. */
-export const fixedPolicies = (policy: Policy): Policies => ({
-  current: () => policy,
-  reload: async () => ({ outcome: 'unchanged', digest: policy.digest }),
-  subscribe: ({ prepare }) => prepare?.(policy),
-  close: async () => closeTenantRule(policy.tenant),
-});
 
 /**
  * The command `policy-reload`: reads the policy's files now and returns the outcome, and which file the policy is.

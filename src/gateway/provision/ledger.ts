@@ -105,7 +105,7 @@ export type PriorState = { readonly wasVerified: boolean; readonly isResumed: bo
  * Time in milliseconds after which another process may take over an attempt of a live process. Longer than any call to
  * the upstream takes.
  */
-export const attemptMs = 60_000;
+const attemptMs = 60_000;
 
 const tenants = sql.table(`${schemaName}.tenants`);
 const dashboards = sql.table(`${schemaName}.dashboards`);

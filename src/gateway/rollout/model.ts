@@ -159,7 +159,7 @@ export type CohortPlan = {
  * Returns a number from 0 up to but not including 100. It is the same in every roll-out, and evenly distributed because
  * a tenant's reference is a keyed digest.
  */
-export const shareOf = (tenantRef: string): number => (Number.parseInt(tenantRef.slice(0, 8), 16) / 2 ** 32) * 100;
+const shareOf = (tenantRef: string): number => (Number.parseInt(tenantRef.slice(0, 8), 16) / 2 ** 32) * 100;
 
 /**
  * Returns the number of the tenant's cohort: 0 for the canary, then one for each step. Returns undefined if the tenant

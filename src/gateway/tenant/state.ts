@@ -2,13 +2,11 @@
 import type { TenantState } from '../ledger/ledger.js';
 
 /** The kinds of events, ordered by strictness: of two events at the same moment, the later in this list wins. */
-export const tenantEventKinds = ['signed-up', 'resumed', 'suspended', 'deleted'] as const;
+const tenantEventKinds = ['signed-up', 'resumed', 'suspended', 'deleted'] as const;
 export type TenantEventKind = (typeof tenantEventKinds)[number];
 
 /** The time of the newest event of each kind. Null if there was none. */
 export type TenantMoments = Readonly<Record<TenantEventKind, Date | null>>;
-
-export const noMoments: TenantMoments = { 'signed-up': null, resumed: null, suspended: null, deleted: null };
 
 const msOf = (moment: Date | null): number => moment?.getTime() ?? Number.NEGATIVE_INFINITY;
 

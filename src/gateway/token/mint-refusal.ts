@@ -124,7 +124,7 @@ const namedIn = (texts: readonly string[], paths: readonly string[]): readonly s
 };
 
 /** Returns the path of every field that was sent, without the contents of lists and values. */
-export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
+const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
   Object.entries(request).flatMap(([name, value]) =>
     (name === 'params' || name === 'permissions') && typeof value === 'object'
       ? Object.keys(value).map((inner) => `${name}.${inner}`)
@@ -135,7 +135,7 @@ export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
  * Returns the sent fields that the response refuses. A path in the response takes precedence over its message, and the
  * message over its code, which may concern several fields.
  */
-export const refusedFieldsOf = (request: GuestTokenRequest, code: string, body: unknown): RefusedFields => {
+const refusedFieldsOf = (request: GuestTokenRequest, code: string, body: unknown): RefusedFields => {
   const sentFields = sentFieldsOf(request);
   const coded = fieldsByCode[code];
   const texts = collect(body, false, { path: [], message: [] });

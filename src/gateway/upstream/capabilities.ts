@@ -36,7 +36,7 @@ type Entry = {
   readonly reason: string;
 };
 
-export const capabilityTable: Readonly<Record<Capability, Entry>> = {
+const capabilityTable: Readonly<Record<Capability, Entry>> = {
   'find-embed': {
     operation: listEmbeds,
     parameter: 'embedId',
@@ -178,7 +178,7 @@ const isDocumented = (document: unknown, { operation, parameter }: Entry): boole
  * Guestlist's: in another maker's service the same path can have another meaning, and some of these operations delete
  * data.
  */
-export const documentedCapabilities = (document: unknown): ReadonlySet<Capability> =>
+const documentedCapabilities = (document: unknown): ReadonlySet<Capability> =>
   member(member(document, 'info'), 'title') === 'Guestlist'
     ? new Set(capabilityNames.filter((name) => isDocumented(document, capabilityTable[name])))
     : new Set();

@@ -86,6 +86,8 @@ const retryAfterMsOf = ({ headers }: Response): number | undefined => {
  * Sends requests over HTTP. Follows no redirects, since they would forward the API key. The configuration names the
  * address, which is usually of the operator's own network, so no address is refused. Rejects with UPSTREAM_UNAVAILABLE if
  * there is no response.
+ *
+ * @internal Tests only: they call a service without the retries around it.
  */
 export const createHttpTransport =
   ({ baseUrl, timeoutMs }: HttpTransportOptions): Transport =>

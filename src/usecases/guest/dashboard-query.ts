@@ -1,10 +1,10 @@
 /** Queries several metrics of a dashboard. Each is read in the same way as by a query of its own. */
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { DashboardPart, DashboardQuery } from '../../domain/guest/view.js';
-import { handled } from '../../domain/handled.js';
 import type { Clock, Tag } from '../../domain/ports.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import type { Store } from '../../domain/store/store.js';
+import { asReady } from './as-ready.js';
 import { queryGuestMetric } from './reads.js';
 import { assertStillGood, openDashboard } from './scope.js';
 
@@ -49,28 +49,7 @@ export const queryGuestDashboard =
     };
     return asReady(
       metrics.map((metric, position) => () => answer(metric, position >= atOnce)),
+      atOnce,
       signal,
     );
   };
-
-/** Runs a few jobs at a time and yields each result when it is ready. Starts no job after the caller is gone. */
-export async function* asReady<Result>(
-  jobs: readonly (() => Promise<Result>)[],
-  signal: AbortSignal,
-): AsyncGenerator<Result> {
-  const running = new Set<Promise<{ readonly result: Result; readonly done: () => void }>>();
-  const waiting = [...jobs];
-  const start = (): void => {
-    const job = signal.aborted ? undefined : waiting.shift();
-    if (job === undefined) return;
-    const run = handled(job().then((result) => ({ result, done: () => running.delete(run) })));
-    running.add(run);
-  };
-  for (let count = 0; count < atOnce; count += 1) start();
-  while (running.size > 0) {
-    const { result, done } = await Promise.race(running);
-    done();
-    start();
-    yield result;
-  }
-}

@@ -168,7 +168,7 @@ const byDate = (a: Scalar, b: Scalar): number => {
 };
 
 /** Returns the sort order of a filter's options. It is the same for all metrics, and also for numbers that are text. */
-export const optionOrder = (dataType: FilterDataType): ((a: Scalar, b: Scalar) => number) => {
+const optionOrder = (dataType: FilterDataType): ((a: Scalar, b: Scalar) => number) => {
   if (dataType === 'number') return (a, b) => compareNumbers(a, b) ?? byText(a, b);
   return dataType === 'date' ? byDate : byText;
 };

@@ -1,5 +1,5 @@
 /** The parts of the elements that a page may style by `::part(…)`. */
-export const parts = [
+const parts = [
   ...['head', 'heading', 'filters', 'filter', 'locked', 'control', 'button', 'icon-button', 'chip', 'option'],
   ...['card', 'card-header', 'title', 'body', 'legend', 'series', 'input', 'value', 'note', 'state', 'tooltip'],
   ...['table', 'header-cell', 'cell', 'menu', 'menu-item', 'dialog', 'tabs', 'tab'],

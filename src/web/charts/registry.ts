@@ -15,7 +15,7 @@ const columns = { kind: 'chart', load: () => import('./chunks/columns.js') } as 
 const scatter = { kind: 'chart', load: () => import('./chunks/scatter.js') } as const;
 const parts = { kind: 'chart', load: () => import('./chunks/parts.js') } as const;
 
-export const renderers: Readonly<Record<ChartType, Renderer>> = {
+const renderers: Readonly<Record<ChartType, Renderer>> = {
   line: cartesian,
   stepped: cartesian,
   bar: cartesian,

@@ -31,7 +31,7 @@ const bounded = (value: number, least: number, most: number): number =>
   Math.min(most, Math.max(least, Number.isFinite(value) ? Math.round(value) : least));
 
 /** Returns the place inside the grid. */
-export const inGrid = ({ x, y, w, h }: Place): Place => {
+const inGrid = ({ x, y, w, h }: Place): Place => {
   const width = bounded(w, 1, columns);
   return {
     x: bounded(x, 0, columns - width),

@@ -16,7 +16,7 @@ import type { FilterValues } from '../base/client.js';
 import { datesIn, earliest, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 
 /** Longest query in characters, so that servers accept the URL. A filter that does not fit is left out. */
-export const longestQuery = 4000;
+const longestQuery = 4000;
 
 const fixedMark = 'guestlist-fixed';
 

@@ -55,6 +55,8 @@ const writeText = (value: string): string => `'${value.replaceAll('\\', '\\\\').
 /**
  * The grammar of ClickHouse. A list of IN may hold no columns: the server reads a lone name there as a table, outside
  * of every leaf. Lambdas, array literals, arrayJoin, FINAL, SAMPLE, PREWHERE, LIMIT BY and SETTINGS are refused.
+ *
+ * @internal Tests only: they read the trees of statements.
  */
 export const clickhouseGrammar: Grammar = {
   databaseName: 'ClickHouse',

@@ -107,7 +107,11 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['UUID', { kind: 'uuid', cast: 'UUID' }],
 ]);
 
-/** Translates a datatype as DuckDB spells it. */
+/**
+ * Translates a datatype as DuckDB spells it.
+ *
+ * @internal Tests only: they plan over a catalog without a database.
+ */
 export const parseDuckDbType = (datatype: string): SqlType => {
   const plain = plainTypes.get(datatype);
   if (plain !== undefined) return plain;

@@ -55,6 +55,8 @@ const isSameName = (a: string, b: string): boolean => a.length === b.length && a
 /**
  * The grammar of MySQL 8 and MariaDB with our session settings: `"x"` is text, `a || b` is refused, a backslash is
  * literal.
+ *
+ * @internal Tests only: they read the trees of statements.
  */
 export const mysqlGrammar: Grammar = {
   databaseName: 'MySQL',

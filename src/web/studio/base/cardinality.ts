@@ -29,7 +29,7 @@ export type Repeats = {
 export type Checked = { readonly from: Repeats; readonly to: Repeats };
 
 /** Whether a key of the source says that no value of this column repeats. */
-export const isKey = (keys: Keys, { table, column }: End): boolean =>
+const isKey = (keys: Keys, { table, column }: End): boolean =>
   (keys.get(table) ?? []).some((key) => key.length === 1 && key[0] === column);
 
 const ofUnique = (isFromUnique: boolean, isToUnique: boolean): Cardinality => {
@@ -50,7 +50,7 @@ export const proposedByRows = ({ from, to }: Checked): Cardinality | null => {
 };
 
 /** The ends of which a cardinality says that no value repeats. */
-export const uniqueEnds = (cardinality: string | null, { from, to }: Ends): readonly (keyof Ends)[] => {
+const uniqueEnds = (cardinality: string | null, { from, to }: Ends): readonly (keyof Ends)[] => {
   const ends: readonly (keyof Ends)[] =
     cardinality === 'OneToOne'
       ? ['from', 'to']

@@ -34,7 +34,7 @@ export const qualified = ({ schemaName, tableName }: Pick<SourceTable, 'schemaNa
   `${schemaName}.${tableName}`;
 
 /** A name as people write it: `order_lines` is “Order lines”. */
-export const labelOf = (name: string): string => {
+const labelOf = (name: string): string => {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/[_-]+/g, ' ')

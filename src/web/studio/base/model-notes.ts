@@ -50,7 +50,7 @@ export const columnNotes = (notes: Notes, key: string, name: string): ColumnNote
 const textOf = (text: string): string | null => (text.trim() === '' ? null : text.trim());
 
 /** Returns the words between commas, each once. */
-export const synonymsIn = (text: string): readonly string[] => {
+const synonymsIn = (text: string): readonly string[] => {
   const words = text.split(',').map((word) => word.trim());
   return words.filter((word, at) => word !== '' && words.indexOf(word) === at);
 };

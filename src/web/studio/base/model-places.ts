@@ -51,7 +51,7 @@ export const withPlaces = (layout: Layout, places: Places): Layout => {
 };
 
 /** One step of a key. */
-export const stepPixels = 24;
+const stepPixels = 24;
 
 const steps: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [-1, 0],
