@@ -54,6 +54,10 @@ const guestChart = chart.extend({
   dimensions: z.array(z.string()).describe('Columns of the answer by which rows are grouped, in order.'),
   measures: z.array(z.string()).describe('Columns of the answer with aggregated values, in order.'),
   isDrillable: z.boolean(),
+  isWithoutRows: z
+    .literal(true)
+    .optional()
+    .describe('No rows behind the chart can be listed: it is custom SQL, or names no columns for them.'),
   grains: z
     .record(z.string(), z.enum([...periods, 'hourOfDay', 'dayOfWeek']))
     .optional()

@@ -102,8 +102,10 @@ describe('a drill', () => {
   });
 
   test.each([
-    ['an hour of the day', { grain: 'hourOfDay' }, 5, 'hourOfDay'],
-    ['a day of the week', { grain: 'dayOfWeek' }, 5, 'dayOfWeek'],
+    ['an hour that no day has', { grain: 'hourOfDay' }, 24, '0 to 23'],
+    ['a part of an hour', { grain: 'hourOfDay' }, 5.5, '0 to 23'],
+    ['a day that no week has', { grain: 'dayOfWeek' }, 0, '1 to 7'],
+    ['a day of the week by its name', { grain: 'dayOfWeek' }, 'Monday', '1 to 7'],
     ['a period that is no date', { grain: 'day' }, 'x', 'date'],
     ['a period of a number', { grain: 'day' }, 5, 'date'],
     ['a bucket that is no number', { bucketWidth: 5 }, 'x', 'number'],
@@ -111,6 +113,12 @@ describe('a drill', () => {
     ['a bucket whose width the rows decide', { bucketCount: 5 }, 5, 'change with the rows'],
   ] as const)('into %s is refused, with the reason', (_, extra, value, reason) => {
     expect(() => clicked(extra, value)).toThrow(reason);
+  });
+
+  test('into an hour of the day or a day of the week asks for the dates that have it', () => {
+    expect(clicked({ grain: 'hourOfDay' }, 0)).toEqual({ kind: 'recurring', grain: 'hourOfDay', value: 0 });
+    expect(clicked({ grain: 'dayOfWeek' }, 7)).toEqual({ kind: 'recurring', grain: 'dayOfWeek', value: 7 });
+    expect(clicked({ grain: 'dayOfWeek' }, null)).toEqual({ kind: 'isNull' });
   });
 
   test('leaves what was calculated along the dimensions it left', () => {

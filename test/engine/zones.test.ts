@@ -118,6 +118,22 @@ describe.each(await findKinds())('on %s', (kind) => {
       }
     });
 
+    it.each(['ticks.at', 'ticks.moment'])(
+      '%s: a group of hours or weekdays has the rows that it counts',
+      async (column) => {
+        for (const grain of ['hourOfDay', 'dayOfWeek'] as const) {
+          const { rows } = await engine.query(asked(column, [], grain));
+          const counted = await Promise.all(
+            rows.map(async ({ d }) => {
+              const predicate = { kind: 'recurring', grain, value: Number(d) } as const;
+              return (await engine.query(asked(column, [{ column: columnRef(column), predicate }]))).rows[0]?.n;
+            }),
+          );
+          expect([grain, counted]).toEqual([grain, rows.map(({ n }) => n)]);
+        }
+      },
+    );
+
     it.each(['ticks.at', 'ticks.moment'])('%s: ranges end where the day ends, however long it is', async (column) => {
       const walls = ticksOf(change).map(wallOf(zone));
       const next = new Date(Date.parse(`${day}T00:00:00Z`) + 48 * half).toISOString().slice(0, 10);

@@ -73,12 +73,20 @@ export const passes = (predicate: Predicate, value: Value, kind: ColumnKind): bo
         (predicate.from === null || compared(predicate.from) >= 0) &&
         (predicate.to === null || (predicate.toIsExclusive ? compared(predicate.to) < 0 : compared(predicate.to) <= 0))
       );
+    case 'recurring':
+      return recurringOf(String(own), predicate.grain) === predicate.value;
     case 'like':
       return isLike([...String(value)], [...predicate.pattern]);
     case 'inQuery':
       throw new TypeError('the evaluator reads no SQL');
   }
 };
+
+/** Of a date without zone: its hour, or its day of the week, Monday first. */
+const recurringOf = (time: string, grain: 'hourOfDay' | 'dayOfWeek'): number =>
+  grain === 'hourOfDay'
+    ? Number(time.slice(11, 13))
+    : ((new Date(`${time.slice(0, 10)}T00:00:00Z`).getUTCDay() + 6) % 7) + 1;
 
 const holds = {
   '=': (sign: number) => sign === 0,

@@ -19,8 +19,10 @@ const count = [{ name: 'Count', aggregate: 'COUNT' as const }];
 const shop = { name: 'Shop', column: columnRef('sales.shop') };
 const state = { name: 'State', column: columnRef('shops.state') };
 const day = { name: 'Day', column: columnRef('visits.day') };
-const sales = (...dimensions: VisualDefinition['dimensions']) => metric('sales', { dimensions, measures: count });
-const visits = (...dimensions: VisualDefinition['dimensions']) => metric('visits', { dimensions, measures: count });
+const sales = (...dimensions: VisualDefinition['dimensions']) =>
+  metric('sales', { dimensions, measures: count, underlying: [columnRef('sales.id')] });
+const visits = (...dimensions: VisualDefinition['dimensions']) =>
+  metric('visits', { dimensions, measures: count, underlying: [day.column] });
 
 /** The metrics of the board. `board-count`, without dimensions, is there as well. */
 const definitions: Readonly<Record<string, MetricDefinition>> = {
@@ -32,8 +34,14 @@ const definitions: Readonly<Record<string, MetricDefinition>> = {
   weeks: visits({ ...day, grain: 'week' }),
   months: visits({ ...day, grain: 'month' }),
   weekdays: visits({ ...day, grain: 'dayOfWeek' }),
+  hours: visits({ ...day, grain: 'hourOfDay' }),
   instants: visits(day),
   buckets: sales({ name: 'Ids', column: columnRef('sales.id'), bucketWidth: 2 }),
+  counted: metric('sales', {
+    dimensions: [{ name: 'Ids', column: columnRef('sales.id'), bucketCount: 3 }],
+    measures: count,
+    underlying: [columnRef('sales.id')],
+  }),
   'other-buckets': sales({ name: 'Ids', column: columnRef('sales.id'), bucketWidth: 1 }),
   ids: sales({ name: 'Id', column: columnRef('sales.id') }),
   sql: {
@@ -268,9 +276,57 @@ describe('periods and buckets', () => {
     ['months', 'weeks'],
     ['instants', 'days'],
     ['days', 'weekdays'],
+    ['months', 'weekdays'],
+    ['weekdays', 'weeks'],
+    ['weekdays', 'months'],
+    ['hours', 'weekdays'],
+    ['hours', 'days'],
   ])('a mark of %s does not split the groups of %s', async (from, to) => {
-    const value = from === 'weeks' ? '2023-10-30' : november;
+    const value = { weeks: '2023-10-30', weekdays: 3, hours: 10 }[from] ?? november;
     expect(await ask(to, [mark(from, 'Day', value)])).toEqual(await ask(to, []));
+  });
+
+  test('a day of the week or an hour filters the dates that have it', async () => {
+    for (const [from, cards] of [
+      ['weekdays', ['days', 'instants']],
+      ['hours', ['instants']],
+    ] as const) {
+      const groups = await ask(from, []);
+      for (const { Day, Count } of groups) {
+        const filtered = await Promise.all(cards.map((card) => total(card, [mark(from, 'Day', Day ?? null)])));
+        expect([from, Day, ...filtered]).toEqual([from, Day, ...cards.map(() => Number(Count))]);
+      }
+    }
+  });
+
+  test('the rows behind each bar are those that it counts, whatever its grain or bucket', async () => {
+    for (const [metricId, name] of [
+      ['weekdays', 'Day'],
+      ['hours', 'Day'],
+      ['days', 'Day'],
+      ['buckets', 'Ids'],
+      ['counted', 'Ids'],
+    ] as const) {
+      const groups = await ask(metricId, []);
+      expect(groups.length).toBeGreaterThan(0);
+      for (const { [name]: value = null, Count } of groups) {
+        const query = { metricId, dashboardId: embeds.plain, crossFilter: [mark(metricId, name, value)] };
+        const guest = await world.mint({}, { permissions: { isEnableUnderlyingData: true } });
+        const { answer } = await listGuestUnderlying(world.deps)(guest, query, stays);
+        expect([metricId, value, answer.totalRecords]).toEqual([metricId, value, Number(Count)]);
+      }
+    }
+  });
+
+  test('a bucket that the chart does not have is refused', async () => {
+    const guest = await world.mint({}, { permissions: { isEnableUnderlyingData: true } });
+    for (const value of [0.5, 'x', null, 1e9]) {
+      const query = { metricId: 'counted', dashboardId: embeds.plain, crossFilter: [mark('counted', 'Ids', value)] };
+      expect(await refusalOf(() => listGuestUnderlying(world.deps)(guest, query, stays))).toMatchObject({
+        code: 'INVALID_REQUEST_BODY',
+        reason: 'cross-filter',
+      });
+    }
   });
 
   test('a range has its first and its last period', async () => {
@@ -297,7 +353,10 @@ describe('periods and buckets', () => {
     ['days', 'Day', 'no date'],
     ['buckets', 'Ids', 3],
     ['buckets', 'Ids', 'x'],
-    ['weekdays', 'Day', 1],
+    ['weekdays', 'Day', 0],
+    ['weekdays', 'Day', 8],
+    ['weekdays', 'Day', 'Monday'],
+    ['counted', 'Ids', 2],
     ['sql', 'Shop', 's1'],
     ['shops', 'State', 'CA'],
     ['shops', 'Count', 2],
@@ -360,7 +419,9 @@ describe('what the token hides stays hidden', () => {
     expect(all.shops).toEqual({ Shop: ['shops-too', 'drilled'] });
     expect(all.months?.Day).toEqual(expect.arrayContaining(['days', 'instants']));
     expect(all.months?.Day).not.toContain('weeks');
-    expect([all.weekdays, all.sql, all['board-count']]).toEqual([{}, {}, {}]);
+    expect(all.weekdays?.Day).toEqual(expect.arrayContaining(['days', 'instants']));
+    expect(all.weekdays?.Day).not.toContain('hours');
+    expect([all.counted, all.sql, all['board-count']]).toEqual([{}, {}, {}]);
     const hidden = await read({ hideDashboardMetrics: [{ dashboardId: 'board', metricIds: ['drilled'] }] });
     expect(hidden.shops).toEqual({ Shop: ['shops-too'] });
   });

@@ -20,6 +20,8 @@ export type Predicate =
    * the same tenant scope.
    */
   | { readonly kind: 'inQuery'; readonly sql: string; readonly columnName: string }
+  /** Passes dates of this hour of the day (0 to 23) or day of the week (1, Monday, to 7). Only marks of charts are such. */
+  | { readonly kind: 'recurring'; readonly grain: 'hourOfDay' | 'dayOfWeek'; readonly value: number }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 

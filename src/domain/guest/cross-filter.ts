@@ -31,15 +31,16 @@ const refuse = (message: string): never => {
 };
 
 /** Whether a mark of the dimension always stands for the same rows. */
-const isMarkable = ({ grain, bucketCount }: Dimension): boolean =>
-  bucketCount === undefined && (grain === undefined || isPeriod(grain));
+const isMarkable = ({ bucketCount }: Dimension): boolean => bucketCount === undefined;
 
 /** Returns the dimensions whose values the metric shows, also after a drill. Custom SQL does not say its columns. */
 const dimensionsOf = ({ definition }: Metric): readonly Dimension[] =>
   definition.kind === 'sql' ? [] : [...definition.dimensions, ...definition.drillPath];
 
-/** The periods that each period is made of, without the rest of another one. */
-const partsOfPeriod: Readonly<Record<Period, readonly Period[]>> = {
+/** The groups of dates that each group is made of, without the rest of another one. */
+const partsOfGrain: Readonly<Record<TimeGrain, readonly TimeGrain[]>> = {
+  hourOfDay: ['minute', 'hour', 'hourOfDay'],
+  dayOfWeek: ['minute', 'hour', 'day', 'dayOfWeek'],
   minute: ['minute'],
   hour: ['minute', 'hour'],
   day: ['minute', 'hour', 'day'],
@@ -56,8 +57,8 @@ const partsOfPeriod: Readonly<Record<Period, readonly Period[]>> = {
 const isShownBy = (marked: Dimension, shown: Dimension): boolean => {
   if (!sameColumn(marked.column, shown.column) || !isMarkable(shown)) return false;
   if (shown.bucketWidth !== undefined) return shown.bucketWidth === marked.bucketWidth;
-  if (!isPeriod(shown.grain)) return true;
-  return isPeriod(marked.grain) && partsOfPeriod[marked.grain].includes(shown.grain);
+  if (shown.grain === undefined) return true;
+  return marked.grain !== undefined && partsOfGrain[marked.grain].includes(shown.grain);
 };
 
 const dateFilterGrains: readonly (TimeGrain | undefined)[] = ['day', 'week', 'month', 'quarter', 'year'];
@@ -110,7 +111,7 @@ const isOrdered = (from: Scalar, to: Scalar): boolean => {
 /** Returns the test for the marks from one to another, both included. */
 const rangeOf = (dimension: Dimension, from: Scalar, to: Scalar): Predicate => {
   const { name, grain, bucketWidth } = dimension;
-  if (grain === undefined && bucketWidth === undefined) {
+  if (!isPeriod(grain) && bucketWidth === undefined) {
     refuse(`crossFilter: "${name}" has no periods or buckets, so it takes one value and no range.`);
   }
   if (isNotFinite(from) || isNotFinite(to)) refuse(`crossFilter: the range of "${name}" takes finite values.`);

@@ -71,6 +71,8 @@ export type GuestChart = Chart & {
   readonly dimensions: readonly string[];
   readonly measures: readonly string[];
   readonly isDrillable: boolean;
+  /** Set if no rows behind the chart can be listed: it is custom SQL, or names no columns for them. */
+  readonly isWithoutRows?: true | undefined;
   /** Grains of the dimensions that have one, by name. */
   readonly grains?: Readonly<Record<string, TimeGrain>> | undefined;
   /** How many times the metric can be drilled into. */

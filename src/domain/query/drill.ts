@@ -1,7 +1,7 @@
-import type { Calculation, Dimension, MetricDefinition, TimeGrain, VisualDefinition } from '../dashboard/metric.js';
+import type { Calculation, Dimension, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
 import { type Digits, digitsOf, isNotFinite, isUnsafeNumber, unitsOf } from '../filter/exact-number.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
-import { isPeriod, isStartOf, movePeriods } from '../filter/period.js';
+import { isPeriod, isStartOf, movePeriods, type Period } from '../filter/period.js';
 import { Refusal } from '../refusal.js';
 
 export type Click = { readonly columnName: string; readonly value: Scalar | null };
@@ -19,6 +19,7 @@ export const predicateOf = (dimension: Dimension, value: Scalar | null): Predica
   if (value === null) return { kind: 'isNull' };
   // NaN and the infinities are in no period or bucket with other values.
   if (isNotFinite(value)) return { kind: 'compare', operator: '=', value };
+  if (grain === 'hourOfDay' || grain === 'dayOfWeek') return { kind: 'recurring', grain, value: Number(value) };
   if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
   if (bucketWidth !== undefined) return bucketOf(name, bucketWidth, value);
   if (bucketCount !== undefined) {
@@ -30,10 +31,7 @@ export const predicateOf = (dimension: Dimension, value: Scalar | null): Predica
 type Range = { readonly from: Scalar; readonly to: Scalar | null };
 
 /** Returns the range from the start of the period, as in the answer, to the start of the next period. */
-const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => {
-  if (grain === 'hourOfDay' || grain === 'dayOfWeek') {
-    return refuse(`drill: "${name}" is grouped by ${grain}, which recurs, so no range of dates has its rows.`);
-  }
+const rangeOfPeriod = (name: string, grain: Period, value: Scalar): Range => {
   const from = typeof value === 'string' ? movePeriods(value, grain, 0) : undefined;
   if (from === undefined) return refuse(`drill: "${name}" takes a date, as its answer has them.`);
   // No date and no row exists after the last supported year.
@@ -68,6 +66,14 @@ const decimalText = (units: bigint, scale: number): string => {
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 };
 
+/** The least and the greatest value. */
+const recurring = { hourOfDay: [0, 23], dayOfWeek: [1, 7] } as const;
+
+const isRecurring = (grain: keyof typeof recurring, value: Scalar): boolean => {
+  const [least, greatest] = recurring[grain];
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= greatest;
+};
+
 const isMultiple = (value: Scalar, width: number): boolean => {
   const [least, size] = [digitsOf(value), digitsOf(width)];
   if (least === undefined || size === undefined) return false;
@@ -81,6 +87,9 @@ const isMultiple = (value: Scalar, width: number): boolean => {
  */
 export const groupFault = ({ name, grain, bucketWidth }: Dimension, value: Scalar | null): string | undefined => {
   if (value === null || isNotFinite(value)) return undefined;
+  if ((grain === 'hourOfDay' || grain === 'dayOfWeek') && !isRecurring(grain, value)) {
+    return `"${name}" takes ${recurring[grain].join(' to ')}, as its answer has them.`;
+  }
   if (isPeriod(grain) && !isStartOf(String(value), grain)) {
     return `"${name}" takes the first moment of a ${grain}, as its answer has them.`;
   }

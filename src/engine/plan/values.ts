@@ -5,7 +5,14 @@ import type { CompareOperator, Predicate, Scalar } from '../../domain/filter/fil
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
-import { asDecimal, decimalOfCast, integerRanges, type SqlType, unboundedDecimal } from '../databases/sql-type.js';
+import {
+  asDecimal,
+  decimalOfCast,
+  integerRanges,
+  isTemporal,
+  type SqlType,
+  unboundedDecimal,
+} from '../databases/sql-type.js';
 
 /** A predicate whose values were checked against the column's type. */
 export type BoundPredicate =
@@ -20,6 +27,7 @@ export type BoundPredicate =
   | { readonly kind: 'like'; readonly pattern: Bound }
   /** Equal to one of the values of a SELECT's column; `write` writes the SELECT. */
   | { readonly kind: 'inQuery'; readonly write: (dialect: Dialect) => Sql }
+  | Extract<Predicate, { kind: 'recurring' }>
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
@@ -46,6 +54,10 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
       return bindRange(predicate, target);
     case 'like':
       return { kind: 'like', pattern: bindPattern(predicate.pattern, target) };
+    case 'recurring':
+      if (!isTemporal(target.type)) refuseValue(target, 'holds no dates, so it has no hours and days of the week');
+      if (!Number.isInteger(predicate.value)) refuseValue(target, 'is compared with no hour or day of the week');
+      return predicate;
     case 'isNull':
     case 'isNotNull':
       return { kind: predicate.kind };

@@ -21,6 +21,9 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
       return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
     case 'inQuery':
       return sql`(${compared} IN (${predicate.write(dialect)}))`;
+    case 'recurring':
+      // A whole number, as it was bound.
+      return sql`(${dialect.grain(value, predicate.grain, type)} = ${sql.lit(predicate.value)})`;
     case 'isNull':
       return sql`(${value} IS NULL)`;
     case 'isNotNull':

@@ -37,6 +37,7 @@ import { colourAnswer } from '../../domain/query/value-colours.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { findSource, metricsFor, type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { answerTag } from './answer-tag.js';
+import { bucketConditions, takeBucketMarks } from './bucket-marks.js';
 import { guestReads } from './engine.js';
 import { fewerPoints } from './fewer-points.js';
 import { labelAnswer, translationOf } from './labels.js';
@@ -98,9 +99,21 @@ const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChar
 const comparisonOf = ({ comparison }: VisualDefinition): Pick<GuestChart, 'comparison'> =>
   comparison === undefined ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } };
 
+/** Whether the metric names columns for the rows behind it. */
+const hasRows = (definition: Metric['definition']): boolean =>
+  definition.kind === 'visual' && definition.underlying.length > 0;
+
+/** A click on a bucket whose width the rows decide leads nowhere. */
+const drillLevelsOf = (definition: Metric['definition']): number => {
+  if (definition.kind === 'sql') return 0;
+  const { dimensions, drillPath } = definition;
+  const end = [...dimensions.slice(0, 1), ...drillPath].findIndex(({ bucketCount }) => bucketCount !== undefined);
+  return end < 0 ? drillPath.length : Math.min(end, drillPath.length);
+};
+
 /** A chart as everybody who may open its metric sees it. */
 export const viewChart = (definition: Metric['definition']): GuestChart => {
-  const drillLevels = definition.kind === 'visual' ? definition.drillPath.length : 0;
+  const drillLevels = drillLevelsOf(definition);
   // Of its colours, a guest gets those of values in the answer.
   const { colours: _, ...chart } = definition.chart;
   return {
@@ -109,6 +122,7 @@ export const viewChart = (definition: Metric['definition']): GuestChart => {
     measures: measureNames(definition),
     ...(mayShowFewerPoints(definition.chart.type) ? { takesMaxPoints: true as const } : {}),
     isDrillable: drillLevels > 0,
+    ...(hasRows(definition) ? {} : { isWithoutRows: true as const }),
     ...(drillLevels > 0 ? { drillLevels } : {}),
     ...(definition.kind === 'visual'
       ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
@@ -283,16 +297,27 @@ const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, quer
 type Ask = (question: MetricQuestion) => Promise<MetricAnswer>;
 
 const reply = async (
-  { store, clock }: Deps,
-  { grant }: GuestCaller,
+  deps: Deps,
+  caller: GuestCaller,
   target: OpenMetric,
   query: GuestQuery,
   ask: Ask,
-  reads: 'groups' | 'rows' = 'groups',
 ): Promise<MetricReply> => {
-  const started = clock.now();
+  const { grant } = caller;
+  const started = deps.clock.now();
+  const question = await questionFor(deps.store.contentAt(grant.revision), grant, target, query, started);
+  return answerTo(deps, caller, target, query, { question, ask, started });
+};
+
+/** Asks the question, and adds labels and colours of what the answer has. */
+const answerTo = async (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  query: GuestQuery,
+  { question, ask, started }: { readonly question: MetricQuestion; readonly ask: Ask; readonly started: Date },
+): Promise<MetricReply> => {
   const content = store.contentAt(grant.revision);
-  const question = await questionFor(content, grant, target, query, started, reads);
   const translation = await translationOf(content, target.opened.dashboard, query.language);
   const answer = colourAnswer(labelAnswer(await ask(question), translation), target.metric.definition.chart);
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
@@ -325,11 +350,30 @@ const formatted =
     return { ...answer, columns: withRowFormats(answer.columns, definition.underlying, datamart) };
   };
 
+/** The question for the rows behind the metric, or behind its own marks. */
+const rowsQuestion = async (
+  { store }: Deps,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  asked: GuestQuery,
+  { started, ask }: { readonly started: Date; readonly ask: Ask },
+): Promise<MetricQuestion> => {
+  const content = store.contentAt(grant.revision);
+  const { query, marks } = takeBucketMarks(target.metric, asked);
+  const question = await questionFor(content, grant, target, query, started, 'rows');
+  if (marks.length === 0) return question;
+  const shown = await questionFor(content, grant, target, query, started);
+  return { ...question, conditions: [...question.conditions, ...(await bucketConditions(marks, shown, ask))] };
+};
+
 /** Returns the underlying rows of the metric, if `isEnableUnderlyingData` permits it. */
 export const listGuestUnderlying =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
-    return reply(deps, caller, target, query, formatted(guestReads(deps.engine, signal).underlying), 'rows');
+    const reads = guestReads(deps.engine, signal);
+    const started = deps.clock.now();
+    const question = await rowsQuestion(deps, caller, target, query, { started, ask: reads.query });
+    return answerTo(deps, caller, target, query, { question, ask: formatted(reads.underlying), started });
   };

@@ -69,6 +69,8 @@ const predicateWords = (words: Words, predicate: Predicate): string => {
       return `${valueWords(words, predicate.from)} – ${valueWords(words, predicate.to)}`;
     case 'like':
       return predicate.pattern;
+    case 'recurring':
+      return words.format.dimension(predicate.value, 'number', predicate.grain);
     case 'isNull':
       return text('(none)');
     case 'isNotNull':

@@ -478,8 +478,12 @@ export class MetricCard extends LitElement {
     return {
       filter: this.onMark !== undefined && column !== undefined && filteredBy(this.metric, column.name).length > 0,
       drill: chart.isDrillable && this.#reading.state.drill.length < levels,
-      seeRows: this.view.canSeeRows && chart.crossFilters !== undefined,
+      seeRows: this.#hasRows && chart.crossFilters !== undefined,
     };
+  }
+
+  get #hasRows(): boolean {
+    return this.view.canSeeRows && this.metric.chart.isWithoutRows !== true;
   }
 
   /** Whether a click on a mark does anything. */
@@ -566,7 +570,7 @@ export class MetricCard extends LitElement {
             )
           : null
       }
-      ${this.view.canSeeRows ? this.#action(text('Rows'), rowsIcon, () => this.#openRows()) : null}
+      ${this.#hasRows ? this.#action(text('Rows'), rowsIcon, () => this.#openRows()) : null}
       ${
         kind !== 'singleValue' && document.fullscreenEnabled
           ? this.#action(
