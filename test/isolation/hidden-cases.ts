@@ -14,7 +14,7 @@ import {
   withParentTables,
   zones,
 } from './cases.js';
-import { tableNames, tenants } from './dataset.js';
+import { type TableName, tableNames, tenants } from './dataset.js';
 
 /** What the questions of one batch share. Positions of tables in `token` refer to `tables`. */
 export type AFrame = Pick<ACase, 'tenant' | 'isNumber' | 'derived' | 'tables' | 'edges' | 'flaw' | 'timezone'> & {
@@ -184,6 +184,28 @@ const aFork: fc.Arbitrary<Partial<AFrame>> = fc.record({
   isTame: fc.constant(true),
 });
 
+/**
+ * A chain of tables whose relationships say that one row belongs to one row, where several do. The token is on the table
+ * that is looked up for underlying data, or on the one behind it.
+ */
+const aContradiction: fc.Arbitrary<Partial<AFrame>> = fc
+  .record({
+    tables: fc.shuffledSubarray<TableName>(['orders', 'lines', 'visits', 'places', 'kinds'], {
+      minLength: 3,
+      maxLength: 3,
+    }),
+    edges: fc.array(
+      fc
+        .record({ edge: anEdge, pair: fc.constantFrom(0, 5) })
+        .map(({ edge, pair }): AnEdge => ({ ...edge, pair, to: theLast, isFlipped: false })),
+      { minLength: 5, maxLength: 5 },
+    ),
+    token: fc
+      .tuple(aTokenTest, fc.constantFrom(1, 1, 2))
+      .map(([item, place]): readonly ATest[] => [{ ...item, table: place }]),
+  })
+  .map((drawn): Partial<AFrame> => ({ ...drawn, derived: [], flaw: 'untrue', isTame: true, whereRead: [] }));
+
 const ofFork = (question: ACase): ACase => ({
   ...question,
   ...unpaged,
@@ -197,16 +219,36 @@ const ofFork = (question: ACase): ACase => ({
   isWorksheet: false,
 });
 
+/** Rows of the first table, beside rows of the second one that are looked up. */
+const ofContradiction = (question: ACase): ACase => ({
+  ...ofFork(question),
+  ask: 'underlying',
+  underlying: [0, 1].flatMap((table) => [
+    { table, column: 'id' },
+    ...question.underlying.map((at) => ({ ...at, table })),
+  ]),
+  conditions: question.conditions.slice(0, 1).map(theFirst),
+});
+
+const shapes = {
+  drawn: { frame: fc.constant<Partial<AFrame>>({}), questionOf: (question: ACase) => question },
+  fork: { frame: aFork, questionOf: ofFork },
+  contradiction: { frame: aContradiction, questionOf: ofContradiction },
+} as const;
+const aShape = fc
+  .constantFrom('drawn', 'drawn', 'fork', 'fork', 'contradiction' as const)
+  .chain((name) => shapes[name].frame.map((frame) => ({ frame, questionOf: shapes[name].questionOf })));
+
 export const aBatchOf = ({ questions, builtOneOf }: BatchSizes): fc.Arbitrary<ABatch> =>
   fc
     .record({
       frame: aFrame,
-      fork: fc.option(aFork, { freq: 1 }),
+      shape: aShape,
       questions: fc.array(aQuestion, { minLength: 1, maxLength: questions, size: 'max' }),
       isBuilt: fc.nat(builtOneOf - 1).map((nth) => nth === 0),
     })
-    .map(({ frame, fork, questions: asked, isBuilt }) =>
-      fork === null
-        ? { frame, questions: asked, isBuilt }
-        : { frame: { ...frame, ...fork }, questions: asked.map(ofFork), isBuilt },
-    );
+    .map(({ frame, shape, questions: asked, isBuilt }) => ({
+      frame: { ...frame, ...shape.frame },
+      questions: asked.map(shape.questionOf),
+      isBuilt,
+    }));

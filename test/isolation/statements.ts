@@ -31,6 +31,10 @@ const statements = [
   'SELECT u.k AS k, count(*) AS n FROM (SELECT ref AS k FROM orders UNION ALL SELECT ref AS k FROM visits) u GROUP BY u.k',
   'SELECT o.id AS k, max(o.amount) AS n FROM orders o WHERE o.amount > 0 OR o.flag GROUP BY o.id',
   'SELECT o.id AS k, count(*) AS n FROM orders o WHERE o.ref IN (SELECT v.ref FROM visits v) GROUP BY o.id',
+  // Joined in another way than the relationships say.
+  'SELECT o.id AS k, count(*) AS n FROM orders o JOIN places p ON p.ref = o.id GROUP BY o.id',
+  'SELECT p.id AS k, count(*) AS n FROM orders o CROSS JOIN places p GROUP BY p.id',
+  'SELECT v.id AS k, sum(v.amount) AS n FROM visits v JOIN orders o ON o.ref = v.id GROUP BY v.id',
 ] as const;
 
 export type AStatement = {
