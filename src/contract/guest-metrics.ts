@@ -72,7 +72,7 @@ export const updateGuestMetric = operation({
   resource: 'Guest writes',
   summary: 'Change a metric of the client',
   description:
-    'Missing fields keep their values. With a `digest`, the change is refused (409 METRIC_CHANGED) if somebody else changed the metric meanwhile. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
+    'Missing fields keep their values. With a `digest`, the change is refused (409 METRIC_CHANGED) if somebody else changed the metric meanwhile, and (403) if this guest may not read its definition. The filters and RLS variables of a metric that the host made cannot change. Metrics of the organization cannot be changed.',
   credentials: ['guestToken'],
   reads: 'definitions',
   input: z

@@ -1,6 +1,8 @@
 /** The metrics that a guest may change: the list, definitions with a digest, and publishing. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type NewGuestDefinition, newDefinition } from '../../src/domain/guest/metric.js';
+import { metricDigest } from '../../src/usecases/guest/own-metrics.js';
 import { viewMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef } from '../engine/world.js';
 import { boardOf, create, everything, guest, hideSome, openBoard, revenueBy } from './guests.js';
@@ -170,6 +172,33 @@ describe('values that a user chose in a metric', () => {
       await refused('getGuestMetricDefinition UNAUTHORIZED', house, { metricId }, { bearer });
     }
     expect((await read(ann, metricId)).definition.filters).toMatchObject([{ defaultValue: 'north' }]);
+  });
+
+  test('are not told by whether a guessed digest is right, nor is the definition of a metric of the host', async () => {
+    const definition = revenueBy(undefined, { filters: [chosen] });
+    const metricId = await create(house, acme, 'own-board', 'Guessed', { definition });
+    const revenue = await metricOf(house, 'own-board', 'acme', 'revenue');
+    const bearer = await guest(house, 'acme', restricted);
+    const { digest } = await read(acme, metricId);
+    const host = await house.stored((store) => store.metrics.findById(revenue));
+    if (host === undefined) throw new Error('no metric of the host');
+    const ofHost = metricDigest((text) => createHash('sha256').update(text).digest('hex'), host);
+    const answers = [];
+    for (const [of, right] of [
+      [metricId, digest],
+      [revenue, ofHost],
+    ] as const)
+      for (const guessed of [right, '0'.repeat(64)])
+        answers.push(
+          await refused(
+            'updateGuestMetric UNAUTHORIZED',
+            house,
+            { metricId: of, name: 'Guessed', digest: guessed },
+            { bearer },
+          ),
+        );
+    expect(new Set(answers).size).toBe(1);
+    expect((await read(acme, metricId)).name).toBe('Guessed');
   });
 
   const marked = {

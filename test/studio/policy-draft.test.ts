@@ -218,6 +218,42 @@ test('a draft names a host and a secret only as a pair that the configuration li
     ]);
 });
 
+/** Answers at once, from this process. */
+const startServer = async () => {
+  const server = createServer((_, response) => response.end()).listen(0);
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const { port } = server.address() as AddressInfo;
+  const ask = () =>
+    new Promise<void>((resolve, reject) => {
+      get({ port, agent: false }, (answer) => answer.resume().on('end', resolve)).on('error', reject);
+    });
+  return { ask, port, countConnections: () => connections, close: () => server.close() };
+};
+
+test('a draft reaches no other port or path of a private host that the configuration lists, nor the listed one', async () => {
+  const [listed, other] = [await startServer(), await startServer()];
+  const lookup = { url: `http://127.0.0.1:${listed.port}/tenants`, secretVariable: 'S', allowPrivateAddresses: true };
+  const mayRead = { tables: [], lookups: [lookup] };
+  const asking = (url: string) =>
+    text.replace('tenant: claims.org', `tenant: { key: claims.org, http: { url: "${url}", secretVariable: S } }`);
+  await logIn([['ann', 'acme']]);
+  for (const url of [
+    `http://127.0.0.1:${other.port}/tenants`,
+    `http://127.0.0.1:${listed.port}/keys`,
+    `http://localhost:${listed.port}/tenants`,
+  ]) {
+    expect(await faultsOf(asking(url), mayRead)).toEqual([expect.stringContaining('gateway.policyMayRead.lookups')]);
+    await expect(commands(true, mayRead).save(asking(url))).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+  }
+  expect(await faultsOf(asking(lookup.url), mayRead)).toEqual([expect.stringContaining('a dry run')]);
+  expect([listed, other].map(({ countConnections }) => countConnections())).toEqual([0, 0]);
+  listed.close();
+  other.close();
+});
+
 test('a draft that names a listed table is compared with the tenants of that table', async () => {
   await writeFile(join(folder, 'tenants.csv'), 'key,tenant\nacme,acme\nbest,other\n');
   await logIn([
@@ -248,17 +284,6 @@ const heavy = {
   'unknown keys': text + many(40_000, (nth) => `k${nth}: 1\n`),
   values: `${text}restrictions:\n  - { name: r, when: "true", restrict: { rls: { ${many(20_000, (nth) => `a${nth}: "'1'", `)} } } }\n`,
   'faults of syntax': text + '] '.repeat(200_000),
-};
-
-/** Answers at once, from this process. */
-const startServer = async () => {
-  const server = createServer((_, response) => response.end()).listen(0);
-  const { port } = server.address() as AddressInfo;
-  const ask = () =>
-    new Promise<void>((resolve, reject) => {
-      get({ port, agent: false }, (answer) => answer.resume().on('end', resolve)).on('error', reject);
-    });
-  return { ask, close: () => server.close() };
 };
 
 test.each(Object.entries(heavy))(

@@ -18,7 +18,7 @@ import { findEmbed, metricsFor, type Opened, openMetricsOf } from '../embeds/loo
 import { readChangedDefinition, readNewDefinition } from './definition.js';
 import { boardFor } from './layouts.js';
 import { changeTarget, loadTarget } from './metric-target.js';
-import { metricDigest } from './own-metrics.js';
+import { metricDigest, readableDefinition } from './own-metrics.js';
 import { viewMetric } from './reads.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
@@ -146,7 +146,7 @@ type UpdateDeps = Deps & { readonly digest: Digest };
 /**
  * Changes a metric. Missing fields keep their values, unless a digest says that the definition is whole. Lineage, RLS
  * variables, and the filters of a metric that the host made never change. Throws METRIC_CHANGED if the metric is no
- * longer that of the digest.
+ * longer that of the digest, and UNAUTHORIZED for a digest of a definition that the guest may not read.
  */
 export const updateGuestMetric =
   (deps: UpdateDeps) =>
@@ -156,8 +156,10 @@ export const updateGuestMetric =
   ): Promise<GuestMetric> => {
     const { opened, metric } = await loadTarget(deps.store, grant, metricId, 'updateGuestMetric');
     assertDefines(grant);
+    // Whether a guessed digest is right would tell of a definition that this guest may not read.
+    if (digest !== undefined) readableDefinition(grant, metric);
     assertIs(digest, deps, metric);
-    const read = digest === undefined || metric.guest === null ? readChangedDefinition : readWhole;
+    const read = digest === undefined ? readChangedDefinition : readWhole;
     const definition = parts === undefined ? undefined : await read(deps, grant, opened, metric, parts);
     return deps.store.transaction(async (store) => {
       await lockDashboard(store, grant, opened.dashboard.id);

@@ -1,8 +1,9 @@
 /** The metrics that a guest may change: listed, read with a digest to change them, and published. */
 import { canonicalJson } from '../../domain/canonical-json.js';
-import type { Metric } from '../../domain/dashboard/metric.js';
+import type { Metric, VisualDefinition } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
 import { showsValuesOf } from '../../domain/guest/made-values.js';
 import { guestFaults, type OwnDefinition, type OwnMetric } from '../../domain/guest/metric.js';
 import type { Clock, Digest } from '../../domain/ports.js';
@@ -38,6 +39,17 @@ export const metricDigest = (digest: Digest, { name, definition }: Pick<Metric, 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly digest: Digest };
 
 /**
+ * Returns the definition. Throws UNAUTHORIZED unless the guest may read it: it may hold values of rows that the guest does not
+ * see, and a metric of the host may name columns and conditions that its guests must not know of.
+ */
+export const readableDefinition = (grant: GuestGrant, metric: Metric): VisualDefinition => {
+  if (!showsValuesOf(grant, metric)) throw notOpen('values-of-another-guest');
+  const { guest, definition } = metric;
+  if (guest === null || definition.kind !== 'visual') throw notOpen('metric-of-the-host');
+  return definition;
+};
+
+/**
  * Returns the definition of a metric that a guest made. Throws METRIC_QUERY_ERROR if it names a column that the guest
  * may not use now: the guest may not learn of that column. Throws UNAUTHORIZED if it may hold values of rows that the guest
  * does not see.
@@ -47,10 +59,8 @@ export const getGuestMetricDefinition =
   async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<OwnDefinition> => {
     const { opened, metric } = await loadTarget(store, grant, metricId, 'updateGuestMetric');
     assertDefines(grant);
-    if (!showsValuesOf(grant, metric)) throw notOpen('values-of-another-guest');
-    const { name, definition } = metric;
-    // A metric of the host may name columns and conditions that its guests must not know of.
-    if (metric.guest === null || definition.kind !== 'visual') throw notOpen('metric-of-the-host');
+    const { name } = metric;
+    const definition = readableDefinition(grant, metric);
     const { kind: _, rlsVariables, measures, ...parts } = definition;
     const aggregated = measures.filter((measure) => measure.expression === undefined);
     const write = { parts: { ...parts, measures: aggregated }, whole: definition, before: null };
