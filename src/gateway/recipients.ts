@@ -128,9 +128,11 @@ export const createRecipients = (options: RecipientsOptions): Recipients => {
     },
     eraser: {
       where: 'last sessions of users',
-      erase: async ({ tenantRef }) => {
-        const own = ledger.db.deleteFrom('recipients').where('tenant_ref', '=', tenantRef);
-        return { erased: { sessions: Number((await own.executeTakeFirst()).numDeletedRows) } };
+      erase: async ({ tenantRef }, { write }) => {
+        const gone = await write((db) =>
+          db.deleteFrom('recipients').where('tenant_ref', '=', tenantRef).executeTakeFirst(),
+        );
+        return { erased: { sessions: Number(gone.numDeletedRows) } };
       },
     },
   };

@@ -231,7 +231,7 @@ describe('names', () => {
     const { ledger, audit, exported } = await start();
     await audit.record(mint(1));
     await audit.record(mint(2, 'another-tenant'));
-    await eraseFromAudit(ledger, ledger.refOf('unmistakable-tenant'));
+    await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('unmistakable-tenant')));
     expect(await verifyAudit(ledger)).toMatchObject({ entries: 2, fault: null });
     expect((await exported({ names: true })).names).toEqual([
       null,
@@ -340,7 +340,7 @@ describe('a search', () => {
     for (const word of ['%', '_', 'ancient_ten', 'a%t-user', 'usual%', '100_'])
       expect([word, await numbers('ancient', word)]).toEqual([word, word.length > 1 ? [] : [3]]);
     expect(await numbers('usual', 'ancient')).toEqual([]);
-    await eraseFromAudit(ledger, ledger.refOf('Ancient-Tenant'));
+    await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('Ancient-Tenant')));
     expect([await numbers('ancient-ten'), await numbers('ancient-user')]).toEqual([[], []]);
     expect(JSON.stringify(await find(['request-1', 'mint']))).not.toContain('Ancient');
   });
@@ -391,7 +391,7 @@ describe('the decision of a request', () => {
       ledger.db,
     );
     expect(JSON.stringify(rows)).not.toMatch(/unmistakable|LAX/);
-    await eraseFromAudit(ledger, ledger.refOf('LAX'));
+    await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('LAX')));
     await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await forgetExplanations(ledger, new Date(clock.now().getTime() + 1))).toBe(1);
     await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -423,8 +423,8 @@ describe('the decision of a request', () => {
     }
     // After the other explanations were erased, this request id must not be shown as if it belonged to the remaining
     // decision.
-    await eraseFromAudit(ledger, ledger.refOf('LAX'));
-    await eraseFromAudit(ledger, ledger.refOf('ATL'));
+    await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('LAX')));
+    await ledger.db.transaction().execute((db) => eraseFromAudit(db, ledger.refOf('ATL')));
     await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   });
 });
@@ -445,7 +445,12 @@ describe('a policy with an override for an erased tenant', () => {
       clock.now(),
     );
     const leftOf = async (clientId: string) =>
-      (await auditEraser(ledger).erase({ clientId, tenantRef: ledger.refOf(clientId) })).left;
+      (
+        await auditEraser(ledger).erase(
+          { clientId, tenantRef: ledger.refOf(clientId) },
+          { write: (work) => ledger.db.transaction().execute(work) },
+        )
+      ).left;
     expect(await leftOf('LAX')).toHaveLength(1);
     expect(await leftOf('LA')).toEqual([]);
     expect(await leftOf('west')).toEqual([]);

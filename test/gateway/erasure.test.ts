@@ -3,10 +3,30 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
+import { auditEraser } from '../../src/gateway/audit/commands.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
+import { createErasure } from '../../src/gateway/erase/erasure.js';
+import { createRevocationEraser } from '../../src/gateway/erase/revocation.js';
+import { createTenantLeases } from '../../src/gateway/lease/tenant-lease.js';
+import { createTenantLock, type TenantLock } from '../../src/gateway/lease/tenant-lock.js';
+import { joinProcesses } from '../../src/gateway/ledger/processes.js';
+import { createProvisionLedger } from '../../src/gateway/provision/ledger.js';
+import { createRecipients } from '../../src/gateway/recipients.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { analyst, createMovableClock, gatewayToken, manager, startGateway, startSeconds } from './harness.js';
+import { testSealer } from '../suites/sealer.js';
+import {
+  analyst,
+  captureLog,
+  createMovableClock,
+  gatewayToken,
+  manager,
+  startGateway,
+  startSeconds,
+} from './harness.js';
+import { openTestLedger } from './ledgers.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 
@@ -213,5 +233,50 @@ describe('the audit', () => {
     expect((await send('suspended', body, { id: 'one' })).status).toBe(503);
     isDown = false;
     expect((await send('suspended', body, { id: 'one' })).data).toEqual({ state: 'suspended', isApplied: true });
+  });
+});
+
+/** A process that counts as dead while it holds the lock of LAX, which another process has taken since. */
+const withLostLock = async (
+  work: (ledger: Awaited<ReturnType<typeof openTestLedger>>, lock: TenantLock) => Promise<void>,
+) => {
+  const ledger = await openTestLedger();
+  const stale = { ...ledger, self: await joinProcesses(ledger.db, true) };
+  const tenantRef = ledger.refOf('LAX');
+  await createTenantLock(stale)(tenantRef, async (lock) => {
+    const own = ledger.db.updateTable('processes').set({ beat_at: new Date(0) });
+    await own.where('process_id', '=', stale.self.id()).execute();
+    await ledger.self.beat(true);
+    await createTenantLock(ledger)(tenantRef, () => work(stale, lock));
+  });
+};
+
+it('a process that was taken for dead erases nothing of a tenant that may have signed up again', async () => {
+  await withLostLock(async (ledger, lock) => {
+    const clock = createMovableClock();
+    const { log } = captureLog();
+    const subject = { clientId: 'LAX', tenantRef: ledger.refOf('LAX') };
+    const audit = createAudit({ ledger, clock, log });
+    await audit.record({ kind: 'denial', code: 'NO_POLICY', clientId: 'LAX' });
+    await audit.close();
+    const keys = () =>
+      ledger.db.selectFrom('tenant_keys').where('tenant_ref', '=', subject.tenantRef).selectAll().execute();
+    const before = await keys();
+    expect(before).toHaveLength(1);
+    const revoke = () => Promise.reject(new Error('nothing is revoked'));
+    const erasure = createErasure({ ledger, erasers: [], leases: createTenantLeases(ledger, clock), clock });
+    const recipients = createRecipients({ ledger, sealer: testSealer, keepDays: 1, clock, log });
+    for (const late of [
+      () => auditEraser(ledger).erase(subject, lock),
+      () => createRevocationEraser(ledger, { revoke }).erase(subject, lock),
+      () => recipients.eraser.erase(subject, lock),
+      () => createProvisionLedger(ledger).erase(subject.tenantRef, lock),
+      () => createRolloutLedger(ledger, clock).under(lock).forgetTenant(subject.tenantRef),
+      () => erasure.run(subject, clock.now(), lock, { where: 'guest tokens', erased: { erased: {} } }),
+      () => lock.assertHeld(),
+    ])
+      await expect(late()).rejects.toMatchObject({ reason: 'tenant-lock-lost' });
+    expect(await keys()).toEqual(before);
+    expect(await erasure.list(subject.tenantRef)).toEqual([]);
   });
 });

@@ -145,9 +145,46 @@ it('a process that was taken for dead writes nothing more of the work that anoth
     () => late.prepare(key, prepared),
     () => late.settle({ ...key, tenantRef: item.tenantRef, template: item.template }, { state: 'failed' }),
     () => late.addNew(rollout),
+    () => late.finish(rollout),
+    () => late.forgetTenant(item.tenantRef),
     () => late.insert(rollout, []),
   ])
     await expect(write()).rejects.toMatchObject({ name: 'LeaseLost' });
   expect([await stateOf(id), await house.rolloutLedger.count(id)]).toEqual(['running', before]);
   await taken?.release();
+});
+
+it('a copy that was made while the roll-out ran is reached, though its process ended right after `finished`', async () => {
+  const [board] = boards;
+  if (board === undefined) throw new Error('there are two boards');
+  const ofLate = (verified_at: Date | null) =>
+    house.ledger.db
+      .updateTable('dashboards')
+      .set({ verified_at })
+      .where('dashboard_id', '=', board.idOf('b'))
+      .where('template', '=', board.template)
+      .execute();
+  await ofLate(null);
+  const ending = (ledger: typeof house.rolloutLedger, hasEnded: () => boolean): typeof house.rolloutLedger => ({
+    ...ledger,
+    under: (lease) => ending(ledger.under(lease), hasEnded),
+    finish: async (rollout) => {
+      await ofLate(house.clock.now());
+      await ledger.finish(rollout);
+      isEnded = true;
+    },
+    settle: async (...given) => {
+      if (hasEnded()) throw new Outage();
+      return ledger.settle(...given);
+    },
+  });
+  let isEnded = false;
+  const ledger = ending(house.rolloutLedger, () => isEnded);
+  const { id, done } = await rolloutsOf({ ledger }).start(policy(), { ...usual, template: board.template });
+  await expect(done).rejects.toThrow(Outage);
+  expect(await stateOf(id)).toBe('finished');
+  expect((await takeOverAll(rolloutsOf(), policy())).ids).toContain(id);
+  expect(await stateOf(id)).toBe('finished');
+  expect(await house.rolloutLedger.count(id)).toEqual([{ cohort: 1, state: 'applied', count: 2 }]);
+  expect((await takeOverAll(rolloutsOf(), policy())).ids).not.toContain(id);
 });

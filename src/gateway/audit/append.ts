@@ -165,19 +165,15 @@ export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): 
   });
 
 /** Destroys what identifies a tenant in the audit: its key and its sealed explanations. The chain does not change. */
-export const eraseFromAudit = (
-  ledger: Ledger,
+export const eraseFromAudit = async (
+  db: Db,
   tenantRef: string,
-): Promise<{ readonly keys: number; readonly explanations: number }> =>
-  ledger.db.transaction().execute(async (db) => {
-    await lockHead(db);
-    const keys = await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).executeTakeFirst();
-    const explanations = await db
-      .deleteFrom('audit_explanations')
-      .where('tenant_ref', '=', tenantRef)
-      .executeTakeFirst();
-    return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
-  });
+): Promise<{ readonly keys: number; readonly explanations: number }> => {
+  await lockHead(db);
+  const keys = await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).executeTakeFirst();
+  const explanations = await db.deleteFrom('audit_explanations').where('tenant_ref', '=', tenantRef).executeTakeFirst();
+  return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
+};
 
 /**
  * Deletes explanations older than `before`. Keeps the policy texts that they refer to, since there are few. Returns the

@@ -70,8 +70,8 @@ const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> 
  */
 export const auditEraser = (ledger: Ledger): Eraser => ({
   where: 'audit',
-  erase: async ({ clientId, tenantRef }) => ({
-    erased: await eraseFromAudit(ledger, tenantRef),
+  erase: async ({ clientId, tenantRef }, { write }) => ({
+    erased: await write((db) => eraseFromAudit(db, tenantRef)),
     left: (await isInPolicies(ledger, clientId))
       ? ['current or earlier policies with an override for it, since they explain requests of other tenants too']
       : [],

@@ -1,5 +1,6 @@
 /** The interface to erase a tenant's data. Each module that stores data of tenants provides an Eraser. */
 import type { LRUCache } from 'lru-cache';
+import type { Lease } from '../ledger/leases.js';
 
 export type ErasureSubject = {
   readonly clientId: string;
@@ -17,8 +18,12 @@ export type Erased = {
 export type Eraser = {
   /** The name of the storage in the report. */
   readonly where: string;
-  /** Erases the subject's data. Idempotent: missing data is no error. Rejects unless all data is certainly erased. */
-  readonly erase: (subject: ErasureSubject) => Promise<Erased>;
+  /**
+   * Erases the subject's data. Idempotent: missing data is no error. Rejects unless all data is certainly erased. What it
+   * deletes from the ledger, it deletes under the tenant's `lock`: if another process has that by now, the tenant may have
+   * signed up again.
+   */
+  readonly erase: (subject: ErasureSubject, lock: Pick<Lease, 'write'>) => Promise<Erased>;
 };
 
 /**

@@ -68,8 +68,8 @@ const withStep = (steps: readonly ErasureStep[], where: string, { erased, left =
  * Deletes the tenant's clientId, unless the tenant has signed up again. Changes nothing if the tenant was deleted again
  * meanwhile.
  */
-const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date) =>
-  db.transaction().execute(async (inner) => {
+const finish = ({ write }: TenantLock, tenantRef: string, deletedAt: Date, now: Date) =>
+  write(async (inner) => {
     const deleted = inner
       .updateTable('tenants')
       .where('tenant_ref', '=', tenantRef)
@@ -88,32 +88,37 @@ const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date)
 
 export const createErasure = ({ ledger, erasers, leases, clock }: ErasureOptions): Erasure => {
   const { db } = ledger;
-  const begin = async (tenantRef: string, deletedAt: Date) => {
-    const key = { tenant_ref: tenantRef, deleted_at: deletedAt };
-    await db
-      .insertInto('erasures')
-      .values({ ...key, started_at: clock.now(), steps: '[]' })
-      .onConflict((conflict) => conflict.columns(['tenant_ref', 'deleted_at']).doNothing())
-      .execute();
-    const own = db.selectFrom('erasures').selectAll().where('tenant_ref', '=', tenantRef);
-    return (await own.where('deleted_at', '=', deletedAt).executeTakeFirstOrThrow()).steps;
-  };
-  const note = (tenantRef: string, deletedAt: Date) =>
-    db.updateTable('erasures').where('tenant_ref', '=', tenantRef).where('deleted_at', '=', deletedAt);
+  const begin = ({ write }: TenantLock, tenantRef: string, deletedAt: Date) =>
+    write(async (inner) => {
+      const key = { tenant_ref: tenantRef, deleted_at: deletedAt };
+      await inner
+        .insertInto('erasures')
+        .values({ ...key, started_at: clock.now(), steps: '[]' })
+        .onConflict((conflict) => conflict.columns(['tenant_ref', 'deleted_at']).doNothing())
+        .execute();
+      const own = inner.selectFrom('erasures').selectAll().where('tenant_ref', '=', tenantRef);
+      return (await own.where('deleted_at', '=', deletedAt).executeTakeFirstOrThrow()).steps;
+    });
+  const note = ({ write }: TenantLock, tenantRef: string, deletedAt: Date, steps: readonly ErasureStep[]) =>
+    write((inner) =>
+      inner
+        .updateTable('erasures')
+        .set({ steps: JSON.stringify(steps) })
+        .where('tenant_ref', '=', tenantRef)
+        .where('deleted_at', '=', deletedAt)
+        .execute(),
+    );
   return {
     run: async (subject, deletedAt, lock, before) => {
       const { tenantRef } = subject;
       await leases.assertNoLease(tenantRef);
-      let steps = withStep(await begin(tenantRef, deletedAt), before.where, before.erased);
+      let steps = withStep(await begin(lock, tenantRef, deletedAt), before.where, before.erased);
       for (const { where, erase } of erasers) {
         await lock.assertHeld();
-        steps = withStep(steps, where, await erase(subject));
-        await note(tenantRef, deletedAt)
-          .set({ steps: JSON.stringify(steps) })
-          .execute();
+        steps = withStep(steps, where, await erase(subject, lock));
+        await note(lock, tenantRef, deletedAt, steps);
       }
-      await lock.assertHeld();
-      return reportOf(await finish(db, tenantRef, deletedAt, clock.now()));
+      return reportOf(await finish(lock, tenantRef, deletedAt, clock.now()));
     },
     list: async (tenantRef) => {
       const rows = db.selectFrom('erasures').selectAll().where('tenant_ref', '=', tenantRef);

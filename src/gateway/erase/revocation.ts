@@ -45,8 +45,8 @@ export const guestTokens = 'guest tokens';
  */
 export const createRevocationEraser = (ledger: Ledger, { revoke }: Pick<TenantRevocation, 'revoke'>): Eraser => ({
   where: guestTokens,
-  erase: async ({ clientId }) => {
-    const pending = await takePendingOf(ledger, clientId);
+  erase: async ({ clientId }, { write }) => {
+    const pending = await write((db) => takePendingOf({ ...ledger, db }, clientId));
     if (pending === null) throw tenantBusy('tenant-revocation-under-way');
     const { erased, left = [] } = await revoke(clientId);
     return { erased: pending === 0 ? erased : { ...erased, 'pending revocations': pending }, left };

@@ -1,6 +1,6 @@
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
-import { createLeases } from '../ledger/leases.js';
+import { createLeases, type Lease, LeaseLost } from '../ledger/leases.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /**
@@ -19,9 +19,15 @@ export const tenantBusy = (reason: Reason): Refusal =>
  */
 export type TenantLock = {
   /**
-   * Throws UPSTREAM_UNAVAILABLE if the lock was lost, because another process may hold it. Call it before each step.
+   * Throws UPSTREAM_UNAVAILABLE if the lock was lost, because another process may hold it. Call it before each step that
+   * changes something outside the ledger.
    */
   readonly assertHeld: () => Promise<void>;
+  /**
+   * Writes to the ledger. No other process can take the lock until the writes are stored. Throws UPSTREAM_UNAVAILABLE, and
+   * writes nothing, if the lock was lost.
+   */
+  readonly write: Lease['write'];
 };
 
 /** Runs `work` under the tenant's lock. Rejects with UPSTREAM_UNAVAILABLE (`tenant-locked`) if another process holds it. */
@@ -35,8 +41,16 @@ export const createTenantLock = (ledger: Ledger): WithTenantLock => {
     const assertHeld = async (): Promise<void> => {
       if (!(await lease.isHeld())) throw tenantBusy('tenant-lock-lost');
     };
+    const write: Lease['write'] = async (inLedger) => {
+      try {
+        return await lease.write(inLedger);
+      } catch (error) {
+        if (error instanceof LeaseLost) throw tenantBusy('tenant-lock-lost');
+        throw error;
+      }
+    };
     try {
-      return await work({ assertHeld });
+      return await work({ assertHeld, write });
     } finally {
       await lease.release();
     }

@@ -3,7 +3,7 @@
  * releases it, or when the holder's process is declared dead (processes.ts). Then any process may take it.
  */
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Ledger } from './ledger.js';
 import { isAlive } from './processes.js';
 import type { LedgerTables } from './tables.js';
@@ -15,12 +15,12 @@ export type Lease = {
    * Writes to the ledger while this holder has the lease, which no other process can take until the writes are stored.
    * Rejects with LeaseLost, and writes nothing, if another one has taken it.
    */
-  readonly write: <T>(work: (db: Kysely<LedgerTables>) => Promise<T>) => Promise<T>;
+  readonly write: <T>(work: (db: Transaction<LedgerTables>) => Promise<T>) => Promise<T>;
   readonly release: () => Promise<void>;
 };
 
 /** Another process has the lease: this one was silent for so long that it counted as dead. */
-class LeaseLost extends Error {
+export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
@@ -29,8 +29,6 @@ export type Leases = {
   readonly take: (name: string) => Promise<Lease | undefined>;
   readonly isHeld: (name: string) => Promise<boolean>;
 };
-
-type Db = Kysely<LedgerTables>;
 
 export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases => {
   const holderAlive = isAlive(sql.ref('leases.process_id'));
@@ -49,7 +47,11 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
   const isMine = async (name: string, holder: string): Promise<boolean> =>
     (await held(name).where('holder', '=', holder).executeTakeFirst()) !== undefined;
   /** Each taking of a lease has a holder of its own, so the row with this holder is this taking. It is locked. */
-  const writeAs = <T>(name: string, holder: string, work: (inner: Db) => Promise<T>): Promise<T> =>
+  const writeAs = <T>(
+    name: string,
+    holder: string,
+    work: (inner: Transaction<LedgerTables>) => Promise<T>,
+  ): Promise<T> =>
     db.transaction().execute(async (inner) => {
       const { rows } = await sql`
         select from guestlist_gateway.leases where name = ${name} and holder = ${holder} and ${holderAlive}

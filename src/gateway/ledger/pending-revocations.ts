@@ -113,7 +113,10 @@ export const postponePending = async ({ db }: Ledger, id: string, until: Date): 
  * Deletes the pending revocations that contain a client, because all tokens of the client are revoked anyway. Resolves
  * to their number, or to null if another live process has claimed one.
  */
-export const takePendingOf = async ({ db, self }: Ledger, clientId: string): Promise<number | null> => {
+export const takePendingOf = async (
+  { db, self }: Pick<Ledger, 'db' | 'self'>,
+  clientId: string,
+): Promise<number | null> => {
   const names = sql<SqlBool>`target::jsonb ->> 'clientId' = ${clientId}`;
   const { numDeletedRows } = await db
     .deleteFrom('pending_revocations')

@@ -7,6 +7,7 @@
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { Refusal } from '../../domain/refusal.js';
+import type { Lease } from '../ledger/leases.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';
 import { schemaName } from '../ledger/tables.js';
@@ -300,7 +301,7 @@ export type ProvisionLedger = {
   /** Whether any copy was made from this version of the template. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   /** Deletes all rows of a tenant. Returns their number. */
-  readonly erase: (tenantRef: string) => Promise<number>;
+  readonly erase: (tenantRef: string, lock: Pick<Lease, 'write'>) => Promise<number>;
 };
 
 export const createProvisionLedger = ({ db, self }: Pick<Ledger, 'db' | 'self'>): ProvisionLedger => {
@@ -314,6 +315,6 @@ export const createProvisionLedger = ({ db, self }: Pick<Ledger, 'db' | 'self'>)
     markUnverified: (tenantRef, templates, now) => markTemplatesUnverified(db, tenantRef, templates, now),
     recordLeftover: (target, now, failure) => insertLeftover(db, named(target), now, failure),
     isKnownVersion: (template, version) => isVersionOf(db, template, version),
-    erase: (tenantRef) => eraseTenant(db, tenantRef),
+    erase: (tenantRef, { write }) => write((inner) => eraseTenant(inner, tenantRef)),
   };
 };

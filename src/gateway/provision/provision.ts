@@ -12,6 +12,7 @@ import type { Log } from '../../platform/log.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Audit } from '../audit/audit.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
+import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy, Template } from '../policy/policy.js';
 import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
@@ -62,12 +63,7 @@ export type Provision = {
   /** Returns all rows of a tenant, including dashboards that were only begun. */
   readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
   /** Deletes a tenant's rows in memory and in the ledger, but nothing at the upstream. */
-  readonly eraser: {
-    readonly where: string;
-    readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
-      readonly erased: { readonly rows: number };
-    }>;
-  };
+  readonly eraser: Eraser;
 };
 
 export type ProvisionOptions = {
@@ -201,9 +197,9 @@ export const createProvision = (options: ProvisionOptions): Provision => {
     listDashboards: async (tenantRef) => (await provisioned.read(tenantRef)).dashboards,
     eraser: {
       where: 'ledger of dashboards',
-      erase: async ({ clientId, tenantRef }) => {
+      erase: async ({ clientId, tenantRef }, lock) => {
         memory.forget(clientId);
-        return { erased: { rows: await provisioned.erase(tenantRef) } };
+        return { erased: { rows: await provisioned.erase(tenantRef, lock) } };
       },
     },
   };

@@ -14,7 +14,7 @@ import { templateName } from '../policy/schema.js';
 import { type CheckDeps, checkTemplate } from './check.js';
 import { type EditionDeps, findVersion, listEditions, recordTemplate } from './editions.js';
 import { createRolloutLedger } from './ledger.js';
-import type { RolloutOptions } from './model.js';
+import type { RolloutLedger, RolloutOptions } from './model.js';
 import { planRollout, rolloutStatus } from './plan.js';
 import { createRollouts, type RolloutDeps, type StartedRollout } from './rollout.js';
 
@@ -107,6 +107,11 @@ const templateCommands = (deps: EditionDeps & CheckDeps, policies: Policies): re
   ),
 ];
 
+const createEraser = (ledger: RolloutLedger): Eraser => ({
+  where: 'roll-outs',
+  erase: async ({ tenantRef }, lock) => ({ erased: { rows: await ledger.under(lock).forgetTenant(tenantRef) } }),
+});
+
 export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutCommands => {
   const { policies, log, versions, upstream } = options;
   const ledger = createRolloutLedger(options.ledger, options.clock);
@@ -142,7 +147,6 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     })),
     ...templateCommands({ upstream, versions, ledger, capabilities: options.capabilities }, policies),
   ];
-  const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
   const takeOver: FinishWork = () =>
     rollouts.takeOver(policies.current(), {
       begun: (rollout) => {
@@ -155,5 +159,5 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
           'an interrupted roll-out cannot go on yet; retrying',
         ),
     });
-  return { commands, eraser: { where: 'roll-outs', erase }, takeOver };
+  return { commands, eraser: createEraser(ledger), takeOver };
 };

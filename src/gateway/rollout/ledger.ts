@@ -5,7 +5,7 @@ import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Conflict } from '../../domain/dashboard/merge/three-way.js';
 import type { Clock } from '../../domain/ports.js';
 import { createLeases, type Leases } from '../ledger/leases.js';
-import type { ItemState, Ledger, LedgerTables } from '../ledger/ledger.js';
+import type { ItemState, Ledger, LedgerTables, RolloutState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';
 import {
   type ItemKey,
@@ -84,7 +84,7 @@ const insert = async (
   });
 };
 
-const addNew = async (db: Db, now: Date, { id, template, version, options }: Rollout): Promise<readonly string[]> => {
+const addNew = async (db: Db, now: Date, { id, template, version, options }: Rollout): Promise<void> => {
   const copies = dashboardsOf(db)
     .where('dashboards.template', '=', template)
     .where('dashboards.template_version', 'is distinct from', version)
@@ -92,7 +92,7 @@ const addNew = async (db: Db, now: Date, { id, template, version, options }: Rol
       const items = selectFrom('rollout_items').select('rollout_items.dashboard_id').where('rollout_id', '=', id);
       return not(exists(items.whereRef('rollout_items.dashboard_id', '=', 'dashboards.dashboard_id')));
     });
-  const added = await db
+  await db
     .insertInto('rollout_items')
     .columns(['rollout_id', 'dashboard_id', 'tenant_ref', 'cohort', 'state', 'from_version', 'updated_at'])
     .expression(
@@ -108,10 +108,18 @@ const addNew = async (db: Db, now: Date, { id, template, version, options }: Rol
           val(now).as('updated_at'),
         ]),
     )
-    .returning('dashboard_id')
     .execute();
-  return added.map((row) => row.dashboard_id);
 };
+
+const setState = async (db: Db, now: Date, id: string, state: RolloutState): Promise<void> => {
+  await db.updateTable('rollouts').set({ state, updated_at: now }).where('id', '=', id).execute();
+};
+
+const finish = (db: Db, now: Date, rollout: Rollout): Promise<void> =>
+  inTransaction(db, async (inner) => {
+    await setState(inner, now, rollout.id, 'finished');
+    if (reachesAll(rollout.options)) await addNew(inner, now, rollout);
+  });
 
 const findPublished = async (db: Db, template: string): Promise<string | undefined> => {
   const finished = db.selectFrom('rollouts').select(['version', 'options']).where('template', '=', template);
@@ -125,11 +133,17 @@ const leaseName = (id: string): string => `rollout/${id}`;
 const leased = sql<SqlBool>`exists (select from guestlist_gateway.leases
   where leases.name = ${leaseName('')} || rollouts.id and ${isAlive(sql.ref('leases.process_id'))})`;
 
+/** An SQL condition on `rollouts`: copies that were added at its end wait, and no later roll-out brings them further. */
+const hasTail = sql<SqlBool>`state = 'finished' and exists (select from guestlist_gateway.rollout_items as item
+  where item.rollout_id = rollouts.id and item.state in ('waiting', 'prepared'))
+  and not exists (select from guestlist_gateway.rollouts as later
+  where later.template = rollouts.template and later.created_at > rollouts.created_at)`;
+
 /** Roll-outs that are not at their end and that no live process works on. */
 export const interruptedRollouts = (db: Db) =>
   db
     .selectFrom('rollouts')
-    .where('state', 'in', ['running', 'rolling-back'])
+    .where((eb) => eb.or([eb('state', 'in', ['running', 'rolling-back']), hasTail]))
     .where(({ not }) => not(leased));
 
 const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows => ({
@@ -156,6 +170,7 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
     return rows.map((row) => ({ ...decodeRollout(row), startedAt: row.created_at }));
   },
   addNew: (rollout) => addNew(db, clock.now(), rollout),
+  finish: (rollout) => finish(db, clock.now(), rollout),
   findPublished: (template) => findPublished(db, template),
   countByVersion: async (template) => {
     const counted = await db
@@ -173,9 +188,7 @@ const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows =>
   },
   listInterrupted: async () =>
     (await interruptedRollouts(db).selectAll().orderBy('created_at').execute()).map(decodeRollout),
-  setState: async (id, state) => {
-    await db.updateTable('rollouts').set({ state, updated_at: clock.now() }).where('id', '=', id).execute();
-  },
+  setState: (id, state) => setState(db, clock.now(), id, state),
 });
 
 export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: Clock): RolloutLedger => {
@@ -187,9 +200,11 @@ export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: 
       ...on(db),
       insert: (...given) => write((inner) => on(inner).insert(...given)),
       addNew: (...given) => write((inner) => on(inner).addNew(...given)),
+      finish: (...given) => write((inner) => on(inner).finish(...given)),
       setState: (...given) => write((inner) => on(inner).setState(...given)),
       prepare: (...given) => write((inner) => on(inner).prepare(...given)),
       settle: (...given) => write((inner) => on(inner).settle(...given)),
+      forgetTenant: (...given) => write((inner) => on(inner).forgetTenant(...given)),
     }),
   });
   return on(ledger.db);

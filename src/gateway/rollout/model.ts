@@ -103,8 +103,13 @@ export type RolloutRows = {
   readonly find: (id: string) => Promise<Rollout | undefined>;
   /** Returns the newest 100 roll-outs, newest first. */
   readonly list: () => Promise<readonly (Rollout & { readonly startedAt: Date })[]>;
-  /** Adds the copies of another version that were made since the roll-out began, to its last cohort. Returns their ids. */
-  readonly addNew: (rollout: Rollout) => Promise<readonly string[]>;
+  /** Adds the copies of another version that were made since the roll-out began, to its last cohort. */
+  readonly addNew: (rollout: Rollout) => Promise<void>;
+  /**
+   * Ends the roll-out: copies that begin from now on get its edition. Together with that, `addNew` for a roll-out that
+   * reaches all tenants.
+   */
+  readonly finish: (rollout: Rollout) => Promise<void>;
   /** Returns the version of the template's newest finished roll-out to all tenants. */
   readonly findPublished: (template: string) => Promise<string | undefined>;
   /** Returns how many copies of the template have each version. */
@@ -115,7 +120,10 @@ export type RolloutRows = {
   readonly isLeased: (id: string) => Promise<boolean>;
   /** Returns the id of the roll-out of this template whose lease a live process holds. */
   readonly findLeased: (template: string) => Promise<string | undefined>;
-  /** Returns the roll-outs that are not at their end and that no live process works on, the oldest first. */
+  /**
+   * Returns the roll-outs that are not at their end and that no live process works on, the oldest first. Also a finished one
+   * that has not reached the copies added at its end, if it is the newest of its template.
+   */
   readonly listInterrupted: () => Promise<readonly Rollout[]>;
   readonly setState: (id: string, state: RolloutState) => Promise<void>;
 };

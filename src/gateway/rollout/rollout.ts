@@ -154,10 +154,18 @@ const applyTo = async (run: Run, work: ApplyContext, ids: readonly string[]): Pr
   return failures;
 };
 
+/** Applies the roll-out to the copies that were added to its last cohort, which an interrupted process may have begun. */
+const applyToAdded = async (run: Run, work: ApplyContext): Promise<number> => {
+  const { ledger, rollout } = run;
+  return applyTo(run, work, await ledger.listIds(rollout.id, ['waiting', 'prepared'], rollout.options.steps.length));
+};
+
 /** Applies a roll-out to all tenants also to copies that were made since it began, from the edition before it. */
 const applyToNew = async (run: Run, work: ApplyContext): Promise<number> => {
   const { ledger, rollout } = run;
-  return reachesAll(rollout.options) ? applyTo(run, work, await ledger.addNew(rollout)) : 0;
+  if (!reachesAll(rollout.options)) return 0;
+  await ledger.addNew(rollout);
+  return applyToAdded(run, work);
 };
 
 /**
@@ -229,10 +237,10 @@ const runToEnd = async (
     await ledger.setState(id, state);
     await record(run, 'OK', { step: state });
     const end = await all(run);
-    await ledger.setState(id, end);
+    await (end === 'finished' ? ledger.finish(rollout) : ledger.setState(id, end));
     await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
     // New copies get this edition from now on. Those that began before this moment are brought to it.
-    if (end === 'finished') await applyToNew(run, await openWork(run));
+    if (end === 'finished') await applyToAdded(run, await openWork(run));
   } finally {
     await lease.release();
   }
@@ -304,6 +312,7 @@ const assertMayGoOn = async (deps: RolloutDeps, policy: Policy, rollout: Rollout
 const finalCodes: readonly string[] = ['NOT_SUPPORTED', 'NOT_FOUND'];
 
 const stopsAtOnce = async (): Promise<RolloutState> => 'stopped';
+const finishesAtOnce = async (): Promise<RolloutState> => 'finished';
 
 /** What an interrupted roll-out goes on with. Throws if that cannot be said now. */
 const workLeft = async (
@@ -314,7 +323,8 @@ const workLeft = async (
   if (rollout.state === 'rolling-back') return ['rolling-back', restoreAll];
   try {
     await assertMayGoOn(deps, policy, rollout);
-    return ['running', applyAll];
+    // Only the copies that were added at its end are left.
+    return rollout.state === 'finished' ? ['finished', finishesAtOnce] : ['running', applyAll];
   } catch (error) {
     const isSaid = error instanceof UpstreamRefusal || (error instanceof Refusal && finalCodes.includes(error.code));
     if (isSaid) return ['running', stopsAtOnce];
