@@ -86,7 +86,7 @@ export const createGate = () => {
   return { opened, open: () => open() };
 };
 
-const hostSecret = randomBytes(32).toString('base64');
+export const hostSecret = randomBytes(32).toString('base64');
 
 /** A session signed like the host's; `claims` replaces or adds claims. */
 export const sessionOf = (claims: Readonly<Record<string, unknown>>): string => {
