@@ -229,6 +229,9 @@ the token.
 
 On pages up to 600 px wide, one button with the number of set filters opens the filter bar.
 
+The list of a filter has the values of rows that pass the other filters. A chosen value that has no
+such rows stays in the list, marked “no rows”, until it is taken back.
+
 A date filter has presets, which the service computes in the time zone of the token (weeks start on
 Monday), and two inputs. A range whose start is after its end is never sent: the control says so.
 

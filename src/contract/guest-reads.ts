@@ -367,6 +367,11 @@ export const listGuestFilterOptions = operation({
     dashboardId: identifier,
     filter: identifier.describe('The name of a filter of the dashboard.'),
     search: text.optional().describe('Part of the value or of its label; case is ignored.'),
+    dashboardFilter: guestFilterValues
+      .optional()
+      .describe(
+        'Values by the name of another filter of the dashboard: only values that occur in rows that pass them are listed. The defaults of other filters apply then too. Left out: the values of all rows.',
+      ),
     language,
   }),
   output: z.object({
@@ -383,9 +388,15 @@ export const listGuestFilterOptions = operation({
     error: null,
   }),
   errors: queryErrors,
-  bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' }],
+  bindings: [
+    { method: 'POST', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'body' },
+    { method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' },
+  ],
   example: {
-    input: { dashboardId: 'delays--LAX', filter: 'Destination state', search: 'c' },
+    input: {
+      ...{ dashboardId: 'delays--LAX', filter: 'Destination state', search: 'c' },
+      dashboardFilter: { Airline: ['AA'] },
+    },
     output: { data: [{ label: 'CA', value: 'CA' }], hasMore: false, error: null },
   },
 });

@@ -17,10 +17,10 @@ test('path parameters are encoded, queries are text, what is undefined is left o
   await call(operations.listEmbeds, { isPagination: true, pageNumber: 2 });
   expect(sent).toEqual([
     {
-      method: 'GET',
+      method: 'POST',
       path: '/api/v2/guest/dashboards/a%2Fb%3Fc/filters/Z%C3%BCrich%2050%25/options',
       query: {},
-      body: undefined,
+      body: {},
       bearer: 'token',
     },
     {

@@ -91,6 +91,33 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(requests('/x')).toEqual([]);
   });
 
+  it('lists the options under the other filters, and marks a choice that has no rows there', async () => {
+    await showDashboard();
+    await pick('NV');
+    on.bench.service.control.override = ({ path, method }) =>
+      path.includes('/options') && method === 'POST'
+        ? { body: { data: [{ label: 'CA', value: 'CA' }], hasMore: false, error: null } }
+        : undefined;
+    const dates = { startDate: '2001-01-01', endDate: '2001-01-01' };
+    await on.page.evaluate(
+      `document.querySelector('guestlist-dashboard').setFilters({ State: ['NV'], Date: ${JSON.stringify(dates)} })`,
+    );
+    on.bench.service.control.requests.length = 0;
+    await on.page.getByRole('button', { name: /^State/ }).click();
+    const options = on.page.locator('guestlist-multi-select').getByRole('option');
+    await until(() => options.allInnerTexts()).toEqual(['NV\nno rows', 'CA']);
+    expect(requests('/options').map(({ method, body }) => [method, body])).toEqual([
+      ['POST', { search: '', dashboardFilter: { Date: dates } }],
+    ]);
+    expect(await options.first().getAttribute('aria-selected')).toBe('true');
+    await on.shoot('stale-choice');
+    await options.first().click();
+    await until(() => options.allInnerTexts()).toEqual(['NV\nno rows', 'CA']);
+    await on.page.keyboard.press('Escape');
+    await on.page.getByRole('button', { name: /^State/ }).click();
+    await until(() => options.allInnerTexts()).toEqual(['CA']);
+  });
+
   it('keeps the filters that the user set when the token changes', async () => {
     await showDashboard('guest-LAX-1');
     await pick('CA');

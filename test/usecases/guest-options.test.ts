@@ -1,14 +1,17 @@
 /** Options of a filter: metrics with the same rows share one query; metrics with other rows get their own. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import type { Scalar } from '../../src/domain/filter/filter.js';
+import type { FilterValue, Scalar } from '../../src/domain/filter/filter.js';
+import type { GuestCaller } from '../../src/domain/guest/caller.js';
 import type { Engine, OptionsQuestion } from '../../src/domain/query/engine.js';
 import type { Reason } from '../../src/domain/reasons.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
+import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
-import { createWorld, type World } from './world.js';
+import { createWorld, stateFilter, type World } from './world.js';
 
 let world: World;
 beforeAll(async () => {
@@ -193,4 +196,68 @@ test('the first that fails ends the others', async () => {
     message: 'It failed.',
   });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+describe('options under the other filters (metabase#21080)', () => {
+  const shopFilter = {
+    name: 'Code',
+    dataType: 'string',
+    applyOnTables: [{ ...columnRef('sales.shop'), dataType: 'string' }],
+  } as const;
+  const states = ['CA', 'NV', 'NY', 'TX'];
+  beforeAll(async () => {
+    const { id } = await world.template('two', { filters: [stateFilter, shopFilter] });
+    const byShop = metric('sales', {
+      dimensions: [
+        { name: 'Code', column: columnRef('sales.shop') },
+        { name: 'State', column: columnRef('shops.state') },
+      ],
+      measures: [{ name: 'Count', aggregate: 'COUNT' }],
+    });
+    const parts = { workspaceId: 'w', name: 'by-shop', lineage: [], owner: null, ...hostMade };
+    await world.deps.store.metrics.insert({ metricId: 'by-shop', definition: byShop, ...parts });
+    const placed = ['two-count', 'by-shop'].map((metricId) => ({ metricId, placement: 'METRIC' as const }));
+    await world.deps.store.dashboards.placeMetrics(id, placed, new Date(0));
+    await world.embed('two');
+  });
+
+  type Choices = Readonly<Record<string, FilterValue>>;
+  const optionsOf = async (guest: GuestCaller, filter: string, dashboardFilter?: Choices) => {
+    const asked = { dashboardId: 'two', filter, dashboardFilter };
+    return (await listGuestFilterOptions(world.deps)(guest, asked, stays)).map(({ value }) => value);
+  };
+  /** The values that a chart of the dashboard shows under these choices. */
+  const shownOf = async (guest: GuestCaller, name: string, dashboardFilter: Choices) => {
+    const asked = { metricId: 'by-shop', dashboardId: 'two', dashboardFilter };
+    const { rows } = (await queryGuestMetric(world.deps)(guest, asked, stays)).answer;
+    return [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null).sort();
+  };
+
+  test('are the values that the charts show under them, and none that the token hides', async () => {
+    const chosen = fc.uniqueArray(fc.constantFrom(...states), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(chosen, fc.option(chosen), fc.constantFrom('a', 'b'), async (values, enforced, clientId) => {
+        const params =
+          enforced === null
+            ? {}
+            : { dashboardAppFilters: [{ dashboardId: 'two', values: { State: enforced }, isShowOnUrl: true }] };
+        const guest = await world.mint(params, { clientId });
+        expect(await optionsOf(guest, 'Code', { State: values })).toEqual(
+          await shownOf(guest, 'Code', { State: values }),
+        );
+        // The filter's own value narrows nothing, or no other value could be chosen.
+        expect(await optionsOf(guest, 'State', { State: values })).toEqual(await shownOf(guest, 'State', {}));
+        expect(await optionsOf(guest, 'Code', {})).toEqual(await optionsOf(guest, 'Code'));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('take filters that the dashboard shows, and refuse others', async () => {
+    const guest = await world.mint({});
+    const refused = { code: 'INVALID_REQUEST_BODY', reason: 'filter-unknown' };
+    expect(await refusalOf(() => optionsOf(guest, 'Code', { Nothing: ['x'] }))).toMatchObject(refused);
+    const hiding = await world.mint({ hideDashboardFilters: ['State'] });
+    expect(await refusalOf(() => optionsOf(hiding, 'Code', { State: ['CA'] }))).toMatchObject(refused);
+  });
 });

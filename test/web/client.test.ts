@@ -39,6 +39,30 @@ describe('the guest client', () => {
     });
   });
 
+  it('asks for options under other filters, and an earlier service for all', async () => {
+    const calls: { method: string; body: unknown }[] = [];
+    const asking = (status: number) =>
+      createGuestClient({
+        ...{ baseUrl: 'https://s', token: 't' },
+        fetch: async (_, init) => {
+          calls.push({
+            method: init?.method ?? 'GET',
+            body: init?.body === undefined ? null : JSON.parse(`${init.body}`),
+          });
+          return init?.method === 'POST' && status !== 200
+            ? Response.json({ error: { code: 'NOT_FOUND', message: 'no', status } }, { status })
+            : Response.json({ data: [], hasMore: false, error: null });
+        },
+      });
+    await asking(200).options('a', 'City', 'x', signal, { State: ['CA'] });
+    await asking(405).options('a', 'City', 'x', signal, { State: ['CA'] });
+    await asking(200).options('a', 'City', 'x', signal);
+    const narrowed = { method: 'POST', body: { search: 'x', dashboardFilter: { State: ['CA'] } } };
+    const all = { method: 'GET', body: null };
+    expect(calls).toEqual([narrowed, narrowed, all, all]);
+    await expect(asking(400).options('a', 'City', '', signal, {})).rejects.toMatchObject({ status: 400 });
+  });
+
   describe('when the service is busy', () => {
     const busy = (retryAfter: string | null) =>
       Response.json(

@@ -146,8 +146,8 @@ const guest = async (path: string, request: Recorded, flights: Flights): Promise
       : { body: { data: dashboard, error: null } };
   }
   if (kind === 'dashboards' && filter !== undefined) {
-    const search = new URL(request.path, 'http://service').searchParams.get('search') ?? '';
-    const states = await flights.states(question, search);
+    const { search = new URL(request.path, 'http://service').searchParams.get('search') ?? '' } = record(request.body);
+    const states = await flights.states(question, String(search));
     return { body: { data: states.map((state) => ({ label: state, value: state })), error: null } };
   }
   const metric = Object.values(dashboards(airport))

@@ -8,6 +8,7 @@ import type { FilterDataType, Scalar } from '../../domain/filter/filter.js';
 import { notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { visibleFilters } from '../../domain/guest/conditions.js';
+import type { FilterValues } from '../../domain/guest/grant.js';
 import { type GuestOption, greatestOptions } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import type { OptionsQuestion, ReadEngine, Reads, RequestSignal } from '../../domain/query/engine.js';
@@ -16,7 +17,7 @@ import type { ContentStore, Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
 import { guestReads } from './engine.js';
 import { labelsOf, translationOf } from './labels.js';
-import { enforcedQuestion, openDashboard } from './scope.js';
+import { choicesBeside, enforcedQuestion, openDashboard } from './scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
@@ -24,6 +25,8 @@ type OptionsQuery = {
   readonly dashboardId: string;
   readonly filter: string;
   readonly search?: string | undefined;
+  /** Choices on the other filters, which narrow the options. Undefined: the options of all rows. */
+  readonly dashboardFilter?: FilterValues | undefined;
   readonly language?: string | undefined;
 };
 
@@ -44,6 +47,8 @@ const rowsOf = (definition: MetricDefinition): unknown => {
 /** What the guest searches: part of a value, or one of the values whose label has that part. */
 type Searched = { readonly search: string | undefined; readonly found: readonly string[] };
 
+type Narrowed = Pick<OptionsQuery, 'dashboardFilter'>;
+
 /** The same rows, and of them only those with one of these values. */
 const withValues = (question: OptionsQuestion, values: readonly string[]): OptionsQuestion => {
   const { column, conditions } = question;
@@ -56,7 +61,7 @@ const questionsOf = async (
   { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
   grant: LiveGrant,
   opened: Opened,
-  { filter, search, found }: { readonly filter: DashboardFilter } & Searched,
+  { filter, search, found, dashboardFilter }: { readonly filter: DashboardFilter } & Searched & Narrowed,
 ): Promise<readonly Asked[]> => {
   const now = clock.now();
   const asked = new Map<string, Asked>();
@@ -64,7 +69,10 @@ const questionsOf = async (
     const target = { opened, metric, dashboards: [opened.dashboard] };
     for (const column of optionColumns(filter, metric.definition)) {
       const enforced = await enforcedQuestion(content, grant, target, now);
-      const plain = { ...enforced, column, search: search ?? null, limit: optionLimit };
+      const choices = { dashboardFilter: dashboardFilter ?? {}, moment: { now, timezone: grant.timezone } };
+      const beside = dashboardFilter === undefined ? [] : choicesBeside(filter.name, grant, target, enforced, choices);
+      const conditions = [...enforced.conditions, ...beside];
+      const plain = { ...enforced, conditions, column, search: search ?? null, limit: optionLimit };
       for (const question of found.length === 0 ? [plain] : [plain, withValues(plain, found)]) {
         const variables = [...(question.variables ?? [])];
         const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
@@ -142,11 +150,13 @@ export const listGuestFilterOptions =
     const opened = await openDashboard(content, grant, query.dashboardId);
     const filter = visibleFilters(grant, opened.dashboard).find(({ name }) => sameName(name, query.filter));
     if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
-    const { search } = query;
+    const { search, dashboardFilter } = query;
     const translation = await translationOf(content, opened.dashboard, query.language);
     const isSearch = filter.dataType === 'string' && search !== undefined && search !== '';
     const found = isSearch ? (translation.valuesOf(filter.name)?.search(search) ?? []) : [];
-    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, { filter, search, found });
+    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, {
+      ...{ filter, search, found, dashboardFilter },
+    });
     const values = await askAll(deps.engine, questions, signal);
     const listed = [...new Set(values)].sort(optionOrder(filter.dataType)).slice(0, optionLimit);
     const labels = labelsOf(translation, filter.name, filter.dataType === 'string' ? listed : []);

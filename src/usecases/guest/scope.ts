@@ -22,7 +22,7 @@ import {
   effectiveAccess,
   endUserColumns,
 } from '../../domain/guest/end-user-filters.js';
-import type { GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
+import type { FilterValues, GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
 import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { drill } from '../../domain/query/drill.js';
@@ -238,6 +238,28 @@ const chosenFor = (
     ...onDashboard.conditions,
     ...onMetric.conditions,
   ];
+};
+
+/**
+ * Returns the guest's choices on the dashboard without those of one filter, whose options they narrow, and without the
+ * metric's own filters. Defaults of the other filters hold as in the charts.
+ */
+export const choicesBeside = (
+  filter: string,
+  grant: GuestGrant,
+  { opened, metric }: Pick<OpenMetric, 'opened' | 'metric'>,
+  { datamart }: Pick<MetricQuestion, 'datamart'>,
+  { dashboardFilter, moment }: { readonly dashboardFilter: FilterValues; readonly moment: Moment },
+): readonly Condition[] => {
+  const isOther = (name: string) => !sameName(name, filter);
+  const filters = opened.dashboard.filters.filter(({ name }) => isOther(name));
+  const others = Object.fromEntries(Object.entries(dashboardFilter).filter(([name]) => isOther(name)));
+  const beside = {
+    opened: { ...opened, dashboard: { ...opened.dashboard, filters } },
+    metric: { ...metric, definition: { ...metric.definition, filters: [] } },
+    dashboards: [],
+  };
+  return chosenFor(grant, beside, datamart, { metricId: metric.metricId, dashboardFilter: others }, moment);
 };
 
 /** Returns the marks of other cards that filter the metric. Only a dashboard has other cards. */

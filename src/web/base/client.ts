@@ -44,7 +44,14 @@ export type GuestClient = {
   readonly underlying: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
   readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
   readonly xlsx: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
-  readonly options: (dashboardId: string, filter: string, search: string, signal: AbortSignal) => Promise<OptionList>;
+  /** `beside`: values of other filters, which narrow the list. An earlier service lists all values. */
+  readonly options: (
+    dashboardId: string,
+    filter: string,
+    search: string,
+    signal: AbortSignal,
+    beside?: FilterValues,
+  ) => Promise<OptionList>;
   /** The answer of a metric that is not saved. */
   readonly preview: (body: object, signal: AbortSignal) => Promise<MetricAnswer>;
   /** Another operation of the guest, by its path below `/guest/`. Returns the answer's `data`. */
@@ -96,6 +103,10 @@ export const createGuestClient = (settings: ClientSettings): GuestClient => {
   };
 };
 
+/** Whether the service is of a release that does not know the request. */
+const isUnknown = (error: unknown): boolean =>
+  error instanceof GuestError && (error.status === 404 || error.status === 405);
+
 const createPlainClient = (settings: ClientSettings): GuestClient => {
   const get = (path: string, signal: AbortSignal) => send(settings, path, { signal });
   const post = (path: string, body: unknown, signal: AbortSignal) =>
@@ -107,8 +118,7 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
     try {
       return partsOf(await post(`dashboards/${encodeURIComponent(dashboardId)}/query`, query, signal));
     } catch (error) {
-      // The previous release of the service.
-      if (error instanceof GuestError && (error.status === 404 || error.status === 405)) return undefined;
+      if (isUnknown(error)) return undefined;
       throw error;
     }
   };
@@ -120,8 +130,15 @@ const createPlainClient = (settings: ClientSettings): GuestClient => {
       decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
     csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
     xlsx: async (id, question, signal) => (await post(`${metricPath(id)}/xlsx`, question, signal)).blob(),
-    options: async (dashboardId, filter, search, signal) => {
+    options: async (dashboardId, filter, search, signal, beside) => {
       const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
+      if (beside !== undefined) {
+        try {
+          return decode(await post(path, { search, dashboardFilter: beside }, signal), optionsIn);
+        } catch (error) {
+          if (!isUnknown(error)) throw error;
+        }
+      }
       return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);
     },
     preview: async (body, signal) => decode(await post('metrics/preview', body, signal), answerIn),

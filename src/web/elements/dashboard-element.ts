@@ -10,7 +10,7 @@ import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';
-import type { FilterChange } from '../filters/filter-bar.js';
+import type { FilterChange, LoadFilterOptions } from '../filters/filter-bar.js';
 import {
   type FilterLabels,
   filterNotes,
@@ -520,10 +520,18 @@ export class GuestlistDashboard extends EmbedElement {
     ></guestlist-card>`;
   }
 
-  readonly #loadOptions = (filter: string, search: string, signal: AbortSignal) => {
+  /** Options under the other filters, if one of them has a value. */
+  readonly #loadOptions: LoadFilterOptions = (filter, search, signal) => {
+    const { filters = [] } = this.dashboard ?? {};
+    const { [filter]: _, ...beside } = this.dashboard === undefined ? {} : this.#filtersOf(this.dashboard);
+    const isNarrowed = filters.some((each) => each.name !== filter && settingOf(each, beside) !== undefined);
+    return this.#readOptions(filter, search, signal, isNarrowed ? beside : undefined);
+  };
+
+  readonly #readOptions = (filter: string, search: string, signal: AbortSignal, beside?: FilterValues) => {
     const { client, embedId } = this;
     if (client === undefined || embedId === null) return Promise.resolve({ options: [], hasMore: false });
-    return client.options(embedId, filter, search, signal);
+    return client.options(embedId, filter, search, signal, beside);
   };
 
   /** Until the labels of the chosen values have come, the stored values are shown, and so if they do not come. */
@@ -537,7 +545,7 @@ export class GuestlistDashboard extends EmbedElement {
     for (const { name } of asked) this.#labelled.add(name);
     this.#labelReads += 1;
     const { readLabels } = await loadPart(() => import('./filter-labels.js'));
-    const found = await readLabels(asked, this.#loadOptions);
+    const found = await readLabels(asked, this.#readOptions);
     this.#labelReads -= 1;
     if (dashboard === this.dashboard) this.labels = new Map([...this.labels, ...found]);
   }

@@ -74,7 +74,12 @@ const multiSelectStyles = css`
     border-radius: 6px;
     cursor: pointer;
   }
-  .option span:last-child {
+  .option .quiet {
+    flex: none;
+    margin-inline-start: auto;
+    font-size: 12px;
+  }
+  .option span:nth-child(2) {
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
@@ -171,6 +176,9 @@ export class MultiSelect extends LitElement {
 
   /** The values that were chosen when the list opened. */
   #before: readonly string[] = [];
+
+  /** Chosen values that do not occur under the other filters. */
+  #stale: ReadonlySet<string> = new Set();
 
   /** Options that the search found, and whether it found more than these. */
   #found: OptionList = { options: [], hasMore: false };
@@ -328,6 +336,7 @@ export class MultiSelect extends LitElement {
       @click=${() => this.#toggle(String(value))}
     >
       <span class="box">${isChosen ? checkIcon : null}</span><span>${label}</span>
+      ${this.#stale.has(String(value)) ? html`<span class="quiet">${this.format.text('no rows')}</span>` : null}
     </div>`;
   }
 
@@ -422,6 +431,7 @@ export class MultiSelect extends LitElement {
   #chosenFirst(options: readonly GuestOption[]): readonly GuestOption[] {
     const answered = new Set(options.map(({ value }) => String(value)));
     const missing = this.search === '' ? this.#before.filter((value) => !answered.has(value)) : [];
+    this.#stale = new Set(this.#found.hasMore ? [] : missing);
     const isChosen = ({ value }: GuestOption) => this.#before.includes(String(value));
     return [
       ...missing.map((value) => ({ label: this.#labelOf(value), value })),

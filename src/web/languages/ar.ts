@@ -93,6 +93,7 @@ export const texts: Texts = {
   'Search {name}': 'البحث في {name}',
   'Loading…': 'جارٍ التحميل…',
   'Nothing found': 'لم يُعثر على شيء',
+  'no rows': 'بلا صفوف',
   'The list can’t be loaded': 'تعذّر تحميل القائمة',
   Other: 'أخرى',
   Total: 'الإجمالي',

@@ -96,6 +96,7 @@ export const texts: Texts = {
   'Search {name}': '{name} durchsuchen',
   'Loading…': 'Wird geladen …',
   'Nothing found': 'Nichts gefunden',
+  'no rows': 'keine Zeilen',
   'The list can’t be loaded': 'Die Liste kann nicht geladen werden',
   Other: 'Andere',
   Total: 'Summe',

@@ -96,6 +96,7 @@ export const texts: Texts = {
   'Search {name}': 'Buscar en {name}',
   'Loading…': 'Cargando…',
   'Nothing found': 'Sin resultados',
+  'no rows': 'sin filas',
   'The list can’t be loaded': 'No se puede cargar la lista',
   Other: 'Otros',
   Total: 'Total',

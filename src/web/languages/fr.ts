@@ -96,6 +96,7 @@ export const texts: Texts = {
   'Search {name}': 'Rechercher dans {name}',
   'Loading…': 'Chargement…',
   'Nothing found': 'Aucun résultat',
+  'no rows': 'aucune ligne',
   'The list can’t be loaded': 'La liste ne peut pas être chargée',
   Other: 'Autres',
   Total: 'Total',

@@ -97,6 +97,7 @@ export const texts: Texts = {
   'Search {name}': 'Cerca in {name}',
   'Loading…': 'Caricamento…',
   'Nothing found': 'Nessun risultato',
+  'no rows': 'nessuna riga',
   'The list can’t be loaded': 'Impossibile caricare l’elenco',
   Other: 'Altro',
   Total: 'Totale',

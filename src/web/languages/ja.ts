@@ -93,6 +93,7 @@ export const texts: Texts = {
   'Search {name}': '{name}を検索',
   'Loading…': '読み込み中…',
   'Nothing found': '見つかりません',
+  'no rows': '該当行なし',
   'The list can’t be loaded': 'リストを読み込めません',
   Other: 'その他',
   Total: '合計',

@@ -96,6 +96,7 @@ export const texts: Texts = {
   'Search {name}': 'Zoeken in {name}',
   'Loading…': 'Laden…',
   'Nothing found': 'Niets gevonden',
+  'no rows': 'geen rijen',
   'The list can’t be loaded': 'De lijst kan niet worden geladen',
   Other: 'Overig',
   Total: 'Totaal',

@@ -103,6 +103,7 @@ export const texts: Texts = {
   'Search {name}': 'Szukaj: {name}',
   'Loading…': 'Ładowanie…',
   'Nothing found': 'Nic nie znaleziono',
+  'no rows': 'brak wierszy',
   'The list can’t be loaded': 'Nie można wczytać listy',
   Other: 'Pozostałe',
   Total: 'Suma',

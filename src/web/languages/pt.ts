@@ -96,6 +96,7 @@ export const texts: Texts = {
   'Search {name}': 'Pesquisar em {name}',
   'Loading…': 'A carregar…',
   'Nothing found': 'Sem resultados',
+  'no rows': 'sem linhas',
   'The list can’t be loaded': 'Não é possível carregar a lista',
   Other: 'Outros',
   Total: 'Total',

@@ -93,6 +93,7 @@ export const texts: Texts = {
   'Search {name}': '{name} içinde ara',
   'Loading…': 'Yükleniyor…',
   'Nothing found': 'Sonuç yok',
+  'no rows': 'satır yok',
   'The list can’t be loaded': 'Liste yüklenemiyor',
   Other: 'Diğer',
   Total: 'Toplam',

@@ -93,6 +93,7 @@ export const texts: Texts = {
   'Search {name}': '搜索{name}',
   'Loading…': '正在加载…',
   'Nothing found': '未找到结果',
+  'no rows': '无数据行',
   'The list can’t be loaded': '无法加载列表',
   Other: '其他',
   Total: '合计',
