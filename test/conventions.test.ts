@@ -168,7 +168,7 @@ const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['con
  * those of the editor do.
  */
 const isSharedCode = (file: string, target: string): boolean =>
-  (file.startsWith('web/studio/') && target.startsWith('domain/datamart/')) ||
+  (file.startsWith('web/studio/') && /^domain\/(datamart\/|dashboard\/abilities)/.test(target)) ||
   (/^web\/(?:base|editor)\//.test(file) && target === 'domain/datamart/dates.js') ||
   (file === 'web/editor/edit.ts' && target === 'domain/guest/column-formats.js') ||
   (file.startsWith('web/elements/') && /^domain\/deliver\/(?:address|recipients)\./.test(target));

@@ -11,6 +11,7 @@ import {
 import { logChapters } from '../src/domain/log-events.js';
 import { renderChartGallery } from './chart-gallery.js';
 import { type Manifest, renderElementsPage } from './elements-page.js';
+import { renderTypesPage } from './types-page.js';
 
 const elements = JSON.parse(
   readFileSync(new URL('../packages/elements/custom-elements.json', import.meta.url), 'utf8'),
@@ -22,6 +23,7 @@ test.each([
   ['docs/reference/logging.md', renderLoggingPage],
   ['docs/reference/cli.md', renderCommandsPage],
   ['docs/reference/chart-gallery.md', renderChartGallery],
+  ['docs/reference/types.md', renderTypesPage],
   ['docs/reference/elements.md', () => renderElementsPage(elements)],
 ])('%s is what `npm run docs` writes', async (file, render) => {
   await expect(render()).toMatchFileSnapshot(`../${file}`);

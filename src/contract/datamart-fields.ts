@@ -34,6 +34,12 @@ const column = z
     allowAggregate: z.boolean().optional().describe('True: a measure on this column uses `defaultAggregation`.'),
     defaultAggregation: identifier.nullish().describe('For example `SUM` or `COUNT_DISTINCT`.'),
     isApplyTimezone: z.boolean().optional().describe('True: values are converted to the timezone of the guest token.'),
+    isBoolean: z
+      .boolean()
+      .optional()
+      .describe(
+        'Only for a `tinyint(1)` of MySQL or MariaDB, which holds numbers: true declares that every number except 0 means true. Left out: as it was; false in a new datamart.',
+      ),
     defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or missing clears it.'),
     numbers: columnNumbers
       .nullish()

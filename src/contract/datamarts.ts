@@ -1,6 +1,7 @@
 /** Operations 8 and 10: list and delete datamarts. */
 import { z } from 'zod';
 import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
+import { columnKind, mayBeBoolean } from '../domain/datamart/datatypes.js';
 import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
 import { mapItems, type Slices } from '../domain/slices.js';
 import type { ListedDatamart } from '../domain/store/organization.js';
@@ -24,6 +25,10 @@ const listedColumn = z.object({
   numbers: columnNumbers
     .nullable()
     .describe('How numbers of the column are written in new metrics and in rows behind metrics.'),
+  isBoolean: z
+    .boolean()
+    .optional()
+    .describe('Only of a `tinyint(1)`: whether it is declared that its numbers are booleans.'),
   dates: columnDates
     .optional()
     .describe('How dates of the column are written in new metrics and in rows behind metrics. Left out: as usual.'),
@@ -87,6 +92,7 @@ const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => (
   defaultAggregation: column.defaultAggregation ?? null,
   defaultSort: column.defaultSort ?? null,
   numbers: column.numbers ?? null,
+  ...(mayBeBoolean(column) ? { isBoolean: columnKind(column) === 'boolean' } : {}),
   ...(column.dates == null ? {} : { dates: column.dates }),
 });
 

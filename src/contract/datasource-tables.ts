@@ -1,7 +1,7 @@
 /** Ours: the tables of a datasource, with what one may propose from their keys and names. */
 import { z } from 'zod';
 import { type ColumnRef, qualifiedName } from '../domain/datamart/datamart.js';
-import { datatypeKind } from '../domain/datamart/datatype.js';
+import { columnKind, wireKind } from '../domain/datamart/datatypes.js';
 import type { ProposedRelationship, SourceProposals } from '../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../domain/datamart/source-schema.js';
 import type { DatasourceType } from '../domain/organization.js';
@@ -75,7 +75,7 @@ const encodeTable = (table: SourceTable): z.input<typeof sourceTable> => ({
   schemaName: table.schemaName,
   tableName: table.tableName,
   estimatedRows: table.estimatedRows ?? null,
-  columns: table.columns.map((column) => ({ ...column, kind: datatypeKind(column.datatype) })),
+  columns: table.columns.map((column) => ({ ...column, kind: wireKind(columnKind(column)) })),
   primaryKey: [...table.primaryKey],
   uniqueKeys: table.uniqueKeys.map((columns) => [...columns]),
   foreignKeys: table.foreignKeys.map(({ columns, references, referencedColumns }) => ({

@@ -145,7 +145,6 @@ const ownReasons = [
   'ledger-unreachable',
   'measure-type',
   'measure-without-column',
-  'median-unsupported',
   'metadata-database',
   'metric-embed-as-dashboard',
   'metric-embed-unknown',

@@ -27,6 +27,7 @@ describe('filterableColumns', () => {
       'main.sales.shop',
       'main.sales.sold',
       'main.sales.paid',
+      'main.sales.more',
       'main.shops.code',
       'main.shops.state',
     ]);
@@ -34,7 +35,7 @@ describe('filterableColumns', () => {
 
   it('are typed by the column', () => {
     const types = [...filterableColumns(mart(sales), null).values()].map(({ dataType }) => dataType);
-    expect(types).toEqual(['number', 'string', 'date', 'boolean']);
+    expect(types).toEqual(['number', 'string', 'date', 'boolean', 'string']);
   });
 
   it('are none that is hidden, nor of a hidden table, whatever a list says', () => {

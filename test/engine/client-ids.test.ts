@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
-import { byClients, columnRef, createLoggedEngine, datamart, metric, question, refusalOf, table } from './world.js';
+import {
+  byClients,
+  columnRef,
+  createLoggedEngine,
+  datamart,
+  metric,
+  question,
+  refusalOf,
+  relationship,
+  table,
+} from './world.js';
 
 /** Definitions of a client column whose own collation treats different ids as equal. */
 const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
@@ -167,4 +177,30 @@ describe.each(await findKinds())('on %s', (kind) => {
     const cyrillic = await notesOf('cyrillic', 'VARCHAR(40) CHARACTER SET cp1251', ['acme']);
     expect(await refusalOf(() => cyrillic('acme'))).toMatchObject({ reason: 'client-column-type' });
   });
+
+  it.runIf(kind === 'MYSQL')(
+    'a path through text of which two values may be read as one leads to no client',
+    async () => {
+      const key = 'VARCHAR(40) CHARACTER SET cp1251';
+      const place = await builder.build('ambiguous', [
+        `CREATE TABLE owners (word ${key}, owner VARCHAR(40))`,
+        `CREATE TABLE notes (word ${key}, text VARCHAR(40))`,
+        "INSERT INTO owners VALUES ('a', 'acme')",
+        "INSERT INTO notes VALUES ('a', 'mine')",
+      ]);
+      const mart = datamart({
+        tenancy: byClients(),
+        tables: [
+          table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+          table('owners', { word: 'VARCHAR', owner: 'VARCHAR' }, 'owner'),
+          table('notes', { word: 'VARCHAR', text: 'VARCHAR' }),
+        ],
+        relationships: [relationship('notes.word', 'owners.word')],
+      });
+      const notes = metric('notes', { dimensions: [{ name: 'text', column: columnRef('notes.text') }] });
+      expect(await refusalOf(() => engine.query(question(place, mart, 'acme', notes)))).toMatchObject({
+        reason: 'tenancy-join-types',
+      });
+    },
+  );
 });

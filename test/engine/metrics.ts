@@ -392,6 +392,5 @@ export const items: readonly Item[] = [
     name: 'a median of times',
     definition: over('sales', { measures: [of('MEDIAN', 'sales.at')] }),
     rows: [['2024-02-29T12:15:00']],
-    absent: { MYSQL: 'median-unsupported' },
   },
 ];

@@ -76,6 +76,7 @@ const columnDefaults: Json = {
   defaultSort: null,
   numbers: null,
   dates: null,
+  isBoolean: false,
 };
 const tableDefaults: Json = { clientColumn: null, tenancyPath: null, isHide: false, label: '', wildcard: null };
 const relationshipDefaults: Json = { cardinality: null, join: null };
@@ -114,6 +115,13 @@ const tenancyOf = (given: DatamartFile['tenancySettings'], known: DatamartFile['
 /** Returns the datamart in its canonical form. `known`: the service's, for what a file may leave out. */
 export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): DatamartFile => {
   const tables = given.tableList.map((table) => withSchema(table, known?.tableList ?? []));
+  /** A file that does not say whether a column is a boolean leaves it as it is. */
+  const declared = (table: Table, column: Table['columns'][number]): Table['columns'][number] => {
+    if (column.isBoolean !== undefined) return column;
+    const was = known?.tableList.find(({ name, schemaName }) => name === table.name && schemaName === table.schemaName);
+    const { isBoolean } = was?.columns.find(({ name }) => name === column.name) ?? {};
+    return isBoolean === undefined ? column : { ...column, isBoolean };
+  };
   const tenancySettings = tenancyOf(given.tenancySettings, known?.tenancySettings);
   const { cacheTtlSeconds } = given;
   return {
@@ -122,7 +130,7 @@ export const canonicalDatamart = (given: DatamartFile, known?: DatamartFile): Da
     tableList: tables.map((table) => ({
       ...without(table, tableDefaults),
       columns: table.columns.map((column) =>
-        without({ ...column, defaultSort: column.defaultSort || null }, columnDefaults),
+        without({ ...declared(table, column), defaultSort: column.defaultSort || null }, columnDefaults),
       ),
     })),
     ...(tenancySettings === undefined ? {} : { tenancySettings }),

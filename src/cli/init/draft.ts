@@ -10,7 +10,7 @@ import {
   sameTable,
   type TableRef,
 } from '../../domain/datamart/datamart.js';
-import { datatypeKind } from '../../domain/datamart/datatype.js';
+import { columnKind, isOfKind } from '../../domain/datamart/datatypes.js';
 import { clientColumnOf, labelColumnOf, type ProposedRelationship } from '../../domain/datamart/source-proposals.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { type TableOwnership, tableOwnerships } from '../../domain/datamart/table-ownership.js';
@@ -51,10 +51,13 @@ export type Draft = {
 /** Columns whose values nobody wants in a chart, and nobody should find there. */
 const secretWords = new Set(['password', 'passwd', 'secret', 'token', 'hash', 'salt', 'ssn', 'iban', 'cvv', 'otp']);
 
-const whyHidden = ({ columnName, datatype }: SourceTable['columns'][number]): string | null => {
+const whyHidden = (column: SourceTable['columns'][number]): string | null => {
+  const { columnName, datatype } = column;
   if (wordsOf(columnName).some((word) => secretWords.has(word))) return 'named like a secret';
-  const kind = datatypeKind(datatype);
-  return kind === 'other' || kind === 'json' ? `of a type that charts cannot show (${datatype})` : null;
+  const kind = columnKind(column);
+  return kind === undefined || kind === 'opaque' || kind === 'other' || kind === 'json'
+    ? `of a type that charts cannot show (${datatype})`
+    : null;
 };
 
 const tableOf = (
@@ -70,9 +73,10 @@ const tableOf = (
   isHide: false,
   columns: table.columns
     .filter((column) => keep.has(column.columnName) || whyHidden(column) === null)
-    .map(({ columnName, datatype }) => ({
+    .map(({ columnName, datatype, kind }) => ({
       columnName,
       datatype,
+      kind,
       alias: '',
       label: '',
       isHide: false,
@@ -93,10 +97,10 @@ const tenantless = new Set(['no-owner', 'cycle']);
 const severalColumns = 'several of its columns refer to the tenants, and each may be another role';
 
 const tenancyOf = ({ tenantTable, keyColumn }: Choices): NonNullable<Datamart['tenancy']> => {
-  const datatype = tenantTable.columns.find(({ columnName }) => columnName === keyColumn)?.datatype ?? '';
+  const key = tenantTable.columns.find(({ columnName }) => columnName === keyColumn);
   return {
     tenancyLevel: 'TABLE',
-    clientColumnType: datatypeKind(datatype) === 'integer' ? 'NUMBER' : 'STRING',
+    clientColumnType: isOfKind(key, 'integer') ? 'NUMBER' : 'STRING',
     schemaName: tenantTable.schemaName,
     tableName: tenantTable.tableName,
     tableClientNameColumn: labelColumnOf(tenantTable) ?? keyColumn,

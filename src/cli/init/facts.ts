@@ -9,7 +9,7 @@ import {
   sameTable,
   type TableRef,
 } from '../../domain/datamart/datamart.js';
-import { datatypeKind } from '../../domain/datamart/datatype.js';
+import { isOfKind } from '../../domain/datamart/datatypes.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import { tableOwnerships } from '../../domain/datamart/table-ownership.js';
 import type { Cell } from '../../domain/query/engine.js';
@@ -86,10 +86,8 @@ const lookAt = async (
     throw new Error(`the draft has a table that the database does not have: ${table.tableName}`);
   const roles = rolesOf(datamart, table, source.primaryKey);
   const column = (columnName: string): ColumnRef => ({ ...tableRef(table), columnName });
-  const isAsked = (name: string): boolean =>
-    ['text', 'enum', 'boolean'].includes(
-      datatypeKind(table.columns.find((one) => one.columnName === name)?.datatype ?? ''),
-    );
+  const find = (name: string) => table.columns.find((one) => one.columnName === name);
+  const isAsked = (name: string): boolean => isOfKind(find(name), 'text', 'enum', 'boolean');
   const categories = roles.categories.filter(isAsked).slice(0, most);
   const dates = roles.dates.slice(0, most);
   const { rows } = await ask(

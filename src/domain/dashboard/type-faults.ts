@@ -4,9 +4,10 @@
  * column, fits everything: only the database knows it.
  */
 import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
-import { type DatatypeKind, datatypeKind } from '../datamart/datatype.js';
+import { columnKind, type DatatypeKind } from '../datamart/datatypes.js';
 import { isNumberValue } from '../filter/exact-number.js';
 import type { FilterDataType, FilterValue, Predicate, Scalar } from '../filter/filter.js';
+import { type Abilities, abilitiesOf } from './abilities.js';
 import type { DashboardFilter } from './dashboard.js';
 import { written } from './definition.js';
 import {
@@ -21,13 +22,10 @@ import {
   type VisualDefinition,
 } from './metric.js';
 
-type Kinds = ReadonlySet<DatatypeKind>;
-type Typed = { readonly kind: DatatypeKind; readonly says: string };
+/** `kind` undefined: only the database knows, so everything fits. */
+type Typed = { readonly kind: DatatypeKind | undefined; readonly says: string };
 
-const notNumbers: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'date', 'json']);
-const notMeasurable: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'json']);
-const notDates: Kinds = new Set(['text', 'enum', 'uuid', 'boolean', 'integer', 'number', 'json']);
-const withoutPatterns: Kinds = new Set(['enum', 'uuid', 'boolean', 'integer', 'number', 'date']);
+const can = (kind: DatatypeKind | undefined): Abilities | undefined => kind && abilitiesOf[kind];
 
 const words: Readonly<Record<DatatypeKind, string>> = {
   integer: 'whole numbers',
@@ -39,21 +37,24 @@ const words: Readonly<Record<DatatypeKind, string>> = {
   date: 'dates',
   json: 'JSON',
   other: 'values of its own type',
+  opaque: 'values that cannot be compared',
 };
 
 const typeOf = (ref: ColumnRef, datamart: Datamart): Typed => {
-  const datatype = findColumn(datamart, ref)?.datatype ?? '';
-  const kind = datatypeKind(datatype);
-  return { kind, says: `column ${written(ref)} holds ${words[kind]} (${datatype})` };
+  const column = findColumn(datamart, ref);
+  const kind = column && columnKind(column);
+  return { kind, says: `column ${written(ref)} holds ${words[kind ?? 'other']} (${column?.datatype ?? ''})` };
 };
 
 type Expected = 'text' | 'a UUID as text' | 'true or false' | 'a number' | 'a date as text';
 
 /** Returns the form that the values of a kind must have; undefined if only the database knows it. */
-const expectedOf = (kind: DatatypeKind): Expected | undefined => {
+const expectedOf = (kind: DatatypeKind | undefined): Expected | undefined => {
   switch (kind) {
     case 'text':
     case 'enum':
+    case 'json':
+    case 'other':
       return 'text';
     case 'uuid':
       return 'a UUID as text';
@@ -89,8 +90,9 @@ const valuesOf = (predicate: Predicate): readonly Scalar[] => {
 };
 
 const predicateFaults = (place: string, predicate: Predicate | undefined, { kind, says }: Typed): readonly string[] => {
-  if (predicate === undefined) return [];
-  if (predicate.kind === 'like' && withoutPatterns.has(kind))
+  if (predicate === undefined || predicate.kind === 'isNull' || predicate.kind === 'isNotNull') return [];
+  if (kind === 'opaque') return [`${place}: ${says}; use another column`];
+  if (predicate.kind === 'like' && can(kind)?.hasPatterns === false)
     return [`${place}: a pattern is matched with text, and ${says}; use another kind of predicate`];
   const expected = expectedOf(kind);
   if (expected === undefined || valuesOf(predicate).every((value) => fits(expected, value))) return [];
@@ -105,11 +107,8 @@ const measureFaults = (measure: Measure, index: number, datamart: Datamart): rea
   const place = `measures[${index}] ${JSON.stringify(name)}`;
   const typed = typeOf(column, datamart);
   if (indicator !== undefined) return predicateFaults(`${place}.indicator`, indicator, typed);
-  const isRefused =
-    aggregate === 'SUM' || aggregate === 'AVG'
-      ? notNumbers.has(typed.kind)
-      : (aggregate === 'MEDIAN' || aggregate === 'PERCENTILE') && notMeasurable.has(typed.kind);
-  return isRefused ? [`${place}: ${aggregate} needs numbers, and ${typed.says}; ${canBeSummed}`] : [];
+  const isRefused = can(typed.kind)?.never.some((one) => one === aggregate);
+  return isRefused === true ? [`${place}: ${aggregate} needs numbers, and ${typed.says}; ${canBeSummed}`] : [];
 };
 
 const dimensionFaults = (
@@ -122,25 +121,22 @@ const dimensionFaults = (
   const { kind, says } = typeOf(column, datamart);
   const isBucketed = bucketWidth !== undefined || bucketCount !== undefined;
   return [
-    ...(grain !== undefined && notDates.has(kind)
+    ...(grain !== undefined && can(kind)?.hasGrains === false
       ? [`${place}: a grain needs dates, and ${says}; leave the grain out, or choose a column of dates`]
       : []),
-    ...(isBucketed && notNumbers.has(kind)
+    ...(isBucketed && can(kind)?.hasBuckets === false
       ? [`${place}: buckets need numbers, and ${says}; leave the buckets out, or choose a column of numbers`]
       : []),
   ];
 };
 
-/** The kinds of column on which no value of a filter of this data type can be compared. */
-const neverFit: Readonly<Record<FilterDataType, Kinds>> = {
-  string: new Set(['boolean']),
-  // Numbers may be sent as text, which a column of texts accepts.
-  number: new Set(['boolean', 'date', 'uuid']),
-  date: new Set(['boolean', 'integer', 'number', 'uuid']),
-  boolean: new Set(['text', 'enum', 'uuid', 'integer', 'number', 'date']),
+/** Whether values of a filter of this data type can be compared with the column. */
+const takes = (kind: DatatypeKind | undefined, dataType: FilterDataType): boolean => {
+  const abilities = can(kind);
+  return abilities === undefined || abilities.filter === dataType || abilities.alsoFilters.includes(dataType);
 };
 
-const isNumberOnText = (value: FilterValue | undefined, kind: DatatypeKind): boolean =>
+const isNumberOnText = (value: FilterValue | undefined, kind: DatatypeKind | undefined): boolean =>
   typeof value === 'number' && (kind === 'text' || kind === 'enum');
 
 const filterFaults = (
@@ -148,7 +144,7 @@ const filterFaults = (
   { dataType, defaultValue }: Pick<DashboardFilter, 'dataType' | 'defaultValue'>,
   { kind, says }: Typed,
 ): readonly string[] => {
-  if (neverFit[dataType].has(kind))
+  if (!takes(kind, dataType))
     return [`${place}: its dataType is "${dataType}", and ${says}; choose the dataType of the column`];
   return isNumberOnText(defaultValue, kind) ? [`${place}.defaultValue: ${says}, so it must be text`] : [];
 };
@@ -168,7 +164,7 @@ const whereFaults = (where: ConditionTree | undefined, datamart: Datamart): read
 const numbers: Typed['kind'] = 'number';
 
 /** The kind of a measure's values. */
-const measureKind = ({ aggregate, column, indicator }: Measure, datamart: Datamart): DatatypeKind => {
+const measureKind = ({ aggregate, column, indicator }: Measure, datamart: Datamart): DatatypeKind | undefined => {
   if (aggregate === undefined || aggregate === 'AGGREGATE' || column === undefined || indicator !== undefined)
     return numbers;
   const { kind } = typeOf(column, datamart);
@@ -188,7 +184,7 @@ const havingFaults = (
   const measure = measures.find(({ name }) => name === having.measure);
   if (measure === undefined) return [];
   const kind = measureKind(measure, datamart);
-  const says = `measure ${JSON.stringify(measure.name)} has ${words[kind]}`;
+  const says = `measure ${JSON.stringify(measure.name)} has ${words[kind ?? 'other']}`;
   return predicateFaults('having', having.predicate, { kind, says });
 };
 
@@ -200,9 +196,11 @@ const calculationFaults = (
 ): readonly string[] => {
   const measure = measures.find((one) => one.name === of);
   const kind = measure === undefined ? numbers : measureKind(measure, datamart);
-  if (!notNumbers.has(kind)) return [];
+  if (can(kind)?.hasBuckets !== false) return [];
   const place = `calculations[${index}] ${JSON.stringify(name)}`;
-  return [`${place}: needs a measure of numbers, and ${JSON.stringify(of)} has ${words[kind]}; name another in "of"`];
+  return [
+    `${place}: needs a measure of numbers, and ${JSON.stringify(of)} has ${words[kind ?? 'other']}; name another in "of"`,
+  ];
 };
 
 const visualFaults = (definition: VisualDefinition, datamart: Datamart): readonly string[] => {

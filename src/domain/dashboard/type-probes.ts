@@ -3,7 +3,7 @@
  * is a metric of its own, so that the database's refusal of one has a place.
  */
 import { type ColumnRef, type Datamart, findColumn } from '../datamart/datamart.js';
-import { datatypeKind } from '../datamart/datatype.js';
+import { columnKind } from '../datamart/datatypes.js';
 import type { Condition } from '../filter/filter.js';
 import { columnsOf, written } from './definition.js';
 import { type ConditionTree, type MetricDefinition, testsOf, type VisualDefinition } from './metric.js';
@@ -20,7 +20,8 @@ export type TypeProbe = {
 
 const isUnknown = (ref: ColumnRef, datamart: Datamart): boolean => {
   const column = findColumn(datamart, ref);
-  return column !== undefined && (column.isCustomColumn === true || datatypeKind(column.datatype) === 'other');
+  const kind = column && columnKind(column);
+  return column !== undefined && (kind === undefined || kind === 'other' || kind === 'json' || kind === 'opaque');
 };
 
 /** Whether the datamart does not know every type in the metric. */

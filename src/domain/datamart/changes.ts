@@ -65,7 +65,7 @@ export const changeParts = (
   const isListed = tableList !== undefined;
   const merged = tenancySettings === undefined ? current.tenancy : mergeTenancy(current.tenancy, tenancySettings);
   const tenancy: Tenancy | null = merged ?? null;
-  const tables = isListed && source !== undefined ? tablesOf(tableList, source) : current.tables;
+  const tables = isListed && source !== undefined ? tablesOf(tableList, source, current.tables) : current.tables;
   const named = nameTables(tables);
   const asked = relationships === undefined ? [] : relationshipFaults(relationships, named);
   const joined = relationships === undefined ? current.relationships : relationshipsOf(relationships, named);

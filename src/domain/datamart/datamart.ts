@@ -1,3 +1,4 @@
+import type { DatatypeKind } from './datatypes.js';
 import type { ColumnDates } from './dates.js';
 
 /** A selection of a datasource's tables and columns, with tenancy and relationships. */
@@ -71,6 +72,8 @@ export type DatamartColumn = {
   readonly columnName: string;
   /** Datatype as the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. Empty for a custom column. */
   readonly datatype: string;
+  /** What its values are, as the datasource or the author says. Undefined for columns of an earlier release. */
+  readonly kind?: DatatypeKind | undefined;
   readonly alias: string;
   readonly label: string;
   readonly isHide: boolean;

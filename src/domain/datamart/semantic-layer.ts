@@ -1,6 +1,6 @@
 /** Descriptions, synonyms and types of a datamart's tables and columns, as people use them. */
 import { type Datamart, type DatamartColumn, type DatamartTable, type TableRef, tableKey } from './datamart.js';
-import { type DatatypeKind, datatypeKind } from './datatype.js';
+import { type DatatypeKind, isOfKind, type NamedType } from './datatypes.js';
 
 export type SemanticLayer = {
   readonly tables: readonly SemanticTable[];
@@ -55,10 +55,10 @@ export const columnTypeNames: readonly string[] = Object.keys(columnTypes);
  * Whether the column type fits the column's datatype. Every column type fits a custom column, since its datatype is
  * unknown.
  */
-export const fitsColumnType = (columnType: string, column: DatamartColumn): boolean => {
+export const fitsColumnType = (columnType: string, column: NamedType): boolean => {
   const kinds = Object.hasOwn(columnTypes, columnType) ? columnTypes[columnType] : undefined;
   if (kinds === undefined) return false;
-  return column.isCustomColumn === true || kinds.includes(datatypeKind(column.datatype));
+  return column.isCustomColumn === true || isOfKind(column, ...kinds);
 };
 
 /** Returns the form in which synonyms are compared. spec-gap: case is ignored, and Unicode is normalized (NFC). */

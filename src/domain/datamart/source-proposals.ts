@@ -4,7 +4,7 @@
  */
 import { identifiedBy, singularName, tenantRank, tenantWordOf, wordsOf } from './column-names.js';
 import { type ColumnRef, type Relationship, sameColumn, sameTable, type TableRef, tableKey } from './datamart.js';
-import { datatypeKind } from './datatype.js';
+import { columnKind, isOfKind } from './datatypes.js';
 import type { SourceTable } from './source-schema.js';
 
 export type ProposedRelationship = Relationship & {
@@ -51,7 +51,7 @@ const isKey = ({ primaryKey, uniqueKeys }: SourceTable, columnName: string): boo
   [primaryKey, ...uniqueKeys].some((key) => key.length === 1 && key[0] === columnName);
 
 const kindOf = (table: SourceTable, columnName: string) =>
-  datatypeKind(table.columns.find((column) => column.columnName === columnName)?.datatype ?? '');
+  columnKind(table.columns.find((column) => column.columnName === columnName) ?? { datatype: '' });
 
 /**
  * Returns unique names for the relationships. If tables of two schemas have the same name, the schema becomes part of
@@ -144,7 +144,7 @@ const proposeRelationships = (tables: readonly SourceTable[]): readonly Proposed
 
 /** Returns the column that best names a row of the table; null if no column looks like a name. */
 export const labelColumnOf = (table: SourceTable): string | null => {
-  const texts = table.columns.filter(({ datatype }) => ['text', 'enum'].includes(datatypeKind(datatype)));
+  const texts = table.columns.filter((column) => isOfKind(column, 'text', 'enum'));
   const own = singularName(table.tableName);
   const wanted = [
     (words: readonly string[]) => words.join(' ') === 'name',

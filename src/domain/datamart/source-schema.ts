@@ -1,4 +1,5 @@
 import type { TableRef, Tenancy } from './datamart.js';
+import type { DatatypeKind } from './datatypes.js';
 
 /** A table or view of a datasource, as the database's catalog describes it. */
 export type SourceTable = TableRef & {
@@ -16,6 +17,8 @@ export type SourceColumn = {
   readonly columnName: string;
   /** Datatype as the datasource names it: `VARCHAR`, `bigint`, `timestamp with time zone`. */
   readonly datatype: string;
+  /** What its values are. Columns stored by an earlier release lack it. */
+  readonly kind?: DatatypeKind | undefined;
   readonly isNullable: boolean;
 };
 

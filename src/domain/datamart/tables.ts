@@ -2,9 +2,10 @@
 import { faultOf, repeatedAt } from '../faults.js';
 import type { Datasource } from '../organization.js';
 import type { ColumnNumbers, DatamartColumn, DatamartTable, TableRef } from './datamart.js';
-import { tableKey } from './datamart.js';
+import { sameTable, tableKey } from './datamart.js';
+import { columnKind, type DatatypeKind, mayBeBoolean } from './datatypes.js';
 import type { ColumnDates } from './dates.js';
-import type { SourceTable } from './source-schema.js';
+import type { SourceColumn, SourceTable } from './source-schema.js';
 
 /** An item of the interface's `tableList`. A missing field gets its default; the table's earlier value is not kept. */
 export type TableDraft = {
@@ -29,6 +30,8 @@ export type ColumnDraft = {
   readonly allowAggregate?: boolean | undefined;
   readonly defaultAggregation?: string | null | undefined;
   readonly isApplyTimezone?: boolean | undefined;
+  /** Undefined: as in the stored datamart. */
+  readonly isBoolean?: boolean | undefined;
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
   readonly numbers?: ColumnNumbers | null | undefined;
   readonly dates?: ColumnDates | null | undefined;
@@ -92,6 +95,10 @@ const columnFaults = (path: string, { name, columns, clientColumn }: TableDraft,
       : []),
     ...columns.flatMap((column, index) => {
       const isThere = found.datatypes.has(column.name);
+      if (column.isBoolean === true && !mayBeBoolean({ datatype: found.datatypes.get(column.name) ?? '' })) {
+        const holds = `left out: only a tinyint(1) may be declared a boolean, and it holds ${found.datatypes.get(column.name) ?? 'what its sql computes'}`;
+        return [faultOf(`${path}.columns[${index}].isBoolean`, column.name, holds)];
+      }
       if (column.isCustomColumn !== true)
         return isThere ? [] : [faultOf(`${path}.columns[${index}].name`, column.name, rule(column.name))];
       const own = `a name that no column of table ${JSON.stringify(name)} has, since isCustomColumn is true`;
@@ -124,9 +131,25 @@ export const tableListFaults = (drafts: readonly TableDraft[], source: SourceVie
   ),
 ];
 
-const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): DatamartColumn => ({
+/** What the author declares, what was declared before, or what the datasource says. */
+const kindOf = (
+  { isBoolean }: ColumnDraft,
+  found: SourceColumn | undefined,
+  stored: DatamartColumn | undefined,
+): DatatypeKind | undefined => {
+  if (found === undefined || !mayBeBoolean(found)) return found?.kind;
+  const wasBoolean = stored !== undefined && columnKind(stored) === 'boolean';
+  return (isBoolean ?? wasBoolean) ? 'boolean' : 'integer';
+};
+
+const columnOf = (
+  draft: ColumnDraft,
+  found: SourceColumn | undefined,
+  stored: DatamartColumn | undefined,
+): DatamartColumn => ({
   columnName: draft.name,
-  datatype: draft.isCustomColumn === true ? '' : (datatypes.get(draft.name) ?? ''),
+  datatype: draft.isCustomColumn === true ? '' : (found?.datatype ?? ''),
+  ...(draft.isCustomColumn === true ? {} : { kind: kindOf(draft, found, stored) }),
   alias: draft.alias ?? '',
   label: draft.label ?? '',
   isHide: draft.isHide ?? false,
@@ -141,11 +164,17 @@ const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): D
   dates: draft.dates ?? null,
 });
 
-/** Returns the tables of a list without faults, with the datatypes of the datasource. */
-export const tablesOf = (drafts: readonly TableDraft[], source: SourceView): readonly DatamartTable[] =>
+/** Returns the tables of a list without faults, with the datatypes of the datasource. `stored`: the tables until now. */
+export const tablesOf = (
+  drafts: readonly TableDraft[],
+  source: SourceView,
+  stored: readonly DatamartTable[] = [],
+): readonly DatamartTable[] =>
   drafts.map((draft) => {
     const ref = refOf(draft, source);
-    const datatypes = new Map(source.find(ref)?.columns.map(({ columnName, datatype }) => [columnName, datatype]));
+    const was = stored.find((table) => sameTable(table, ref));
+    const before = was && new Map(was.columns.map((column) => [column.columnName, column]));
+    const columns = new Map(source.find(ref)?.columns.map((column) => [column.columnName, column]));
     return {
       ...ref,
       label: draft.label ?? '',
@@ -153,6 +182,6 @@ export const tablesOf = (drafts: readonly TableDraft[], source: SourceView): rea
       tenancyPath: draft.tenancyPath ?? null,
       isHide: draft.isHide ?? false,
       wildcard: draft.wildcard ?? null,
-      columns: draft.columns.map((column) => columnOf(column, datatypes)),
+      columns: draft.columns.map((column) => columnOf(column, columns.get(column.name), before?.get(column.name))),
     };
   });

@@ -4,7 +4,7 @@
  */
 import { faultOf } from '../faults.js';
 import { type DatamartTable, type KeptMaster, type Relationship, sameTable, type Tenancy } from './datamart.js';
-import { type DatatypeKind, datatypeKind } from './datatype.js';
+import { type DatatypeKind, isOfKind } from './datatypes.js';
 import type { NamedTables } from './relationships.js';
 import type { SourceView } from './tables.js';
 
@@ -79,7 +79,7 @@ export const masterFaults = (tenancy: Tenancy, source: SourceView): readonly str
     if (column === undefined) {
       return [faultOf(path, name, `a column of table ${JSON.stringify(tenancy.tableName)} (case counts)`)];
     }
-    if (field === 'tableClientNameColumn' || kinds.includes(datatypeKind(column.datatype))) return [];
+    if (field === 'tableClientNameColumn' || isOfKind(column, ...kinds)) return [];
     return [faultOf(path, name, `${words}; it holds ${column.datatype}`)];
   });
 };
@@ -99,7 +99,7 @@ export const clientColumnFaults = (
   return tables.flatMap((table, index) => {
     const { clientColumn } = table;
     const column = source.find(table)?.columns.find(({ columnName }) => columnName === clientColumn);
-    if (clientColumn === null || column === undefined || kinds.includes(datatypeKind(column.datatype))) return [];
+    if (clientColumn === null || column === undefined || isOfKind(column, ...kinds)) return [];
     const rule = `${words}; ${JSON.stringify(table.tableName)} has ${column.datatype} there`;
     const path = isKept
       ? `clientColumn of table ${JSON.stringify(table.tableName)}`

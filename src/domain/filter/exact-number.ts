@@ -42,7 +42,7 @@ export const digitsOf = (value: Scalar): Digits | undefined => {
 };
 
 /** Returns the number without an exponent, in the shortest digits that identify it. */
-const plainText = (value: number): string => {
+export const plainText = (value: number): string => {
   const text = String(value);
   const match = /^(-?)([0-9])(?:\.([0-9]+))?e([+-][0-9]+)$/.exec(text);
   if (match === null) return text;

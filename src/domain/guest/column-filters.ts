@@ -2,9 +2,11 @@
  * Columns that a guest may filter by, if host and token allow end-user filters: any column of the datamart that is not
  * hidden or, if a list is given, the listed ones. A guest's filter can only add a condition, never remove one.
  */
+
+import { abilitiesOf } from '../dashboard/abilities.js';
 import type { FilterColumns } from '../dashboard/embed.js';
 import { type ColumnRef, type Datamart, type DatamartTable, qualifiedName } from '../datamart/datamart.js';
-import { datatypeKind } from '../datamart/datatype.js';
+import { columnKind } from '../datamart/datatypes.js';
 import type { Moment } from '../filter/date-range.js';
 import type { Condition, FilterDataType } from '../filter/filter.js';
 import { readFilterValue } from '../filter/value.js';
@@ -17,16 +19,6 @@ export type FilterableColumn = { readonly column: ColumnRef; readonly dataType: 
 export type FilterableColumns = ReadonlyMap<string, FilterableColumn>;
 
 export const noColumns: FilterableColumns = new Map();
-
-const dataTypes: Readonly<Partial<Record<ReturnType<typeof datatypeKind>, FilterDataType>>> = {
-  integer: 'number',
-  number: 'number',
-  text: 'string',
-  enum: 'string',
-  uuid: 'string',
-  boolean: 'boolean',
-  date: 'date',
-};
 
 /** Returns the names that the list may use for the table. The bare name is allowed only if no other table has it. */
 const namesOf = (datamart: Datamart, table: DatamartTable): readonly string[] =>
@@ -58,10 +50,12 @@ export const filterableColumns = (datamart: Datamart, list: readonly FilterColum
     .flatMap((table) =>
       table.columns
         .filter(({ isHide }) => !isHide)
-        .flatMap(({ columnName, datatype }) => {
-          const dataType = dataTypes[datatypeKind(datatype)];
+        .flatMap((column) => {
+          const { columnName } = column;
+          const kind = columnKind(column);
+          const dataType = kind && abilitiesOf[kind].filter;
           const { schemaName, tableName } = table;
-          const found = dataType && { column: { schemaName, tableName, columnName }, dataType };
+          const found = dataType == null ? undefined : { column: { schemaName, tableName, columnName }, dataType };
           return found === undefined
             ? []
             : keysOf(datamart, table, columnName, list).map((key) => [key, found] as const);

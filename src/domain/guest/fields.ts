@@ -1,4 +1,6 @@
 /** The fields that a guest may build a metric on. What is not listed here, an editor neither shows nor names. */
+
+import { abilitiesOf } from '../dashboard/abilities.js';
 import { type Aggregate, aggregates, type MeasureAggregate } from '../dashboard/metric.js';
 import {
   type Cardinality,
@@ -12,7 +14,7 @@ import {
   tableKey,
   visibleDatamart,
 } from '../datamart/datamart.js';
-import { type DatatypeKind, datatypeKind } from '../datamart/datatype.js';
+import { columnKind, type WireKind, wireKind } from '../datamart/datatypes.js';
 import type { ColumnDates } from '../datamart/dates.js';
 import { type JoinGroups, joinGroups } from '../datamart/join-groups.js';
 import {
@@ -44,7 +46,7 @@ export type Field = {
   readonly description: string | null;
   readonly synonyms: readonly string[];
   /** Kind of the values. `other`: only the database knows. */
-  readonly type: DatatypeKind;
+  readonly type: WireKind;
   readonly columnType: string | null;
   readonly isIdentifier: boolean;
   /** Whether it is a measure of the datamart, which is nothing but measured. */
@@ -66,27 +68,14 @@ export type FieldRelationship = {
   readonly cardinality: Cardinality | null;
 };
 
-const counts = ['COUNT', 'COUNT_DISTINCT'] as const;
-const numeric = [...aggregates];
-
-/** Aggregates that every database computes over values of a kind. */
-const fitting: Readonly<Record<DatatypeKind, readonly Aggregate[]>> = {
-  integer: numeric,
-  number: numeric,
-  text: ['MIN', 'MAX', ...counts],
-  enum: counts,
-  uuid: counts,
-  boolean: counts,
-  date: ['MIN', 'MAX', ...counts],
-  json: ['COUNT'],
-  other: ['COUNT'],
+/** Where only the database knows the type, it refuses what does not fit. */
+const aggregatesOf = (column: DatamartColumn): readonly Aggregate[] => {
+  const kind = columnKind(column);
+  if (kind === undefined) return column.isCustomColumn === true ? aggregates : ['COUNT'];
+  return abilitiesOf[kind].aggregates;
 };
 
-/** The type of a custom column is known only to the database, which refuses what does not fit. */
-const aggregatesOf = ({ isCustomColumn, datatype }: DatamartColumn): readonly Aggregate[] =>
-  isCustomColumn === true ? numeric : fitting[datatypeKind(datatype)];
-
-const usual = (type: DatatypeKind, isIdentifier: boolean): readonly Aggregate[] => {
+const usual = (type: WireKind, isIdentifier: boolean): readonly Aggregate[] => {
   if (isIdentifier) return ['COUNT_DISTINCT'];
   if (type === 'integer' || type === 'number') return ['SUM', 'AVG'];
   return type === 'text' || type === 'enum' || type === 'uuid' ? ['COUNT_DISTINCT'] : [];
@@ -95,7 +84,7 @@ const usual = (type: DatatypeKind, isIdentifier: boolean): readonly Aggregate[] 
 /** The host's default first. An aggregate that does not fit, or needs a fraction, is no suggestion. */
 const suggested = (
   { defaultAggregation }: DatamartColumn,
-  type: DatatypeKind,
+  type: WireKind,
   isIdentifier: boolean,
   fit: readonly Aggregate[],
 ): readonly Aggregate[] => {
@@ -106,7 +95,7 @@ const suggested = (
 };
 
 const fieldOf = (column: DatamartColumn, notes: SemanticColumn | undefined): Field => {
-  const type = column.isCustomColumn === true ? 'other' : datatypeKind(column.datatype);
+  const type = wireKind(columnKind(column));
   const isIdentifier = notes?.isIdentifier === true || notes?.columnType === 'Identifier';
   const isMeasure = isMeasureColumn(column);
   const fit = aggregatesOf(column);

@@ -5,7 +5,7 @@ import type { Condition, Predicate } from '../../domain/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
-import type { SqlKind, SqlType } from '../databases/sql-type.js';
+import { isReadAsText, type SqlKind, type SqlType } from '../databases/sql-type.js';
 import type { Leaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import type { SqlContext } from './context.js';
@@ -70,12 +70,15 @@ const comparable: Readonly<Record<SqlKind, string | null>> = {
   date: 'date',
   timestamp: 'date',
   instant: 'date',
+  json: null,
   other: null,
 };
 
+const dataTypeOf = (type: SqlType): string | null => (isReadAsText(type) ? 'string' : comparable[type.kind]);
+
 /** Comparing text with numbers would round them, or fail on a value. */
-const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | undefined): void => {
-  if (comparable[kind] === dataType) return;
+const assertComparable = (ref: ColumnRef, type: SqlType, dataType: string | undefined): void => {
+  if (dataTypeOf(type) === dataType) return;
   refuseQuery(
     `Column ${columnName(ref)} is compared with values of another type from a filter's SQL. Cast them in that SQL.`,
     'query-column-type',
@@ -83,9 +86,9 @@ const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | 
 };
 
 /** A NULL among the values matches nothing. */
-const valuesSql = (dialect: Dialect, rows: Sql, name: string, { kind }: SqlType): Sql => {
+const valuesSql = (dialect: Dialect, rows: Sql, name: string, type: SqlType): Sql => {
   const value = sql.id('gl_q', name);
-  const cast = kind === 'uuid' ? 'UUID' : comparable[kind] === 'string' ? 'VARCHAR' : null;
+  const cast = type.kind === 'uuid' ? 'UUID' : dataTypeOf(type) === 'string' ? 'VARCHAR' : null;
   return sql`SELECT ${cast === null ? value : castOf(dialect, value, cast)} FROM (${rows}) AS ${sql.id('gl_q')}`;
 };
 

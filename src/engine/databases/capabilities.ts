@@ -10,7 +10,7 @@ export type Capability = {
   readonly instead: { readonly way: string } | { readonly reason: Reason; readonly mend: string };
 };
 
-type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile' | 'datePercentile';
+type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile';
 
 /** @internal Tests only: the table of the reference is compared with it. */
 export const capabilities = {
@@ -23,14 +23,9 @@ export const capabilities = {
     },
   },
   percentile: {
-    what: 'MEDIAN and PERCENTILE of numbers as aggregates',
+    what: 'MEDIAN and PERCENTILE as aggregates',
     has: ({ percentile }) => percentile !== null,
     instead: { way: 'the rows are ranked' },
-  },
-  datePercentile: {
-    what: 'MEDIAN and PERCENTILE of dates',
-    has: ({ percentile }) => percentile !== null,
-    instead: { reason: 'median-unsupported', mend: 'take MIN or MAX' },
   },
   barrier: {
     what: "way to keep the host's own SQL and expressions away from other clients' rows",

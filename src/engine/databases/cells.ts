@@ -8,7 +8,9 @@ export const integerCell = (value: bigint): Cell => {
 };
 
 /** A number where it represents the decimal exactly, otherwise text. */
-export const decimalCell = (text: string): Cell => {
+export const decimalCell = (written: string): Cell => {
+  // A ZEROFILL column of MySQL writes zeros before the number.
+  const text = written.replace(/^(-?)0+(?=[0-9])/, '$1');
   if (/^-?[0-9]+$/.test(text)) return integerCell(BigInt(text));
   const number = Number(text);
   return String(number) === text.replace(/\.?0+$/, '') ? numberCell(number, text) : text;

@@ -114,6 +114,8 @@ export type Dialect = {
    * values are ranked instead.
    */
   readonly percentile: ((value: Sql, type: SqlType, fraction: number) => Sql) | null;
+  /** Moments as a number and back, to the microsecond. Only for databases without percentiles. */
+  readonly moments?: { readonly count: (value: Sql) => Sql; readonly at: (count: Sql) => Sql };
   /** As a 64-bit float. */
   readonly double: (value: Sql) => Sql;
   /**

@@ -1,5 +1,7 @@
 import { type TableRef, tableKey } from '../../domain/datamart/datamart.js';
+import { sourceKind } from '../../domain/datamart/datatypes.js';
 import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import type { DatasourceType } from '../../domain/organization.js';
 import type { Cell } from '../../domain/query/engine.js';
 import type { Statement } from './dialect.js';
 
@@ -33,6 +35,7 @@ const emptyTable = (ref: TableRef, estimatedRows: number | null): Draft => ({
  * schema, table and estimated number of rows.
  */
 export const buildSourceTables = (
+  database: DatasourceType,
   columns: readonly (readonly Cell[])[],
   keys: readonly SourceKey[],
   estimates: readonly (readonly Cell[])[],
@@ -47,7 +50,12 @@ export const buildSourceTables = (
   for (const [schema, table, column, datatype, isNullable] of columns) {
     const ref = { schemaName: String(schema), tableName: String(table) };
     const draft = tables.get(tableKey(ref)) ?? emptyTable(ref, counts.get(tableKey(ref)) ?? null);
-    draft.columns.push({ columnName: String(column), datatype: String(datatype), isNullable: isNullable === true });
+    draft.columns.push({
+      columnName: String(column),
+      datatype: String(datatype),
+      kind: sourceKind(database, String(datatype)),
+      isNullable: isNullable === true,
+    });
     tables.set(tableKey(ref), draft);
   }
   for (const { kind, columns: names, references, referencedColumns, ...table } of keys) {

@@ -1,8 +1,7 @@
+import type { Datatype, ValueKind } from '../../domain/datamart/datatypes.js';
+
 /** A column's type, as far as binding and checking values need it. Each database's catalog is translated into these. */
-export type SqlType = {
-  readonly kind: SqlKind;
-  /** A type name that all dialects know: `VARCHAR`, `BIGINT`, `DECIMAL(10,2)`. Never taken from a datamart. */
-  readonly cast: string;
+export type SqlType = Datatype & {
   /** How the column compares text, in the dialect's terms; left out where the database has only one way. */
   readonly collation?: string;
   /**
@@ -10,28 +9,13 @@ export type SqlType = {
    * texts as equal.
    */
   readonly stored?: string;
-  /** Fractional digits of seconds, where the database's columns differ in them. */
-  readonly digits?: number;
-  /** For numbers: the greatest number of digits in a comparison, where the database's limit is below the common one. */
-  readonly greatestDigits?: number;
-  /** For decimals: whether NaN and the infinities are possible values. */
-  readonly hasNotFinite?: boolean;
+  /** Whether two different stored texts may be read as one, so that the column cannot tell tenants apart. */
+  readonly isAmbiguous?: boolean;
+  /** Whether a datamart may declare that the numbers are booleans. */
+  readonly mayBeBoolean?: boolean;
 };
 
-export type SqlKind =
-  | 'text'
-  /** Text of a closed list. */
-  | 'enum'
-  | 'integer'
-  | 'decimal'
-  | 'float'
-  | 'boolean'
-  | 'date'
-  | 'timestamp'
-  /** A point in time, read in the question's zone or else in UTC. */
-  | 'instant'
-  | 'uuid'
-  | 'other';
+export type SqlKind = ValueKind;
 
 const signed = (bits: bigint): readonly [bigint, bigint] => [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
 const unsigned = (bits: bigint): readonly [bigint, bigint] => [0n, 2n ** bits - 1n];
@@ -71,6 +55,10 @@ export const asDecimal = (cast: string): { readonly width: number; readonly scal
   const range = integerRanges.get(cast);
   return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
 };
+
+/** Whether values that have no kind of their own are read as text, which can be compared. */
+export const isReadAsText = ({ kind, readAs }: SqlType): boolean =>
+  (kind === 'other' || kind === 'json') && readAs !== undefined;
 
 export const isNumeric = (type: SqlType): boolean =>
   type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'float';

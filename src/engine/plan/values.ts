@@ -9,6 +9,7 @@ import {
   asDecimal,
   decimalOfCast,
   integerRanges,
+  isReadAsText,
   isTemporal,
   type SqlType,
   unboundedDecimal,
@@ -88,7 +89,9 @@ export const bindScalar = (value: Scalar, target: Target): Bound => {
     case 'timestamp':
     case 'instant':
       return dateOf(value, target);
+    case 'json':
     case 'other':
+      if (isReadAsText(target.type)) return { text: textOf(value, target), cast: 'VARCHAR' };
       return refuseValue(target, 'has a type that cannot be compared with a value; use another column');
     default:
       return refuseUnknown('column type', target.type.kind);
@@ -103,17 +106,24 @@ const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: T
   return { kind, texts: bound.map(({ text }) => text), cast: casts.reduce((a, b) => commonCast(a, b, target)) };
 };
 
+const nanoseconds = 'TIMESTAMP_NS';
+const dateCasts: ReadonlySet<string> = new Set(['DATE', 'TIMESTAMP', nanoseconds]);
+
 const commonCast = (a: string, b: string, target: Target): string => {
   if (a === b) return a;
-  if ([a, b].every((cast) => cast === 'DATE' || cast === 'TIMESTAMP')) return 'TIMESTAMP';
+  if ([a, b].every((cast) => dateCasts.has(cast)))
+    return a === nanoseconds || b === nanoseconds ? nanoseconds : 'TIMESTAMP';
   if (a === unboundedDecimal || b === unboundedDecimal) return unboundedDecimal;
   const [left, right] = [asDecimal(a), asDecimal(b)];
   if (left === undefined || right === undefined)
     return refuseValue(target, 'is compared with values of different types');
   const scale = Math.max(left.scale, right.scale);
   const width = Math.max(left.width - left.scale, right.width - right.scale) + scale;
-  if (width > 38) refuseValue(target, 'is compared with numbers that have more than 38 digits together');
-  return `DECIMAL(${width},${scale})`;
+  const greatest = greatestWidth(target.type);
+  if (width > greatest) {
+    refuseValue(target, `is compared with numbers that have more than ${greatest} digits together`);
+  }
+  return decimalName(width, scale);
 };
 
 const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {
@@ -129,7 +139,8 @@ const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target)
 };
 
 const bindPattern = (pattern: string, target: Target): Bound => {
-  if (target.type.kind !== 'text') refuseValue(target, 'is not text, so it cannot be matched with a pattern');
+  if (target.type.kind !== 'text' && !isReadAsText(target.type))
+    refuseValue(target, 'is not text, so it cannot be matched with a pattern');
   const text = textOf(pattern, target);
   const trailing = /\\*$/.exec(text)?.[0].length ?? 0;
   if (trailing % 2 === 1) refuseValue(target, 'is matched with a pattern that ends in a single backslash; double it');
@@ -184,15 +195,23 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
   const text = plainNumber(value, target);
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
-  if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
+  const greatest = greatestWidth(target.type);
+  if (width > greatest) refuseValue(target, `is compared with a number of more than ${greatest} digits`);
   const { cast, greatestDigits } = target.type;
   const own = greatestDigits === undefined ? decimalOfCast(cast) : asDecimal(cast);
   const digits = own === undefined ? 0 : own.width - own.scale + Math.max(own.scale, fraction.length);
   if (digits > (greatestDigits ?? greatestDecimal)) {
     refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
   }
-  return { text, cast: `DECIMAL(${width},${fraction.length})` };
+  return { text, cast: decimalName(width, fraction.length) };
 };
+
+/** The digits of a compared number where the database has no limit of its own: those that every database holds. */
+export const greatestWidth = ({ greatestDigits = 38 }: SqlType): number => greatestDigits;
+
+/** No database but that without a limit holds a decimal of so many digits. */
+const decimalName = (width: number, scale: number): string =>
+  width > greatestDecimal ? unboundedDecimal : `DECIMAL(${width},${scale})`;
 
 const greatestFloat = 3.4028234663852886e38;
 
@@ -209,22 +228,27 @@ const floatOf = (value: Scalar, target: Target): string => {
   return String(number);
 };
 
-const datePattern = /^([^T ]+-[0-9]{2}-[0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?$/;
+const datePattern = /^([^T ]+-[0-9]{2}-[0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?)?$/;
+
+/** Fractional digits of seconds of every database's timestamps. */
+const microseconds = 6;
 
 const dateOf = (value: Scalar, target: Target): Bound => {
   const isDate = target.type.kind === 'date';
   if (value === 'Infinity' || value === '-Infinity') return { text: value, cast: isDate ? 'DATE' : 'TIMESTAMP' };
   const match = typeof value === 'string' ? datePattern.exec(value) : null;
   const day = parseDay(match?.[1] ?? '');
-  if (match === null || day === undefined) {
+  const digits = (match?.[5]?.length ?? 1) - 1;
+  if (match === null || day === undefined || digits > Math.max(microseconds, target.type.digits ?? 0)) {
     return refuseValue(target, 'holds dates; give one as 2024-03-23 or 2024-03-23T10:00:00, without a zone');
   }
   const isDay = match[2] === undefined;
   const cast = isDay && isDate ? 'DATE' : 'TIMESTAMP';
+  const isFiner = digits > microseconds;
   if (!isHeld(day, cast)) refuseValue(target, 'is compared with a date that no database holds');
   // ISO 8601 allows a time without seconds; some databases do not.
   const time = isDay || match[4] !== undefined ? '' : ':00';
-  return { text: `${match[0].replace('T', ' ')}${time}`, cast };
+  return { text: `${match[0].replace('T', ' ')}${time}`, cast: isFiner ? nanoseconds : cast };
 };
 
 /** The range of dates that PostgreSQL and DuckDB both hold. */

@@ -40,7 +40,7 @@ const provenBy = ({ parent, child }: Relationship, datamart: Datamart, catalog: 
     : 'ManyToMany';
 
 const isComparedAlike = (parent: SqlType | undefined, child: SqlType | undefined): boolean =>
-  equalityOf(parent) === equalityOf(child);
+  equalityOf(parent) === equalityOf(child) && parent?.isAmbiguous !== true && child?.isAmbiguous !== true;
 
 const equalityOf = (type: SqlType | undefined): string | undefined => {
   switch (type?.kind) {

@@ -4,7 +4,7 @@ import { columnName } from '../databases/catalog.js';
 import type { Bound, Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
 import { isNumeric, isTemporal } from '../databases/sql-type.js';
-import { bindScalar } from '../plan/values.js';
+import { bindScalar, greatestWidth } from '../plan/values.js';
 
 export type ResolvedDimension = {
   readonly name: string;
@@ -46,13 +46,17 @@ export const bindWidth = (name: string, { ref, type }: Column, width: number): B
     return { text: plainDigits(width) ?? String(width), cast: 'DOUBLE' };
   }
   const text = plainDigits(width);
-  if (!(width > 0) || text === undefined || text.length > greatestDigits) {
+  const [whole = '', fraction = ''] = (text ?? '').split('.');
+  if (!(width > 0) || whole === '' || whole.length + fraction.length > greatestWidth(type)) {
     return refuseQuery(
-      `Dimension ${name}: bucketWidth must be a number above 0 of at most ${greatestDigits} digits.`,
+      `Dimension ${name}: bucketWidth must be a number above 0 of at most ${greatestWidth(type)} digits.`,
       'bucket-invalid',
     );
   }
-  return bindScalar(text, { ref, type: { kind: 'decimal', cast: type.cast } });
+  return bindScalar(text ?? '', {
+    ref,
+    type: { ...type, kind: 'decimal', cast: type.kind === 'decimal' ? type.cast : '' },
+  });
 };
 
 /** The decimal places that every database keeps. */

@@ -4,7 +4,7 @@ import { type Expressions, expressionKey, isWritten } from '../custom/computed.j
 import { columnName } from '../databases/catalog.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
-import { isNumeric, isTemporal, type SqlType } from '../databases/sql-type.js';
+import { isNumeric, isReadAsText, isTemporal, otherType, type SqlType } from '../databases/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Having } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
@@ -93,7 +93,7 @@ export const measureType = ({ aggregate, column, indicator, custom }: ResolvedMe
   if (indicator !== null || aggregate === 'AVG') return double;
   const { type } = column;
   if (percentiles.has(aggregate)) return isTemporal(type) ? { kind: 'timestamp', cast: 'TIMESTAMP' } : double;
-  if (aggregate !== 'SUM') return type;
+  if (aggregate !== 'SUM') return isReadAsText(type) ? otherType : type;
   return type.kind === 'float' ? double : exact;
 };
 

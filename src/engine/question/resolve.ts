@@ -2,6 +2,7 @@ import { heldConditions } from '../../domain/dashboard/mapped-columns.js';
 import type { ConditionTree, VisualDefinition } from '../../domain/dashboard/metric.js';
 import type { ColumnRef, Datamart, TableRef } from '../../domain/datamart/datamart.js';
 import { findColumn, findTable, qualifiedName, sameTable } from '../../domain/datamart/datamart.js';
+import { columnKind } from '../../domain/datamart/datatypes.js';
 import { findTimezone } from '../../domain/filter/date-range.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import type { MetricQuestion } from '../../domain/query/engine.js';
@@ -165,6 +166,8 @@ export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catal
       'column-not-in-datasource',
     );
   }
+  const isBoolean = type.mayBeBoolean === true && columnKind(column) === 'boolean';
+  if (isBoolean) return { ref, type: { kind: 'boolean', cast: 'BOOLEAN' }, zone: null };
   return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
 };
 

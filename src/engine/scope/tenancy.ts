@@ -67,7 +67,8 @@ export const tablePredicate = (
 const joinedBy = (step: Path['steps'][number], source: Source) => {
   const near = typed(step.near, source);
   const far = typed(step.far, source);
-  if (kindOf[near.type.kind] !== kindOf[far.type.kind]) {
+  const isExact = near.type.isAmbiguous !== true && far.type.isAmbiguous !== true;
+  if (!isExact || kindOf[near.type.kind] !== kindOf[far.type.kind]) {
     refuseQuery(
       `Rows of ${qualifiedName(near.ref)} get their client by relationship ${step.relationshipName}, but ${columnName(near.ref)} and ${columnName(far.ref)} are of different types. Join columns of one type, or set clientColumn.`,
       'tenancy-join-types',
@@ -99,6 +100,7 @@ const kindOf: Readonly<Record<SqlKind, string>> = {
   timestamp: 'timestamp',
   instant: 'instant',
   uuid: 'uuid',
+  json: 'other',
   other: 'other',
 };
 
@@ -132,7 +134,8 @@ const bindClient = (
 ): Bound => {
   const [isNumber, isString] = [type.kind === 'integer', type.kind === 'uuid' || type.kind === 'text'];
   const fits = declared === undefined ? isNumber || isString : declared === 'NUMBER' ? isNumber : isString;
-  if (!fits || (declared !== undefined && declared !== 'NUMBER' && declared !== 'STRING')) {
+  const isKnown = declared === undefined || declared === 'NUMBER' || declared === 'STRING';
+  if (!fits || !isKnown || type.isAmbiguous === true) {
     refuseQuery(
       `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared ?? 'NUMBER or STRING'} says; correct the datamart.`,
       'client-column-type',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
-import type { SqlType } from '../databases/sql-type.js';
+import { isReadAsText, type SqlType } from '../databases/sql-type.js';
 import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import { predicateSql } from './predicates.js';
@@ -113,8 +113,11 @@ export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Le
     return leaf?.isMarked || leaf?.isNumbered ? sql.id(leafName(expression.leaf), markOf(leaf)) : sql`1`;
   }
   if (expression.kind === 'custom') return customSql(expression);
-  const value = fieldSql(dialect, expression.field);
-  const { indicator, among, field } = expression;
+  const { indicator, among, field, aggregate } = expression;
+  // The least of values that are read as text is by the database's own order.
+  const isExtreme = indicator === null && (aggregate === 'MIN' || aggregate === 'MAX');
+  if (isExtreme && isReadAsText(field.column.type)) return rawSql(field);
+  const value = fieldSql(dialect, field);
   if (among !== null) return sql`CASE WHEN ${predicateSql(dialect, value, field.column.type, among)} THEN ${value} END`;
   return indicator === null ? value : indicatorSql(dialect, value, field.column.type, indicator);
 };

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { assertHas } from '../databases/capabilities.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
-import { isNumeric } from '../databases/sql-type.js';
+import { isTemporal } from '../databases/sql-type.js';
 import type { Aggregated, Expression, Output, OutputColumn, TenantScopedPlan } from '../plan/plan.js';
 import {
   aggregateSql,
@@ -99,7 +98,7 @@ const layeredSql = (dialect: Dialect, plan: TenantScopedPlan, columns: readonly 
   const layers = layerSql(layerSql(rows, 'gl_rows', firsts), 'gl_first', ranks);
   const outputs = outputsSql(columns, (column, index) =>
     isAggregate(column.expression)
-      ? groupAggregateSql(dialect, column.name, column.expression, argumentOf(column, index), index)
+      ? groupAggregateSql(dialect, column.expression, argumentOf(column, index), index)
       : valueName(index),
   );
   return sql`SELECT ${outputs} FROM (${layers}) AS ${sql.id('gl_values')}`;
@@ -130,9 +129,9 @@ const layerSql = (rows: Sql, name: string, more: readonly Sql[]): Sql =>
     ? rows
     : sql`SELECT ${sql.join([sql`${sql.id(name)}.*`, ...more])} FROM (${rows}) AS ${sql.id(name)}`;
 
-const groupAggregateSql = (dialect: Dialect, name: string, expression: Aggregated, value: Sql, index: number): Sql =>
+const groupAggregateSql = (dialect: Dialect, expression: Aggregated, value: Sql, index: number): Sql =>
   dialect.percentile === null && isRanked(expression)
-    ? rankedAggregateSql(dialect, name, expression, value, index)
+    ? rankedAggregateSql(dialect, expression, value, index)
     : aggregateSql(dialect, expression, value);
 
 /**
@@ -158,14 +157,14 @@ const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): readonly S
 };
 
 /** Interpolates linearly between the two values, as the other databases do. */
-const rankedAggregateSql = (dialect: Dialect, name: string, expression: Ranked, value: Sql, index: number): Sql => {
-  if (!isNumeric(argumentType(expression))) {
-    assertHas(dialect, 'datePercentile', { where: `Measure ${name}`, what: `${expression.aggregate} of dates` });
-  }
+const rankedAggregateSql = (dialect: Dialect, expression: Ranked, value: Sql, index: number): Sql => {
+  const moments = isTemporal(argumentType(expression)) ? dialect.moments : undefined;
+  const number = moments === undefined ? dialect.double(value) : dialect.double(moments.count(value));
   const place = sql`(${doubleLiteral(expression.fraction ?? 0.5)} * (${countName(index)} - 1))`;
-  const at = (rank: Sql): Sql => sql`max(CASE WHEN ${rankName(index)} = ${rank} + 1 THEN ${dialect.double(value)} END)`;
+  const at = (rank: Sql): Sql => sql`max(CASE WHEN ${rankName(index)} = ${rank} + 1 THEN ${number} END)`;
   const [below, above] = [at(sql`floor(${place})`), at(sql`ceiling(${place})`)];
-  return sql`${below} + (${above} - ${below}) * max(${place} - floor(${place}))`;
+  const between = sql`${below} + (${above} - ${below}) * max(${place} - floor(${place}))`;
+  return moments === undefined ? between : moments.at(between);
 };
 
 /** Written with an exponent, so the literal is a float and not a decimal. */

@@ -5,6 +5,7 @@ import { optionColumns } from '../../domain/dashboard/mapped-columns.js';
 import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
 import { compareNumbers } from '../../domain/filter/exact-number.js';
 import type { FilterDataType, Scalar } from '../../domain/filter/filter.js';
+import { readFilterValue } from '../../domain/filter/value.js';
 import { notOpen } from '../../domain/guest/access.js';
 import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
 import { visibleFilters } from '../../domain/guest/conditions.js';
@@ -158,10 +159,20 @@ export const listGuestFilterOptions =
       ...{ filter, search, found, dashboardFilter },
     });
     const values = await askAll(deps.engine, questions, signal);
-    const listed = [...new Set(values)].sort(optionOrder(filter.dataType)).slice(0, optionLimit);
+    const taken = values.flatMap((value) => takenBy(filter.dataType, value));
+    const listed = [...new Set(taken)].sort(optionOrder(filter.dataType)).slice(0, optionLimit);
     const labels = labelsOf(translation, filter.name, filter.dataType === 'string' ? listed : []);
     return listed.map((value) => ({ label: labels.get(String(value)) ?? String(value), value }));
   };
+
+/** The value in the form that a filter of this data type takes; none where it takes no such value. */
+const takenBy = (dataType: FilterDataType, value: Scalar): readonly Scalar[] => {
+  const given = dataType === 'string' ? String(value) : value;
+  return 'predicate' in readFilterValue(dataType, given, anyMoment) ? [given] : [];
+};
+
+/** Whether a value is taken does not depend on the moment. */
+const anyMoment = { now: new Date(0), timezone: null };
 
 const byText = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);
 

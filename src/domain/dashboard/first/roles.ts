@@ -1,7 +1,7 @@
 /** What a column is good for in a chart, from its name and type. Pure. */
 import { isIdentifying, wordsOf } from '../../datamart/column-names.js';
 import { type ColumnRef, type Datamart, type DatamartTable, sameColumn, sameTable } from '../../datamart/datamart.js';
-import { datatypeKind } from '../../datamart/datatype.js';
+import { columnKind } from '../../datamart/datatypes.js';
 
 export type Roles = {
   /** Dates by which rows may be counted over time, the best first. */
@@ -68,10 +68,10 @@ export const rolesOf = (datamart: Datamart, table: DatamartTable, primaryKey: re
   const plain = table.columns
     .filter(({ columnName }) => !isKeyColumn({ schemaName, tableName, columnName }, datamart, table))
     .filter(({ columnName }) => !primaryKey.includes(columnName))
-    .map(({ columnName, datatype }) => ({
-      columnName,
-      kind: datatypeKind(datatype),
-      words: wordsOf(columnName),
+    .map((column) => ({
+      columnName: column.columnName,
+      kind: columnKind(column) ?? 'other',
+      words: wordsOf(column.columnName),
     }));
   const namesOf = (columns: typeof plain): readonly string[] => columns.map(({ columnName }) => columnName);
   const numbers = plain.filter(

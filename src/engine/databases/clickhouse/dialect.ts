@@ -43,7 +43,11 @@ const compiler = new Kysely<Record<string, never>>({
 
 /** Date32 clamps dates outside its range. Expressions (no text) are within it. */
 const assertHeld = (text: unknown, cast: string): void => {
-  if (typeof text !== 'string' || (cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300'))
+  if (
+    typeof text !== 'string' ||
+    (cast !== 'DATE' && !cast.startsWith('TIMESTAMP')) ||
+    (text >= '1900' && text < '2300')
+  )
     return;
   refuseQuery(
     'A condition holds a date outside of the years 1900 to 2299, which ClickHouse cannot represent. Use a date in this range.',
@@ -59,6 +63,7 @@ const cast = ({ text, cast }: Bound): Sql => {
 
 const field = (column: Sql, { type, zone }: Column): Sql => {
   if (isPadded(type) || type.kind === 'uuid') return as(column, 'String');
+  if (type.readAs === 'json') return sql`toJSONString(${column})`;
   if (type.kind !== 'instant') return column;
   if (zone === null || zone === 'UTC') return sql`toTimeZone(${column}, 'UTC')`;
   return localTime(column, type, zone);
@@ -95,7 +100,7 @@ const listed = (type: SqlType, list: BoundList): { readonly name: string; readon
     const scale = Math.max(decimal.scale, digitsOf(type).scale);
     return { name: `Decimal(${greatestDigits}, ${scale})`, isOwn: false };
   }
-  if (list.cast === 'TIMESTAMP') return { name: instantName(comparedDigits(type.digits)), isOwn: false };
+  if (list.cast.startsWith('TIMESTAMP')) return { name: instantName(comparedDigits(type.digits)), isOwn: false };
   return { name: nameOfCast(list.cast), isOwn: list.cast !== 'DATE' };
 };
 

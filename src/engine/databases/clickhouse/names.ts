@@ -33,6 +33,7 @@ export const castNames: ReadonlyMap<string, string> = new Map([
   ['UUID', 'String'],
   ['DATE', 'Date32'],
   ['TIMESTAMP', instantName(6)],
+  ['TIMESTAMP_NS', instantName(9)],
 ]);
 
 /**

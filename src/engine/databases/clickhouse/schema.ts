@@ -51,7 +51,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
     type,
     isNullableType(String(type)),
   ]);
-  return buildSourceTables(columns, [], await ask(estimatesQuery(databases), databases));
+  return buildSourceTables('CLICKHOUSE', columns, [], await ask(estimatesQuery(databases), databases));
 };
 
 /** At either tenancy level, a client has another database of the server. */

@@ -1,7 +1,8 @@
+import { bareClickHouseType } from '../../../domain/datamart/datatypes.js';
 import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
-import { bareType, parseClickHouseType } from './types.js';
+import { parseClickHouseType } from './types.js';
 
 /** How the cells of a column are read, by its ClickHouse type. */
 export type ColumnReader = {
@@ -19,7 +20,7 @@ export const readerOf = (name: string): ColumnReader => {
     dataType: dataTypes[kind],
     // Sums and remainders keep a decimal's declared size.
     numberType: isNumeric(type) ? type : null,
-    cellOf: (value) => (value === null || value === undefined ? null : read(value, bareType(name))),
+    cellOf: (value) => (value === null || value === undefined ? null : read(value, bareClickHouseType(name))),
   };
 };
 
@@ -52,6 +53,7 @@ const readers: Readonly<Record<SqlKind, Read>> = {
   text: textOf,
   enum: textOf,
   uuid: textOf,
+  json: textOf,
   other: textOf,
 };
 
@@ -66,5 +68,6 @@ const dataTypes: Readonly<Record<SqlKind, AnswerColumn['dataType']>> = {
   text: 'string',
   enum: 'string',
   uuid: 'string',
+  json: 'string',
   other: 'string',
 };

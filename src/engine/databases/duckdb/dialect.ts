@@ -30,8 +30,13 @@ const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
 const cast128 = (value: Sql): Sql => sql`CAST(${value} AS HUGEINT)`;
 const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
 
-const field = (column: Sql, { type, zone }: Column): Sql =>
-  zone === null ? exactText(column, type) : localTime(column, type, text(zone));
+const readAs: Readonly<Record<string, string>> = { text: 'VARCHAR', timestamp: 'TIMESTAMP' };
+
+const field = (column: Sql, { type, zone }: Column): Sql => {
+  const name = readAs[type.readAs ?? ''];
+  const value = name === undefined ? column : sql`CAST(${column} AS ${sql.raw(name)})`;
+  return zone === null ? exactText(value, type) : localTime(value, type, text(zone));
+};
 
 const grain = (value: Sql, of: TimeGrain, type: SqlType): Sql => {
   switch (of) {

@@ -19,8 +19,11 @@ export const join = (near: Side, far: Side): Sql => {
   return sql`${sideOf(near, far)} = ${sideOf(far, near)}`;
 };
 
-const sideOf = ({ column, type }: Side, other: Side): Sql =>
-  type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : exactText(column, type);
+/** A time with nanoseconds is read to the microsecond: DuckDB would cast the other side to nanoseconds, and fail. */
+const sideOf = ({ column, type }: Side, other: Side): Sql => {
+  if (type.readAs === 'timestamp') return sql`CAST(${column} AS TIMESTAMP)`;
+  return type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : exactText(column, type);
+};
 
 /**
  * The collation of text columns in a file that declares collations anywhere: DuckDB does not report of which columns.

@@ -1,8 +1,9 @@
+import { datatypeOf } from '../../../domain/datamart/datatypes.js';
 import type { SourceTable } from '../../../domain/datamart/source-schema.js';
 import { refuseConnection } from '../../connections/database.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';
-import { integerRanges, otherType, type SqlType } from '../sql-type.js';
+import { otherType, type SqlType } from '../sql-type.js';
 import { unknownCollation } from './joins.js';
 
 const columnsQuery = (
@@ -64,7 +65,7 @@ const collated = (type: SqlType, isCollated: boolean): SqlType =>
 /** Tables of the open database with columns and keys. DuckDB's foreign keys stay within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
+  return buildSourceTables('DUCKDB', columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
@@ -85,36 +86,8 @@ export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> =>
 };
 
 /**
- * The type of a DECIMAL: to compare, DuckDB casts every value to a type that holds both sides, and fails on the first
- * value that does not fit. So the number of digits is limited.
- */
-const greatestDigits = 38;
-
-const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ...[...integerRanges.keys()].map((name): [string, SqlType] => [
-    name,
-    { kind: 'integer', cast: name, greatestDigits },
-  ]),
-  ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
-  ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
-  ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
-  ['BOOLEAN', { kind: 'boolean', cast: 'BOOLEAN' }],
-  ['DATE', { kind: 'date', cast: 'DATE' }],
-  ['TIMESTAMP', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP_S', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP_MS', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP WITH TIME ZONE', { kind: 'instant', cast: 'TIMESTAMP' }],
-  ['UUID', { kind: 'uuid', cast: 'UUID' }],
-]);
-
-/**
  * Translates a datatype as DuckDB spells it.
  *
  * @internal Tests only: they plan over a catalog without a database.
  */
-export const parseDuckDbType = (datatype: string): SqlType => {
-  const plain = plainTypes.get(datatype);
-  if (plain !== undefined) return plain;
-  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype, greatestDigits };
-  return datatype.startsWith('ENUM(') ? { kind: 'enum', cast: 'VARCHAR' } : otherType;
-};
+export const parseDuckDbType = (datatype: string): SqlType => datatypeOf('DUCKDB', datatype) ?? otherType;

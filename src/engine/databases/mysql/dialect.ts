@@ -120,6 +120,8 @@ const secondsAhead = (column: Sql, offsets: readonly ZoneOffset[]): Sql => {
 const aggregate = (of: PlainAggregate, value: Sql): Sql =>
   of === 'AVG' ? sql`CAST(sum(${value}) AS DOUBLE) / count(${value})` : plainAggregate(of, value);
 
+const epoch = sql.raw(`TIMESTAMP'${firstDay} 00:00:00'`);
+
 const units: Readonly<Record<Period, Sql>> = {
   minute: sql`MINUTE`,
   hour: sql`HOUR`,
@@ -161,10 +163,28 @@ const join = (bytes: Bytes, near: Side, far: Side): Sql => {
   return sql`${near.column} = ${own === other ? far.column : collated(far.column, own)} AND ${equal}`;
 };
 
-const field = (bytes: Bytes, column: Sql, { type, zone }: Column): Sql => {
+/** Values that have no form of their own in an answer. A date without a month or day is no date, so it is NULL. */
+const readAs = (bytes: Bytes, column: Sql, { type, zone }: Pick<Column, 'type' | 'zone'>): Sql => {
+  const value = zone === null ? column : local(column, zone);
+  switch (type.readAs) {
+    case 'text':
+      return bytes(column);
+    case 'hex':
+      return sql`CONCAT('\\\\x', LOWER(HEX(${column})))`;
+    case 'number':
+      return sql`(${column} + 0)`;
+    case 'date':
+      return sql`CASE WHEN MONTH(${column}) > 0 AND DAYOFMONTH(${column}) > 0 THEN ${value} END`;
+    default:
+      return value;
+  }
+};
+
+const field = (bytes: Bytes, column: Sql, of: Column): Sql => {
+  const { type } = of;
   if (type.kind === 'text') return bytes(column);
   if (type.kind === 'boolean') return sql`(${column} <> 0)`;
-  return zone === null ? column : local(column, zone);
+  return readAs(bytes, column, of);
 };
 
 const tenant = (bytes: Bytes, column: Sql, { kind, collation }: SqlType, value: Bound): Sql => {
@@ -214,6 +234,10 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     period,
     aggregate,
     percentile: null,
+    moments: {
+      count: (value) => sql`TIMESTAMPDIFF(MICROSECOND, ${epoch}, ${value})`,
+      at: (count) => sql`(${epoch} + INTERVAL ROUND(${count}) MICROSECOND)`,
+    },
     double: (value) => sql`CAST(${value} AS DOUBLE)`,
     sortable: (rows) => sql`SELECT * FROM (${rows}) AS ${sql.id('gl_sorted')}`,
     order: ({ name }, direction) => sql`${sql.id(name)} IS NULL, ${sql.id(name)} ${sql.raw(direction)}`,

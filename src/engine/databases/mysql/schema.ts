@@ -1,3 +1,4 @@
+import { datatypeOf, mayBeBoolean } from '../../../domain/datamart/datatypes.js';
 import type { ClientDatabases, SourceTable } from '../../../domain/datamart/source-schema.js';
 import type { Cell } from '../../../domain/query/engine.js';
 import { type Catalog, createCatalog } from '../catalog.js';
@@ -19,7 +20,7 @@ const among = (databases: readonly string[], isOwnToo: boolean): string => {
 };
 
 const columnsQuery = (where: string): string => `SELECT
-  TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
+  TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLLATION_NAME
 FROM information_schema.COLUMNS WHERE ${where} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`;
 
 /** Keys of expressions are left out. */
@@ -40,11 +41,11 @@ const estimatesQuery = (where: string): string =>
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
   const where = among(databases ?? [], databases === null);
   const rows = await ask(columnsQuery(where), databases ?? []);
-  const columns = rows.map(([schema, table, column, columnType, , datatype, collation]) => ({
+  const columns = rows.map(([schema, table, column, columnType, , collation]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
-    type: parseMysqlType(String(datatype), String(columnType), collation ?? null),
+    type: parseMysqlType(String(columnType), collation ?? null),
   }));
   return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
 };
@@ -56,6 +57,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
   const unique = await readUniqueKeys(ask, where, databases);
   const foreign = groupKeys(await ask(foreignQuery(where), databases)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
   return buildSourceTables(
+    'MYSQL',
     columns.map(([schema, table, column, datatype, isNullable]) => [
       schema ?? null,
       table ?? null,
@@ -118,39 +120,12 @@ const sourceKey = (rows: readonly Row[], kind: string): SourceKey => {
   };
 };
 
-const signedTypes: ReadonlyMap<string, string> = new Map([
-  ['tinyint', 'TINYINT'],
-  ['smallint', 'SMALLINT'],
-  ['mediumint', 'INTEGER'],
-  ['int', 'INTEGER'],
-  ['bigint', 'BIGINT'],
-]);
-
-const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ['float', { kind: 'float', cast: 'FLOAT' }],
-  ['double', { kind: 'float', cast: 'DOUBLE' }],
-  ['date', { kind: 'date', cast: 'DATE' }],
-  ['datetime', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['timestamp', { kind: 'instant', cast: 'TIMESTAMP' }],
-  ['uuid', { kind: 'uuid', cast: 'UUID' }],
-  ['enum', { kind: 'enum', cast: 'VARCHAR' }],
-  ['decimal', { kind: 'decimal', cast: 'DECIMAL(38,0)' }],
-]);
-
-const textTypes: ReadonlySet<string> = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext']);
-
 /** Character sets in which every text has its own Unicode form, so comparing Unicode distinguishes their values. */
 const faithful = /^(utf8mb4|utf8mb3|utf8|latin1|ascii|ucs2|utf16|utf16le|utf32)_[a-z0-9_]+$/;
 
-const parseMysqlType = (datatype: string, columnType: string, collation: Cell): SqlType => {
-  // BOOLEAN in MySQL.
-  if (/^tinyint\(1\)/.test(columnType)) return { kind: 'boolean', cast: 'BOOLEAN' };
-  const integer = signedTypes.get(datatype);
-  if (integer !== undefined) {
-    return { kind: 'integer', cast: columnType.includes('unsigned') ? `U${integer}` : integer };
-  }
-  if (!textTypes.has(datatype)) return plainTypes.get(datatype) ?? otherType;
-  return typeof collation === 'string' && faithful.test(collation)
-    ? { kind: 'text', cast: 'VARCHAR', collation }
-    : otherType;
+const parseMysqlType = (columnType: string, collation: Cell): SqlType => {
+  const type = datatypeOf('MYSQL', columnType) ?? otherType;
+  if (mayBeBoolean({ datatype: columnType })) return { ...type, mayBeBoolean: true };
+  if (type.kind !== 'text' || typeof collation !== 'string') return type;
+  return faithful.test(collation) ? { ...type, collation } : { ...type, isAmbiguous: true };
 };

@@ -72,6 +72,8 @@ const isFloatBeside = (one: Side, other: Side): boolean => one.type.kind === 'fl
 /** A timestamp is read as UTC where the datamart says so. */
 const field = (column: Sql, { type, zone }: Column): Sql => {
   if (type.kind === 'text') return bytes(column);
+  if (type.readAs !== undefined)
+    return sql`CAST(${column} AS ${sql.raw(type.readAs)})${sql.raw(type.readAs === 'text' ? ' COLLATE "C"' : '')}`;
   if (zone === null) return column;
   const instant = type.kind === 'instant' ? column : sql`(${column} AT TIME ZONE 'UTC')`;
   return sql`(${instant} AT TIME ZONE ${zoneWithin(column, type, zone)})`;

@@ -1,3 +1,4 @@
+import { datatypeOf } from '../../../domain/datamart/datatypes.js';
 import type { ClientDatabases, SourceTable } from '../../../domain/datamart/source-schema.js';
 import type { Cell } from '../../../domain/query/engine.js';
 import { type Catalog, createCatalog } from '../catalog.js';
@@ -20,13 +21,23 @@ const domains = `WITH RECURSIVE steps AS (
   SELECT s.domain, s.base, s.required FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype <> 'd'
 )`;
 
-/** A domain has the type of its base. */
+/**
+ * The type by its own name only where that is a type of the database itself: its output never fails. An enum is written
+ * with its texts in their order, as DuckDB and MySQL write it, and a domain as its base.
+ */
+const typeSql = `CASE
+  WHEN b.typtype = 'e' THEN (SELECT concat('enum(', string_agg(quote_literal(e.enumlabel), ',' ORDER BY e.enumsortorder), ')')
+    FROM pg_catalog.pg_enum e WHERE e.enumtypid = b.oid)
+  WHEN b.typname = 'citext' THEN 'citext'
+  WHEN bn.nspname = 'pg_catalog' THEN regexp_replace(
+    format_type(b.oid, CASE WHEN m.base IS NULL THEN a.atttypmod END), '^pg_catalog[.]', '')
+  ELSE concat(quote_ident(bn.nspname), '.', quote_ident(b.typname)) END`;
+
+/** Columns that the user may not read are left out, as tables are. */
 const columnsQuery = (
   extra = '',
-): string => `${domains} SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+): string => `${domains} SELECT n.nspname::text, c.relname::text, a.attname::text, ${typeSql},
   NOT (a.attnotnull OR coalesce(m.required, false)), current_database()::text,
-  CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
-    THEN b.typname::text ELSE '' END,
   a.attcollation::text, coalesce(co.collisdeterministic, false), ${storedSql}
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
@@ -36,6 +47,7 @@ JOIN pg_catalog.pg_type b ON b.oid = coalesce(m.base, a.atttypid)
 JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
 LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
 WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable} ${extra}
+  AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 ORDER BY n.nspname, c.relname, a.attnum`;
 
 const namesOf = (relation: string, numbers: string, most: string): string =>
@@ -91,7 +103,7 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
   const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
   const values = schemas === null ? [] : [schemas];
   const rows = await ask(columnsQuery(within), values);
-  const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic, stored]) => ({
+  const columns = rows.map(([schema, table, column, type, , , collation, isDeterministic, stored]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
@@ -103,7 +115,7 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
+  return buildSourceTables('POSTGRES', columns, sourceKeys(await ask(keysQuery())), await ask(estimatesQuery));
 };
 
 const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
@@ -146,35 +158,14 @@ export const readClientDatabases = async (
   };
 };
 
-const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ['int2', { kind: 'integer', cast: 'SMALLINT' }],
-  ['int4', { kind: 'integer', cast: 'INTEGER' }],
-  ['int8', { kind: 'integer', cast: 'BIGINT' }],
-  ['numeric', { kind: 'decimal', cast: 'DECIMAL(38,0)', hasNotFinite: true }],
-  ['float4', { kind: 'float', cast: 'FLOAT' }],
-  ['float8', { kind: 'float', cast: 'DOUBLE' }],
-  ['bool', { kind: 'boolean', cast: 'BOOLEAN' }],
-  ['date', { kind: 'date', cast: 'DATE' }],
-  ['timestamp', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['timestamptz', { kind: 'instant', cast: 'TIMESTAMP' }],
-  ['uuid', { kind: 'uuid', cast: 'UUID' }],
-  ['enum', { kind: 'enum', cast: 'VARCHAR' }],
-]);
-
-/** `=` of char(n) ignores trailing blanks, and that of citext ignores case. */
-const textTypes: ReadonlyMap<string, boolean> = new Map([
-  ['text', true],
-  ['varchar', true],
-  ['bpchar', false],
-  ['citext', false],
-]);
+/** Text whose `=` compares as its collation does; that of char(n) ignores trailing blanks, and citext ignores case. */
+const comparedByCollation = /^(text|character varying|"char"|name)(\(|$)/;
 
 /** Sets `stored` for columns whose collation is deterministic. */
-const parsePostgresType = (name: string, collation: Cell, stored: string | null): SqlType => {
-  const isExact = textTypes.get(name);
-  if (isExact === undefined) return plainTypes.get(name) ?? otherType;
-  const text = { kind: 'text', cast: 'VARCHAR' } as const;
-  return isExact && stored !== null
-    ? { ...text, collation: String(collation), stored }
-    : { ...text, collation: inexact };
+const parsePostgresType = (datatype: string, collation: Cell, stored: string | null): SqlType => {
+  const type = datatypeOf('POSTGRES', datatype) ?? otherType;
+  if (type.kind !== 'text') return type;
+  return comparedByCollation.test(datatype) && stored !== null
+    ? { ...type, collation: String(collation), stored }
+    : { ...type, collation: inexact };
 };

@@ -1,4 +1,6 @@
 /** The columns of a model, as filters of dashboards may name them. */
+import { abilitiesOf } from '../../../domain/dashboard/abilities.js';
+import { columnKind } from '../../../domain/datamart/datatypes.js';
 import type { Api } from './api.js';
 
 export type FilterType = 'string' | 'number' | 'date' | 'boolean';
@@ -15,6 +17,7 @@ type ListedColumn = {
   readonly columnName: string;
   readonly label: string;
   readonly datatype: string;
+  readonly isCustomColumn?: boolean;
   readonly isHide: boolean;
 };
 type Listed = {
@@ -28,13 +31,10 @@ type Listed = {
   }[];
 };
 
-/** The kind of a datatype, whatever database names it. An array or an unknown type is text. */
-const filterTypeOf = (datatype: string): FilterType => {
-  const name = datatype.toUpperCase();
-  if (name.endsWith(']') || /INTERVAL|POINT/.test(name)) return 'string';
-  if (/^(NULLABLE\()?(BOOL|TINYINT\(1\))/.test(name)) return 'boolean';
-  if (/DATE|TIMESTAMP/.test(name)) return 'date';
-  return /INT|SERIAL|DEC|NUMERIC|REAL|FLOAT|DOUBLE|MONEY|FIXED\(/.test(name) ? 'number' : 'string';
+/** The data type of a filter on the column. Where only the database knows the type, it is text. */
+const filterTypeOf = (column: ListedColumn): FilterType | null => {
+  const kind = columnKind(column);
+  return kind === undefined ? 'string' : abilitiesOf[kind].filter;
 };
 
 /** The columns that the model does not hide. Empty if there is no such model. */
@@ -51,10 +51,11 @@ export const listColumns = async (
     .flatMap(({ schemaName, tableName, label, datamartTableColumns }) =>
       datamartTableColumns
         .filter(({ isHide }) => !isHide)
-        .map((column) => ({
-          ...{ schemaName, tableName, columnName: column.columnName },
-          label: `${label || tableName}: ${column.label || column.columnName}`,
-          dataType: filterTypeOf(column.datatype),
-        })),
+        .flatMap((column) => {
+          const dataType = filterTypeOf(column);
+          const { columnName } = column;
+          const shown = `${label || tableName}: ${column.label || columnName}`;
+          return dataType === null ? [] : [{ schemaName, tableName, columnName, label: shown, dataType }];
+        }),
     );
 };

@@ -1,5 +1,6 @@
 /** A model that exists, and changes to it. Pure functions; fields that Studio does not change stay as they are. */
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
+import type { NamedType } from '../../../domain/datamart/datatypes.js';
 import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Relationship } from './relationship.js';
 
@@ -12,6 +13,8 @@ export type StoredColumn = {
   readonly isCustomColumn: boolean;
   readonly sql: string;
   readonly isApplyTimezone: boolean;
+  /** Only of a tinyint(1). */
+  readonly isBoolean?: boolean | undefined;
   readonly isAggregate: boolean;
   readonly allowAggregate: boolean;
   readonly defaultAggregation: string | null;
@@ -20,6 +23,11 @@ export type StoredColumn = {
   /** Left out: as usual. */
   readonly dates?: ColumnDates | null | undefined;
 };
+/** What the column is known by, for the table of types. */
+export const typeOfColumn = ({ datatype, isCustomColumn, isBoolean }: StoredColumn): NamedType => ({
+  ...{ datatype, isCustomColumn },
+  ...(isBoolean === false ? { kind: 'integer' } : {}),
+});
 /** A column of which nothing is said. */
 export const plainColumn: StoredColumn = {
   ...{ columnName: '', datatype: '', alias: '', label: '', isHide: false, isCustomColumn: false, sql: '' },

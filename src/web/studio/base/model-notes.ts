@@ -2,7 +2,7 @@
  * What a model says about its tables and columns in words, as the semantic layer has it, and changes to it. Pure
  * functions; a change names only what differs.
  */
-import { type DatamartColumn, visibleTables } from '../../../domain/datamart/datamart.js';
+import { visibleTables } from '../../../domain/datamart/datamart.js';
 import {
   columnTypeNames,
   completionScore,
@@ -11,7 +11,7 @@ import {
   type SemanticColumn,
   type SemanticTable,
 } from '../../../domain/datamart/semantic-layer.js';
-import { keyOf, type StoredColumn, type StoredModel } from './model-edit.js';
+import { keyOf, type StoredColumn, type StoredModel, typeOfColumn } from './model-edit.js';
 
 export type ColumnNotes = Pick<SemanticColumn, 'description' | 'synonyms' | 'columnType' | 'isIdentifier'>;
 export type TableNotes = Pick<SemanticTable, 'description' | 'synonyms'>;
@@ -147,12 +147,9 @@ export const notesChange = (before: Notes, { model, notes }: Described): object 
   return { ...(tables.length === 0 ? {} : { tables }), ...said };
 };
 
-const asColumn = ({ datatype, isCustomColumn }: Pick<StoredColumn, 'datatype' | 'isCustomColumn'>) =>
-  ({ datatype, isCustomColumn }) as DatamartColumn;
-
 /** The types that the semantic layer may give a column. */
-export const typesFor = (column: Pick<StoredColumn, 'datatype' | 'isCustomColumn'>): readonly string[] =>
-  columnTypeNames.filter((type) => fitsColumnType(type, asColumn(column)));
+export const typesFor = (column: StoredColumn): readonly string[] =>
+  columnTypeNames.filter((type) => fitsColumnType(type, typeOfColumn(column)));
 
 /** The semantic tables of a model: hidden tables and columns are not described to anybody. */
 export const semanticTables = ({ model, notes }: Described): readonly SemanticTable[] => {

@@ -5,7 +5,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { ColumnNumbers } from '../../../domain/datamart/datamart.js';
-import { datatypeKind } from '../../../domain/datamart/datatype.js';
+import { isOfKind } from '../../../domain/datamart/datatypes.js';
 import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Api } from '../base/api.js';
 import { type Choice, precisionChoices, styleChoices, withDatePrecision, withDateStyle } from '../base/column-dates.js';
@@ -24,6 +24,7 @@ import {
   ownershipOf,
   type StoredColumn,
   type StoredTable,
+  typeOfColumn,
   waysOf,
   withCalculated,
   withColumn,
@@ -195,16 +196,22 @@ export class ModelTable extends LitElement {
         <option value="" ?selected=${columnType === null}>not said</option>
         ${typesFor(column).map((type) => html`<option ?selected=${type === columnType}>${type}</option>`)}
       </select></td>
-      <td>${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
+      <td>${this.#boolean(key, column)} ${this.#numbers(key, column)} ${this.#dates(key, column)}</td>
       <td><input type="checkbox" data-at=${this.#place('shown', columnName)} aria-label="Show ${name}" .checked=${!isHide} @change=${(event: Event) => change({ isHide: !isChecked(event) })} /></td>
     </tr>`;
   }
 
-  #numbers(
-    key: string,
-    { columnName, datatype, isCustomColumn, numbers }: StoredColumn,
-  ): TemplateResult | typeof nothing {
-    if (!isCustomColumn && !['integer', 'number'].includes(datatypeKind(datatype))) return nothing;
+  /** Of a tinyint(1), which holds numbers or booleans. */
+  #boolean(key: string, { columnName, isBoolean }: StoredColumn): TemplateResult | typeof nothing {
+    if (isBoolean === undefined) return nothing;
+    const declare = (event: Event): void =>
+      this.#model((model) => withColumn(model, key, columnName, { isBoolean: isChecked(event) }));
+    return html`<label class="inline"><input type="checkbox" aria-label=${`${key}.${columnName} is yes or no`} .checked=${isBoolean} @change=${declare} /> yes or no</label>`;
+  }
+
+  #numbers(key: string, column: StoredColumn): TemplateResult | typeof nothing {
+    const { columnName, isCustomColumn, numbers } = column;
+    if (!isCustomColumn && !isOfKind(typeOfColumn(column), 'integer', 'number')) return nothing;
     const name = `${key}.${columnName}`;
     const write = (next: () => ColumnNumbers | null): boolean =>
       this.change(() => ({
@@ -227,8 +234,9 @@ export class ModelTable extends LitElement {
     </div>`;
   }
 
-  #dates(key: string, { columnName, datatype, isCustomColumn, dates }: StoredColumn): TemplateResult | typeof nothing {
-    if (!isCustomColumn && datatypeKind(datatype) !== 'date') return nothing;
+  #dates(key: string, column: StoredColumn): TemplateResult | typeof nothing {
+    const { columnName, isCustomColumn, dates } = column;
+    if (!isCustomColumn && !isOfKind(typeOfColumn(column), 'date')) return nothing;
     const name = `${key}.${columnName}`;
     const write = (next: ColumnDates | null): void =>
       this.#model((model) => withColumn(model, key, columnName, { dates: next }));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type DatatypeKind, datatypeKind } from '../../src/domain/datamart/datatype.js';
+import { columnKind, type DatatypeKind } from '../../src/domain/datamart/datatypes.js';
 
-test.each<[DatatypeKind, readonly string[]]>([
+test.each<[DatatypeKind | undefined, readonly string[]]>([
   [
     'integer',
     [
@@ -52,9 +52,10 @@ test.each<[DatatypeKind, readonly string[]]>([
       'name',
       'LowCardinality(Nullable(String))',
       'FixedString(12)',
+      "set('a')",
     ],
   ],
-  ['enum', ["ENUM('a', 'b')", "enum('x(1)','y')", "set('a')", "Nullable(Enum8('a) b' = 1, 'c' = -2))"]],
+  ['enum', ["ENUM('a', 'b')", "enum('x(1)','y')", "Nullable(Enum8('a) b' = 1, 'c' = -2))"]],
   ['uuid', ['UUID', 'uuid', 'Nullable(UUID)']],
   ['boolean', ['BOOLEAN', 'bool', 'tinyint(1)', 'Nullable(Bool)']],
   [
@@ -85,13 +86,12 @@ test.each<[DatatypeKind, readonly string[]]>([
       'time',
       'bytea',
       'point',
-      '',
-      'date_of',
       'DECIMAL(18,2)[]',
     ],
   ],
+  [undefined, ['', 'date_of', 'BIT', 'public.mood']],
 ])('a datatype is of the kind %s: %j', (kind, datatypes) => {
-  expect(datatypes.map((datatype) => [datatype, datatypeKind(datatype)])).toEqual(
+  expect(datatypes.map((datatype) => [datatype, columnKind({ datatype })])).toEqual(
     datatypes.map((datatype) => [datatype, kind]),
   );
 });

@@ -1,0 +1,212 @@
+/**
+ * The two laws of data, over every type of every database: what the write accepts, the query answers; and what the
+ * options offer, the filter takes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  aggregates,
+  type Dimension,
+  type MetricDefinition,
+  type TimeGrain,
+} from '../../src/domain/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
+import { hasUnknownTypes } from '../../src/domain/dashboard/type-probes.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import { isNotFinite } from '../../src/domain/filter/exact-number.js';
+import type { Condition, FilterValue, Predicate, Scalar } from '../../src/domain/filter/filter.js';
+import { periods } from '../../src/domain/filter/period.js';
+import { readFilterValue } from '../../src/domain/filter/value.js';
+import { filterableColumns } from '../../src/domain/guest/column-filters.js';
+import { guestFields } from '../../src/domain/guest/fields.js';
+import { predicateOf } from '../../src/domain/query/drill.js';
+import type { Cell, Engine, MetricAnswer } from '../../src/domain/query/engine.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import { samples, typeTable } from './type-samples.js';
+import { columnRef, createLoggedEngine, datamart, metric, type Place, question, stays, table } from './world.js';
+
+const moment = { now: new Date(0), timezone: null };
+const timeGrains: readonly TimeGrain[] = [...periods, 'hourOfDay', 'dayOfWeek'];
+const count = { name: 'n', aggregate: 'COUNT' } as const;
+
+/** What a column is asked, by a name for the failure. */
+type Shape = { readonly name: string; readonly parts: Parameters<typeof metric>[1]; readonly where?: Predicate };
+
+const isAlike = (cells: readonly Cell[]): boolean =>
+  new Set(cells.filter((cell) => cell !== null && !isNotFinite(cell)).map((cell) => typeof cell)).size <= 1;
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+  let mart: Datamart;
+  const all = samples[kind];
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    place = await builder.build('types', typeTable(kind));
+    engine = createLoggedEngine().engine;
+    const source = (await engine.introspect(place.datasource)).find(({ tableName }) => tableName === 'types');
+    const plain = table('types', {});
+    const columns = (source?.columns ?? []).map(({ columnName, datatype, kind: kindOfValues }) => ({
+      ...{ columnName, datatype, kind: kindOfValues, alias: '', label: '', isHide: false, isApplyTimezone: false },
+    }));
+    mart = datamart({ tenancy: null, tables: [{ ...plain, columns }] });
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  const ask = (definition: MetricDefinition, conditions: readonly Condition[] = []): Promise<MetricAnswer> =>
+    engine.query(question(place, mart, 'None', definition, { conditions }));
+
+  /** Whether the write accepts the metric, as assertTypes decides. */
+  const isAccepted = async (definition: MetricDefinition): Promise<boolean> => {
+    if (definitionTypeFaults(definition, mart).length > 0) return false;
+    if (!hasUnknownTypes(definition, mart)) return true;
+    const { datasource, datamart: placed, tenant, definition: asked } = question(place, mart, 'None', definition);
+    try {
+      await engine.check({ datasource, datamart: placed, tenant, definition: asked, conditions: [] }, stays);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
+  };
+
+  const shapesOf = (column: string, values: readonly Cell[]): readonly Shape[] => {
+    const ref = columnRef(`types.${column}`);
+    const dimension = (more: Partial<Dimension> = {}): Dimension => ({ name: 'd', column: ref, ...more });
+    const grouped = (name: string, more: Partial<Dimension> = {}): Shape => ({
+      name,
+      parts: { dimensions: [dimension(more)], measures: [count] },
+    });
+    const given = values.filter((value): value is Scalar => value !== null);
+    const where = (name: string, predicate: Predicate): Shape => ({
+      name,
+      parts: { measures: [count], where: { column: ref, predicate } },
+    });
+    return [
+      ...aggregates.map((aggregate) => ({
+        name: aggregate,
+        parts: {
+          measures: [{ name: 'm', aggregate, column: ref, ...(aggregate === 'PERCENTILE' ? { percentile: 0.3 } : {}) }],
+        },
+      })),
+      grouped('grouped'),
+      ...timeGrains.map((grain) => grouped(grain, { grain })),
+      grouped('buckets of 1', { bucketWidth: 1 }),
+      grouped('three buckets', { bucketCount: 3 }),
+      { name: 'sorted', parts: { ...grouped('').parts, sort: [{ name: 'd', direction: 'DESC' }] } },
+      { name: 'rows', parts: { underlying: [ref] } },
+      ...given
+        .slice(0, 2)
+        .flatMap((value) => [
+          where('= a value', { kind: 'compare', operator: '=', value }),
+          where('>= a value', { kind: 'compare', operator: '>=', value }),
+          where('one of values', { kind: 'oneOf', values: [value] }),
+          where('none of values', { kind: 'noneOf', values: [value] }),
+          where('from a value', { kind: 'range', from: value, to: null, toIsExclusive: false }),
+        ]),
+      where('a pattern', { kind: 'like', pattern: '%a%' }),
+      where('no value', { kind: 'isNull' }),
+    ] as readonly Shape[];
+  };
+
+  const run = (shape: Shape): Promise<MetricAnswer> => {
+    const definition = metric('types', shape.parts);
+    return shape.name === 'rows' ? engine.underlying(question(place, mart, 'None', definition)) : ask(definition);
+  };
+
+  /** The cells of a column's groups with their counts. Undefined where the write refuses the group. */
+  const groupsOf = async (column: string, more: Partial<Dimension> = {}) => {
+    const dimension: Dimension = { name: 'd', column: columnRef(`types.${column}`), ...more };
+    const definition = metric('types', { dimensions: [dimension], measures: [count] });
+    if (!(await isAccepted(definition))) return undefined;
+    const { rows } = await ask(definition);
+    return { dimension, groups: rows.map(({ d = null, n }) => ({ value: d, n: Number(n) })) };
+  };
+
+  const countWhere = async (column: string, predicate: Predicate): Promise<number> => {
+    const conditions = [{ column: columnRef(`types.${column}`), predicate }];
+    return Number((await ask(metric('types', { measures: [count] }), conditions)).rows[0]?.n);
+  };
+
+  it.each(all.map(({ type }, index) => [type, `c${index}`] as const))(
+    'what the write accepts of a column of %s, the query answers',
+    async (_, column) => {
+      const faults: string[] = [];
+      const groups = (await groupsOf(column))?.groups ?? [];
+      const offered = guestFields(
+        { datamart: mart, isReadable: () => true, joinModel: 'multi', conditions: [] },
+        undefined,
+      ).tables[0]?.fields.find(({ columnName }) => columnName === column)?.aggregates;
+      for (const shape of shapesOf(
+        column,
+        groups.map(({ value }) => value),
+      )) {
+        if (!(await isAccepted(metric('types', shape.parts)))) {
+          if (offered?.some((one) => one === shape.name)) faults.push(`${shape.name} is offered, and refused`);
+          continue;
+        }
+        try {
+          const { rows, columns } = await run(shape);
+          for (const { name } of columns) {
+            const cells = rows.map((row) => row[name] ?? null);
+            if (!isAlike(cells)) faults.push(`${shape.name}: ${JSON.stringify(cells)} are of several types`);
+          }
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          faults.push(`${shape.name}: ${error.reason}: ${error.message}`);
+        }
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(all.map(({ type }, index) => [type, `c${index}`] as const))(
+    'each group of a column of %s has exactly the rows that a click on it finds',
+    async (_, column) => {
+      const found = await groupsOf(column);
+      const faults: string[] = [];
+      for (const { value, n } of found?.groups ?? []) {
+        const predicate = predicateOf(found?.dimension as Dimension, value);
+        if ((mart.tables[0]?.columns.find((one) => one.columnName === column)?.kind ?? '') === 'opaque') continue;
+        const rows = await countWhere(column, predicate);
+        if (rows !== n) faults.push(`${JSON.stringify(value)} has ${n} rows, and a click finds ${rows}`);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(all.map(({ type }, index) => [type, `c${index}`] as const))(
+    'what the options of a column of %s offer, its filter takes',
+    async (_, column) => {
+      const filterable = filterableColumns(mart, null).get(`main.types.${column}`);
+      if (filterable === undefined) return;
+      const asked = question(place, mart, 'None', metric('types', { measures: [count] }));
+      const [{ columnName: __, ...ref }] = [columnRef(`types.${column}`)];
+      const options = await engine.options({
+        ...asked,
+        column: { ...ref, schemaName: place.schemaName, columnName: column },
+        search: null,
+      });
+      const faults: string[] = [];
+      let rows = await countWhere(column, { kind: 'isNull' });
+      for (const value of options) {
+        const reading = readFilterValue(filterable.dataType, value as FilterValue, moment);
+        if ('expected' in reading) {
+          faults.push(`${JSON.stringify(value)} is offered, and the filter takes ${reading.expected}`);
+          continue;
+        }
+        const n = await countWhere(column, reading.predicate).catch((error: Refusal) => error.message);
+        if (typeof n === 'string' || n === 0) faults.push(`${JSON.stringify(value)} is offered, and finds ${n}`);
+        else rows += n;
+      }
+      const total = Number((await ask(metric('types', { measures: [count] }))).rows[0]?.n);
+      if (faults.length === 0 && rows !== total) faults.push(`the options have ${rows} rows of ${total}`);
+      expect(faults).toEqual([]);
+    },
+  );
+});

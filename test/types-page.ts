@@ -1,0 +1,109 @@
+/** Writes docs/reference/types.md from the table of types. */
+
+import { abilitiesOf } from '../src/domain/dashboard/abilities.js';
+import { aggregates as everyAggregate } from '../src/domain/dashboard/metric.js';
+import { type Datatype, datatypeRows, kindOfValues, type ValueKind } from '../src/domain/datamart/datatypes.js';
+import type { DatasourceType } from '../src/domain/organization.js';
+
+const titles: Readonly<Record<DatasourceType, string>> = {
+  DUCKDB: 'DuckDB',
+  POSTGRES: 'PostgreSQL',
+  MYSQL: 'MySQL and MariaDB',
+  CLICKHOUSE: 'ClickHouse',
+};
+
+const holds: Readonly<Record<ValueKind, string>> = {
+  text: 'text',
+  enum: 'one of a list of texts',
+  integer: 'whole numbers',
+  decimal: 'exact numbers',
+  float: 'floats',
+  boolean: 'yes or no',
+  date: 'dates',
+  timestamp: 'dates with time',
+  instant: 'points in time',
+  uuid: 'UUIDs',
+  json: 'JSON',
+  other: 'values of its own',
+};
+
+const shownAs = ({ kind }: Datatype): string => {
+  switch (kind) {
+    case 'integer':
+    case 'decimal':
+    case 'float':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'date':
+    case 'timestamp':
+    case 'instant':
+      return 'date';
+    default:
+      return 'text';
+  }
+};
+
+const groupsOf = (datatype: Datatype): string => {
+  const { hasGrains, hasBuckets } = abilitiesOf[kindOfValues(datatype)];
+  return `values${hasGrains ? ', periods' : ''}${hasBuckets ? ', buckets' : ''}`;
+};
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const abilitiesText = (datatype: Datatype): string => {
+  const { aggregates, filter } = abilitiesOf[kindOfValues(datatype)];
+  const all = aggregates.length === everyAggregate.length ? 'all' : aggregates.join(', ');
+  return [holds[datatype.kind], groupsOf(datatype), filter ?? 'none', all, shownAs(datatype)].join(' | ');
+};
+
+const nameText = (name: string): string => (name === '[]' ? 'arrays' : `\`${name}\``);
+
+/** One row for all types that can do the same. */
+const rowsOf = (database: DatasourceType): readonly string[] => {
+  const named = new Map<string, readonly string[]>();
+  for (const [names, datatype] of datatypeRows[database]) {
+    const key = abilitiesText(datatype);
+    named.set(key, [...(named.get(key) ?? []), ...names.split('|').map(nameText)]);
+  }
+  return [...named].map(([abilities, names]) => line([names.join(', '), abilities]));
+};
+
+const intro = `# Types of columns
+
+What can be done with a column follows from its type. A metric that needs more is refused when it is
+written, and a filter offers only what its column can be compared with. Every column can be counted
+and sorted by, and a download has what the chart shows.
+
+Values that have no form of their own (times, intervals, JSON, arrays, bytes) are grouped and
+filtered by their text. Their least and greatest value is the database's own, where it has one. A
+type that is not listed here is shown as the database writes it, and can be counted; it cannot be
+filtered by. A custom column has the type that its expression has.
+
+Numbers with more digits than JSON keeps are sent as text, and then all numbers of that column in
+that answer are.
+`;
+
+const notes: Readonly<Record<DatasourceType, string>> = {
+  DUCKDB: 'A `timestamp_ns` is read to the microsecond.',
+  POSTGRES: `A domain has the type of its base. A column that the user may not read is not in the catalogue.`,
+  MYSQL: `A \`tinyint(1)\` holds numbers, unless the datamart says \`isBoolean: true\` of it; datamarts of earlier
+releases keep their booleans. A date whose month or day is zero is no date, so it is NULL.`,
+  CLICKHOUSE: `\`Nullable\`, \`LowCardinality\` and \`SimpleAggregateFunction\` have the type that they wrap.`,
+};
+
+export const renderTypesPage = (): string => {
+  const sections = (Object.keys(titles) as DatasourceType[]).map((database) =>
+    [
+      `## ${titles[database]}`,
+      '',
+      line(['types', 'hold', 'group by', 'filter', 'aggregates offered', 'shown as']),
+      `|${'---|'.repeat(6)}`,
+      ...rowsOf(database),
+      '',
+      notes[database],
+      '',
+    ].join('\n'),
+  );
+  return `${intro}\n${sections.join('\n')}`;
+};
