@@ -22,11 +22,20 @@ describe('date presets', () => {
     ['Last 30 Days', '2024-01-31', '2024-03-01'],
     ['Last 90 Days', '2023-12-02', '2024-03-01'],
     ['Year to Date', '2024-01-01', '2024-03-01'],
-    ['Last 3 Months', '2023-11-29', '2024-03-01'],
-    ['Last 6 Months', '2023-08-29', '2024-03-01'],
-    ['Last 12 Months', '2023-02-28', '2024-03-01'],
+    ['Last 3 Months', '2023-11-30', '2024-03-01'],
+    ['Last 6 Months', '2023-08-30', '2024-03-01'],
+    ['Last 12 Months', '2023-03-01', '2024-03-01'],
   ])('%s is a half-open range of days', (preset, from, to) => {
     expect(daysOf(preset, noon)).toEqual({ from, to });
+  });
+
+  test.each([
+    ['2024-05-31', 'Last 3 Months', '2024-03-01'],
+    ['2023-05-31', 'Last 3 Months', '2023-03-01'],
+    ['2024-12-31', 'Last 6 Months', '2024-07-01'],
+    ['2024-03-15', 'Last 12 Months', '2023-03-16'],
+  ])('on %s, %s begins on %s: twelve months never have a day twice', (day, preset, from) => {
+    expect(daysOf(preset, at(`${day}T12:00:00Z`))?.from).toBe(from);
   });
 
   test('are computed in the timezone of the guest', () => {

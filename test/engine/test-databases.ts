@@ -29,6 +29,8 @@ export type Builder = {
    * open.
    */
   readonly refill: (name: string, place: Place, tables: readonly TableData[]) => Promise<Place>;
+  /** Runs statements in a database that `build` made. Null on DuckDB, whose files the engine opens read-only. */
+  readonly run: ((place: Place, texts: readonly string[]) => Promise<void>) | null;
   readonly remove: () => Promise<void>;
 };
 
@@ -124,6 +126,7 @@ const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
     kind: 'DUCKDB',
     build,
     refill: (name, _, tables) => build(name, ['BEGIN TRANSACTION', ...tables, 'COMMIT']),
+    run: null,
     remove: folder.remove,
   };
 };
@@ -147,6 +150,7 @@ const createServerBuilder = (
       await run(place, refillsOf(kind, tables));
       return place;
     },
+    run,
     remove: async () => {
       await Promise.all(drops.map((drop) => drop()));
     },

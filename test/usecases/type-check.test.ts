@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
 import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import { assertTypes } from '../../src/usecases/dashboards/type-check.js';
 import { type Builder, createBuilder, findKinds, type TableData } from '../engine/test-databases.js';
@@ -242,9 +243,12 @@ describe.each(await findKinds())('%s', (kind) => {
         measures: [{ name: 'm', aggregate: 'SUM', column: columnRef(column) }],
       }),
     );
-    const message = (await written(contentOf(...sums))) ?? '';
-    expect(message.match(/metrics\["m\d"\]/g)).toEqual(['metrics["m0"]', 'metrics["m1"]']);
-    expect(message).toContain('SUM needs numbers, and main.kinds.kind holds none');
+    const faults = sums.map((sum) => definitionTypeFaults(sum, mart));
+    expect(faults.map(({ length }) => length)).toEqual([1, 1, 0]);
+    expect(faults[0]?.[0]).toContain(
+      "SUM needs numbers, and column main.kinds.kind holds a fixed list of texts (enum('x','y'))",
+    );
+    expect(faults[1]?.[0]).toContain('column main.owned.label holds text (text)');
   });
 
   test('a database that does not answer refuses nothing, and the log says so', async () => {

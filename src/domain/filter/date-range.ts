@@ -26,7 +26,10 @@ const startOfQuarter = (day: Day, quarters = 0): Day =>
   dayOf(partsOf(day).year, Math.floor((partsOf(day).month - 1) / 3) * 3 + quarters * 3 + 1, 1);
 const startOfYear = (day: Day, years = 0): Day => dayOf(partsOf(day).year + years, 1, 1);
 
-/** spec-gap: weeks start on Monday; `Last N …` includes today. */
+/**
+ * spec-gap: weeks start on Monday; `Last N …` includes today. `Last N Months` begins on the day after today's date N
+ * months ago, or after the last day of that month if it is shorter.
+ */
 const presets: Readonly<Record<string, Span>> = {
   today: (today) => [today, today + 1],
   yesterday: (today) => [today - 1, today],
@@ -42,9 +45,9 @@ const presets: Readonly<Record<string, Span>> = {
   'last 30 days': (today) => [today - 29, today + 1],
   'last 90 days': (today) => [today - 89, today + 1],
   'year to date': (today) => [startOfYear(today), today + 1],
-  'last 3 months': (today) => [monthsFrom(today, -3), today + 1],
-  'last 6 months': (today) => [monthsFrom(today, -6), today + 1],
-  'last 12 months': (today) => [monthsFrom(today, -12), today + 1],
+  'last 3 months': (today) => [monthsFrom(today, -3) + 1, today + 1],
+  'last 6 months': (today) => [monthsFrom(today, -6) + 1, today + 1],
+  'last 12 months': (today) => [monthsFrom(today, -12) + 1, today + 1],
 };
 
 /** Cache of zones by requested name, since a lookup by Intl takes a millisecond. */

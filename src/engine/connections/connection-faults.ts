@@ -5,7 +5,7 @@ import { refuseConnection } from './database.js';
 import type { DriverFault, FaultOf } from './driver-faults.js';
 
 /** `late` and `statement` are no faults of connecting. */
-type Fault = Exclude<DriverFault, 'late' | 'statement'>;
+type Fault = Exclude<DriverFault, 'late' | 'statement' | 'names'>;
 
 const mends: Readonly<Record<Fault, string>> = {
   lost: 'the server does not answer; check host and port, and that it accepts connections from here.',
@@ -44,7 +44,7 @@ export const refuseFault = (name: string, cause: unknown, faultOf: FaultOf): nev
   if (cause instanceof Refusal && cause.cause === undefined) throw cause;
   const told = toldBy(cause);
   const fault = faultOf(told);
-  const known = fault === 'late' || fault === 'statement' ? undefined : fault;
+  const known = fault === 'late' || fault === 'statement' || fault === 'names' ? undefined : fault;
   const mend = known === undefined ? 'it could not be opened; the cause is in the log.' : mends[known];
   return refuseConnection(
     `Datasource ${name}: ${mend}`,

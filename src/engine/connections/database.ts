@@ -192,13 +192,24 @@ export const runLogged = async <R>(
       throw cause;
     }
     log.error({ event: 'query.failed', err: cause, ...about }, 'query failed at the datasource');
-    throw new Refusal('METRIC_QUERY_ERROR', 'The query failed at the datasource. The cause is in the log.', {
-      reason:
-        findUnavailable(cause)?.reason ?? (faultOf(cause) === 'statement' ? statementRefused : 'datasource-failed'),
-      cause,
-    });
+    const fault = faultOf(cause);
+    // A server refuses a table's columns with the same code as the whole database.
+    const isOfNames = fault === 'names' || fault === 'database';
+    throw new (isOfNames ? NamesRefused : Refusal)(
+      'METRIC_QUERY_ERROR',
+      'The query failed at the datasource. The cause is in the log.',
+      {
+        reason:
+          findUnavailable(cause)?.reason ??
+          (fault === 'statement' || fault === 'names' ? statementRefused : 'datasource-failed'),
+        cause,
+      },
+    );
   }
 };
+
+/** The database does not have a table or column of the statement, or does not show it: the catalog may be outdated. */
+export class NamesRefused extends Refusal {}
 
 /** An error thrown by the stream's reader, and not by the database. */
 export class ReaderFailed extends Error {

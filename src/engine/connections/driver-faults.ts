@@ -7,7 +7,8 @@ import { malformedCode } from '../../platform/answer-guard.js';
 /**
  * Passing: `lost` (no connection, or it broke: another one may serve at once) and `busy` (the server is full, starts, or
  * lacks memory: the same may succeed later). `late`: the statement reached its time limit. The author's: `statement`
- * (names, functions or types that the database refuses whatever the rows are). The datasource's settings: `credentials`,
+ * (functions or types that the database refuses whatever the rows are), and `names` (tables or columns that it does not
+ * have or does not show: they may have changed since the catalog was read). The datasource's settings: `credentials`,
  * `database`, `settings` and `encryption`. An error that no table names is ours.
  */
 export type DriverFault =
@@ -15,6 +16,7 @@ export type DriverFault =
   | 'busy'
   | 'late'
   | 'statement'
+  | 'names'
   | 'credentials'
   | 'database'
   | 'settings'

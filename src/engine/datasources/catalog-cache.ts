@@ -1,45 +1,91 @@
 import type { Datasource } from '../../domain/organization.js';
+import type { Clock } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createLru } from '../../platform/lru.js';
-import { type Database, type OpenedDatabase, outdated, refuseConnection } from '../connections/database.js';
+import {
+  type Database,
+  NamesRefused,
+  type OpenedDatabase,
+  outdated,
+  refuseConnection,
+} from '../connections/database.js';
 import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/client-database.js';
 
 /** An opened database with the catalogs of its clients. */
 export type Places = {
-  /** Reads each catalog once, and again after a failure. Throws DATASOURCE_CONNECTION_ERROR. */
-  readonly find: (client: ClientDatabaseRef | null) => Promise<Database>;
+  /**
+   * Gives the work the database with its catalog, which is read once, and again after a failure. Where the database does
+   * not know a name of a statement, the catalog is read again and the work done once more: a column that was renamed,
+   * dropped or revoked costs only the metrics that name it. Throws DATASOURCE_CONNECTION_ERROR.
+   */
+  readonly use: <R>(client: ClientDatabaseRef | null, work: (database: Database) => Promise<R>) => Promise<R>;
 };
+
+/** A catalog of this age is not the reason of an unknown name. Faulty SQL does not read it at each question. */
+const freshMs = 1000;
+
+/** As freshMs, where the catalog itself lacks what the datamart names: it may have come back. */
+const freshOfMissingMs = 30_000;
+
+const missing: ReadonlySet<Reason> = new Set([
+  'column-not-in-datasource',
+  'table-not-in-datasource',
+  'tenancy-column-missing',
+  'client-column-missing',
+]);
+
+/** Whether a catalog of this age may be the reason of the failure. */
+const mayBeOutdated = (cause: unknown, age: number): boolean => {
+  if (cause instanceof NamesRefused) return age >= freshMs;
+  return cause instanceof Refusal && missing.has(cause.reason) && age >= freshOfMissingMs;
+};
+
+type Read = { readonly database: Database; readonly readAt: number };
 
 /** Where each client has a schema of one database, so many clients' catalogs are cached. */
 const catalogsPerDatabase = 200;
 
-export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
-  const known = createLru<string, Promise<Database>>(catalogsPerDatabase);
-  const read = async (client: ClientDatabaseRef | null): Promise<Database> => {
+export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource: Datasource, clock: Clock): Places => {
+  const known = createLru<string, Promise<Read>>(catalogsPerDatabase);
+  const read = async (client: ClientDatabaseRef | null): Promise<Read> => {
+    const readAt = clock.now().getTime();
     const { dialect, run, stream, readCatalog } = await opening;
     const catalog = await readCatalog(schemasFor(client));
     assertDatabase(catalog.database, datasource, client);
     const key = keyOf(client);
-    return {
+    const database: Database = {
       dialect,
       catalog,
       run: (...asked) => run(...asked).catch(forgetOutdated(key)),
       stream: (...asked) => stream(...asked).catch(forgetOutdated(key)),
     };
+    return { database, readAt };
   };
   const forgetOutdated = (key: string) => (cause: unknown) => {
     if (cause instanceof Refusal && cause.reason === outdated) known.delete(key);
     throw cause;
   };
+  const find = (client: ClientDatabaseRef | null): Promise<Read> => {
+    const key = keyOf(client);
+    const there = known.get(key);
+    if (there !== undefined) return there;
+    const reading = read(client);
+    known.set(key, reading);
+    reading.catch(() => known.delete(key));
+    return reading;
+  };
   return {
-    find: (client) => {
-      const key = keyOf(client);
-      const there = known.get(key);
-      if (there !== undefined) return there;
-      const reading = read(client);
-      known.set(key, reading);
-      reading.catch(() => known.delete(key));
-      return reading;
+    use: async (client, work) => {
+      const reading = find(client);
+      const { database, readAt } = await reading;
+      try {
+        return await work(database);
+      } catch (cause) {
+        if (!mayBeOutdated(cause, clock.now().getTime() - readAt)) throw cause;
+      }
+      if (known.get(keyOf(client)) === reading) known.delete(keyOf(client));
+      return work((await find(client)).database);
     },
   };
 };

@@ -148,7 +148,7 @@ const createOpening = (options: DatabasesOptions): Pick<Entries, 'find' | 'count
       openSince: clock.now(),
       opening,
       opened: () => opened,
-      places: createCatalogCache(opening, datasource),
+      places: createCatalogCache(opening, datasource, clock),
       running: new Set(),
       idle: undefined,
     };
@@ -241,7 +241,7 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
   const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
   return {
     use: (datasource, client, work, origin = {}) => {
-      const ask = () => lend(datasource, client, async ({ places }) => work(await places.find(client)));
+      const ask = () => lend(datasource, client, ({ places }) => places.use(client, work));
       return forQuestion(ask, datasource, log, origin);
     },
     introspect: async (datasource, databases = [], origin = {}) => {

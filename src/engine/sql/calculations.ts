@@ -65,7 +65,8 @@ const previousSql = (
   const frame = sql`RANGE BETWEEN ${sql.lit(periods)} PRECEDING AND ${sql.lit(periods)} PRECEDING`;
   const earlier = sql`sum(${value}) OVER (${partition}ORDER BY ${number} ${frame})`;
   const change = sql`(${value} - ${earlier})`;
-  const shown = { value: earlier, change, relativeChange: ratioSql(dialect, change, earlier) }[result];
+  // By the size of the earlier value: from -100 to -50 is an increase.
+  const shown = { value: earlier, change, relativeChange: ratioSql(dialect, change, sql`abs(${earlier})`) }[result];
   // Rows without a period are excluded, because each would be the previous of every other.
   return sql`CASE WHEN ${number} IS NOT NULL THEN ${shown} END`;
 };

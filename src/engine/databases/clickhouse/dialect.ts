@@ -145,13 +145,19 @@ const like = (value: Sql, { text }: Bound): Sql => {
   return sql`(${value} LIKE ${pattern})`;
 };
 
+/** Rounded down also before 1970, where ClickHouse's own functions round up to the next second first. */
+const startOf = (time: Sql, seconds: number): Sql => {
+  const [micros, width] = [sql`toUnixTimestamp64Micro(${time})`, sql.raw(String(seconds * 1_000_000))];
+  return sql`fromUnixTimestamp64Micro(${micros} - positiveModulo(${micros}, ${width}), 'UTC')`;
+};
+
 const grain = (value: Sql, of: TimeGrain): Sql => {
   const [day, time] = [as(value, 'Date32'), as(value, instantName(6))];
   switch (of) {
     case 'minute':
-      return sql`toStartOfMinute(${time})`;
+      return startOf(time, 60);
     case 'hour':
-      return sql`toStartOfHour(${time})`;
+      return startOf(time, 3600);
     case 'day':
       return day;
     case 'week':

@@ -16,8 +16,10 @@ const faultOfCode = createFaultOf({
   ],
   // Time limit, and the time that the server estimates.
   late: [159, 160],
-  // Number of arguments, type of an argument, unknown function or column, types that differ, aggregates in aggregates.
-  statement: [42, 43, 46, 47, 53, 184, 215, 386],
+  // Unknown column, unknown table.
+  names: [16, 47, 60],
+  // Number of arguments, type of an argument, unknown function, types that differ, aggregates in aggregates.
+  statement: [42, 43, 46, 53, 184, 215, 386],
   credentials: [516, 192, 193, 194],
   database: [81, 291, 497],
   settings: [115, 164, 452],

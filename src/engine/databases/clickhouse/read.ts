@@ -201,4 +201,7 @@ const settings: ClickHouseSettings = {
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,
   date_time_output_format: 'simple',
+  // Text of values in SQL.
+  bool_true_representation: 'true',
+  bool_false_representation: 'false',
 };

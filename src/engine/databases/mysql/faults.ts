@@ -15,8 +15,9 @@ const faultOfCode = createFaultOf({
     ...[1047, 3032, 3168],
   ],
   late: [1969, 3024],
+  // Unknown column, unknown table, a view of them, columns and tables that the user may not read.
+  names: ['ER_BAD_FIELD_ERROR', 'ER_NO_SUCH_TABLE', 1356, 1143, 1142],
   statement: [
-    'ER_BAD_FIELD_ERROR',
     'ER_SP_DOES_NOT_EXIST',
     'ER_INVALID_GROUP_FUNC_USE',
     'ER_WRONG_FIELD_WITH_GROUP',

@@ -110,7 +110,8 @@ const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), p
   pg_catalog.set_config('timezone', 'UTC', true), pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog', (
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS name)), true),
   pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
-  pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true)`;
+  pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true),
+  pg_catalog.set_config('intervalstyle', 'postgres', true), pg_catalog.set_config('transform_null_equals', 'off', true)`;
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 

@@ -6,8 +6,10 @@ const faultOfCode = createFaultOf({
   lost: lostStates,
   busy: [...fullStates, ...conflictStates, ...inputStates],
   late: [lateState],
-  // Undefined column or function, ambiguous function, grouping, types that differ, no such cast, unknown type.
-  statement: ['42703', '42883', '42725', '42803', '42804', '42846', '42P18', '42704', '42P20'],
+  // Undefined column, undefined table.
+  names: ['42703', '42P01'],
+  // Undefined function, ambiguous function, grouping, types that differ, no such cast, unknown type.
+  statement: ['42883', '42725', '42803', '42804', '42846', '42P18', '42704', '42P20'],
   credentials: ['28P01', '28000'],
   database: ['3D000', '42501', '57P04'],
 });

@@ -56,7 +56,8 @@ const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
   const { parse, deparse } = await openParser();
   const printed = await parsed(async () => {
     const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
-    return sameTree(tree, await parse(text)) ? text : undefined;
+    // A semicolon that ends the author's text would end the statement around it.
+    return sameTree(tree, await parse(text)) ? text.replace(/;\s*$/, '') : undefined;
   }, oneSelect);
   return markers.split(printed ?? refuseSql('a construct that cannot be rewritten exactly'));
 };

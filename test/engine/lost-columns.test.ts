@@ -1,0 +1,106 @@
+/** A column that is renamed, dropped or revoked after the catalog was read costs only the metrics that read it. */
+import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/domain/query/engine.js';
+import { onServer } from '../suites/postgres.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
+import {
+  columnRef,
+  createLoggedEngine,
+  datamart,
+  type LogLine,
+  metric,
+  type Place,
+  question,
+  refusalOf,
+  table,
+} from './world.js';
+
+const columns = { id: 'BIGINT', kept: 'VARCHAR', lost: 'VARCHAR' };
+const mart = datamart({ tenancy: null, tables: [table('t', columns)] });
+const of = (name: string) => metric('t', { dimensions: [{ name: 'd', column: columnRef(`t.${name}`) }] });
+
+describe.each((await findKinds()).filter((kind) => kind !== 'DUCKDB'))('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+  let lines: LogLine[];
+  let now = Date.UTC(2024, 0, 1);
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+  });
+  afterAll(() => builder.remove());
+
+  /** A table whose catalog the engine has read, two seconds ago. */
+  const openTable = async (): Promise<void> => {
+    place = await builder.build('lost', [{ name: 't', columns, rows: [[1, 'a', 'b']] }]);
+    ({ engine, lines } = createLoggedEngine({ clock: { now: () => new Date(now) } }));
+    await expect(valuesOf('kept')).resolves.toEqual(['a']);
+    await expect(valuesOf('lost')).resolves.toEqual(['b']);
+    now += 2000;
+  };
+  const valuesOf = async (name: string, at = place): Promise<readonly unknown[]> => {
+    const { rows } = await engine.query(question(at, mart, 'None', of(name)));
+    return rows.map(({ d }) => d);
+  };
+  const run = async (...texts: readonly string[]): Promise<void> => builder.run?.(place, texts);
+
+  it.each([
+    ['dropped', 'ALTER TABLE t DROP COLUMN lost'],
+    ['renamed', 'ALTER TABLE t RENAME COLUMN lost TO found'],
+  ])('a column that is %s breaks the metric that reads it, by name, and no other', async (_, statement) => {
+    await openTable();
+    await run(statement);
+    await expect(valuesOf('kept')).resolves.toEqual(['a']);
+    const refusal = await refusalOf(() => valuesOf('lost'));
+    expect(refusal.reason).toBe('column-not-in-datasource');
+    expect(refusal.message).toContain(`${place.schemaName}.t.lost`);
+    expect(inspect(lines, { depth: null })).toContain('lost');
+    await engine.close();
+  });
+
+  it('a column that comes back is read again without a call of anybody', async () => {
+    await openTable();
+    await run('ALTER TABLE t RENAME COLUMN lost TO found');
+    expect((await refusalOf(() => valuesOf('lost'))).reason).toBe('column-not-in-datasource');
+    await run('ALTER TABLE t RENAME COLUMN found TO lost');
+    now += 60_000;
+    await expect(valuesOf('lost')).resolves.toEqual(['b']);
+    await engine.close();
+  });
+
+  it('after a column was dropped, one statement fails, and the next ones name it no more', async () => {
+    await openTable();
+    const failures = () => lines.filter(({ details }) => JSON.stringify(details).includes('query.failed')).length;
+    await run('ALTER TABLE t DROP COLUMN lost');
+    await expect(valuesOf('kept')).resolves.toEqual(['a']);
+    expect(failures()).toBe(1);
+    await expect(valuesOf('kept')).resolves.toEqual(['a']);
+    expect(failures()).toBe(1);
+    await engine.close();
+  });
+
+  it.runIf(kind === 'POSTGRES')('a column that the user may not read breaks its own metric alone', async () => {
+    await openTable();
+    const role = `gl_reader_${randomUUID().slice(0, 8)}`;
+    try {
+      await run(
+        `CREATE ROLE ${role} LOGIN`,
+        `GRANT USAGE ON SCHEMA main TO ${role}`,
+        `GRANT SELECT ON main.t TO ${role}`,
+      );
+      const reader = { ...place, datasource: { ...place.datasource, username: role } } as Place;
+      await expect(valuesOf('lost', reader)).resolves.toEqual(['b']);
+      now += 2000;
+      await run(`REVOKE SELECT ON main.t FROM ${role}`, `GRANT SELECT (id, kept) ON main.t TO ${role}`);
+      await expect(valuesOf('kept', reader)).resolves.toEqual(['a']);
+      expect((await refusalOf(() => valuesOf('lost', reader))).reason).toBe('column-not-in-datasource');
+    } finally {
+      await engine.close();
+      await run(`DROP OWNED BY ${role}`);
+      await onServer((client) => client.query(`DROP ROLE ${role}`));
+    }
+  });
+});
