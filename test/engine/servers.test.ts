@@ -136,13 +136,14 @@ describe.each(kinds)('%s', (kind) => {
   });
 
   it.each([
-    "INSERT INTO notes VALUES ('written')",
-    'DELETE FROM notes',
-    'DROP TABLE notes',
+    "INSERT INTO <schema>.notes VALUES ('written')",
+    'DELETE FROM <schema>.notes',
+    'DROP TABLE <schema>.notes',
     'CREATE TABLE more (id INT)',
     'SELECT 1; SELECT 2',
-    'COMMIT; DROP TABLE notes',
-  ])('can only read, one statement at a time: not %s', async (sql) => {
+    'COMMIT; DROP TABLE <schema>.notes',
+  ])('can only read, one statement at a time: not %s', async (text) => {
+    const sql = text.replace('<schema>', place.schemaName);
     const log = { warn: () => undefined, error: () => undefined };
     const databases = createDatabases({ clock: systemClock, log, assertReachable: async () => {} });
     const run = () =>
