@@ -89,12 +89,38 @@ const readPart = async (
 export const linkOf = (template: string | null, dashboardId: string): string | null =>
   template === null ? null : template.replaceAll('{dashboardId}', encodeURIComponent(dashboardId));
 
+/** Whether no metric has a row with a value. A metric that cannot be read now is left to the report's parts. */
+const hasNoRows = async ({ dispatch, token, schedule, opened }: Reading, signal: AbortSignal): Promise<boolean> => {
+  const call = inProcessTransport(dispatch);
+  const { openedId: dashboardId, dashboardFilter } = schedule;
+  for (const { metricId } of opened.metrics) {
+    const path = `/api/v2/guest/metrics/${encodeURIComponent(metricId)}/query`;
+    const body = { dashboardId, dashboardFilter, limit: 1 };
+    const answer = await call({ method: 'POST', path, query: {}, body, bearer: token }, signal);
+    const { data = [{ unread: true }] } = answer.body as {
+      readonly data?: readonly Readonly<Record<string, unknown>>[];
+    };
+    if (answer.status !== 200 || data.some((row) => Object.values(row).some((value) => value !== null))) return false;
+  }
+  return true;
+};
+
 /** Rejects if a part cannot be read now: a report is whole, or it is not sent. */
 export const readReport = async (reading: Reading, signal: AbortSignal): Promise<Report | Refused> => {
   const { schedule, opened } = reading;
   if (opened.metrics.length === 0) return { refused: 'no-right' };
   const attachments: Attachment[] = [];
   const pictures: Picture[] = [];
+  const head = {
+    dashboardName: opened.name,
+    dashboardUrl: linkOf(reading.dashboardUrl, schedule.openedId),
+    alert: null,
+    language: reading.language,
+  };
+  // A file without rows would say nothing.
+  if (schedule.format !== 'link' && (await hasNoRows(reading, signal))) {
+    return { ...head, attachments, pictures, isEmpty: true };
+  }
   for (const part of partsOf(reading)) {
     const read = await readPart(reading, part, signal);
     if ('refused' in read) return read;
@@ -102,6 +128,5 @@ export const readReport = async (reading: Reading, signal: AbortSignal): Promise
     if (part.type === 'png') pictures.push({ cid, name: part.name });
     attachments.push(part.type === 'png' ? { ...read, cid } : read);
   }
-  const dashboardUrl = linkOf(reading.dashboardUrl, schedule.openedId);
-  return { dashboardName: opened.name, dashboardUrl, attachments, pictures, alert: null, language: reading.language };
+  return { ...head, attachments, pictures };
 };

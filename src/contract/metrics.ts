@@ -22,6 +22,12 @@ export const metricAnswer = z
       .describe(
         'If the metric has a comparison: the same measure a number of periods earlier. Null: that period has no value.',
       ),
+    comparedFrom: z
+      .string()
+      .optional()
+      .describe(
+        'If the metric has a comparison and no filter bounds its dates: the value is that of the last complete period, which starts here.',
+      ),
     totalRecords: z.number().describe('Number of rows before `limit` and `offset`.'),
     truncated: z
       .literal(true)
@@ -90,6 +96,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z
     data: answer.rows.map((row) => ({ ...row })),
     timeTaken: timeTakenInMs,
     ...comparisonOf(answer),
+    ...(answer.comparedFrom === undefined ? {} : { comparedFrom: answer.comparedFrom }),
     totalRecords: answer.totalRecords,
     ...(answer.isTruncated === true ? { truncated: true as const } : {}),
     ...(answer.points === undefined ? {} : { points: { ...answer.points } }),

@@ -25,6 +25,8 @@ export type ReportText = {
   /** In their order. Left out: none. */
   readonly pictures?: readonly Picture[] | undefined;
   readonly brand: Pick<MailBrand, 'from' | 'logo' | 'opening' | 'closing'>;
+  /** Whether no metric of the report has a row for its filters. */
+  readonly isEmpty?: boolean | undefined;
   /** What a check found; null for a report. */
   readonly alert: AlertText | null;
   readonly moment: Date;
@@ -109,9 +111,10 @@ const isolated =
   (name: string): string =>
     speech.direction === 'rtl' || rightToLeft.test(name) ? `\u2068${name}\u2069` : name;
 
-const sentences = ({ format, alert }: ReportText, speech: Speech): readonly string[] => {
+const sentences = ({ format, alert, isEmpty }: ReportText, speech: Speech): readonly string[] => {
   if (alert !== null) return sentencesOf(alert, speech, isolated(speech));
-  return format === 'alert' ? [] : [speech.text(contents[format])];
+  if (format === 'alert') return [];
+  return [speech.text(isEmpty === true ? 'This report has no data for its filters.' : contents[format])];
 };
 
 export const messageOf = (report: ReportText): Message => {

@@ -40,7 +40,10 @@ export type Granted = {
   readonly isStillGood: (delivery: ClaimedDelivery) => Promise<boolean>;
 };
 
-export type Report = Pick<ReportText, 'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'pictures'> & {
+export type Report = Pick<
+  ReportText,
+  'dashboardName' | 'dashboardUrl' | 'alert' | 'language' | 'pictures' | 'isEmpty'
+> & {
   readonly attachments: readonly Attachment[];
   /** What a check of an alert found. It is stored once the message has left. Left out for a report. */
   readonly found?: AlertState;

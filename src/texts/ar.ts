@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'الربع {quarter} {year}',
   'The dashboard is attached as a PDF.': 'لوحة المعلومات مرفقة بصيغة PDF.',
+  'This report has no data for its filters.': 'لا توجد بيانات في هذا التقرير لمرشحاته.',
   'The numbers are attached as an Excel workbook.': 'الأرقام مرفقة في مصنف Excel.',
   'The numbers are attached, one CSV file for each metric.': 'الأرقام مرفقة، ملف CSV لكل مقياس.',
   'The dashboard is in this message as a picture.': 'لوحة المعلومات موجودة في هذه الرسالة كصورة.',

@@ -5,6 +5,7 @@ import type { Texts } from './text.js';
 export const texts = {
   'Q{quarter} {year}': 'Q{quarter} {year}',
   'The dashboard is attached as a PDF.': 'Das Dashboard ist als PDF angehängt.',
+  'This report has no data for its filters.': 'Dieser Bericht hat keine Daten für seine Filter.',
   'The numbers are attached as an Excel workbook.': 'Die Zahlen sind als Excel-Arbeitsmappe angehängt.',
   'The numbers are attached, one CSV file for each metric.':
     'Die Zahlen sind angehängt, eine CSV-Datei für jede Kennzahl.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'T{quarter} {year}',
   'The dashboard is attached as a PDF.': 'El panel está adjunto como PDF.',
+  'This report has no data for its filters.': 'Este informe no tiene datos para sus filtros.',
   'The numbers are attached as an Excel workbook.': 'Las cifras están adjuntas en un libro de Excel.',
   'The numbers are attached, one CSV file for each metric.': 'Las cifras están adjuntas, un archivo CSV por métrica.',
   'The dashboard is in this message as a picture.': 'El panel está en este mensaje como imagen.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'T{quarter} {year}',
   'The dashboard is attached as a PDF.': 'Le tableau de bord est joint en PDF.',
+  'This report has no data for its filters.': 'Ce rapport n’a pas de données pour ses filtres.',
   'The numbers are attached as an Excel workbook.': 'Les chiffres sont joints dans un classeur Excel.',
   'The numbers are attached, one CSV file for each metric.': 'Les chiffres sont joints, un fichier CSV par indicateur.',
   'The dashboard is in this message as a picture.': 'Le tableau de bord figure en image dans ce message.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'T{quarter} {year}',
   'The dashboard is attached as a PDF.': 'La dashboard è allegata in PDF.',
+  'This report has no data for its filters.': 'Questo rapporto non ha dati per i suoi filtri.',
   'The numbers are attached as an Excel workbook.': 'I numeri sono allegati in una cartella di lavoro Excel.',
   'The numbers are attached, one CSV file for each metric.': 'I numeri sono allegati, un file CSV per ogni metrica.',
   'The dashboard is in this message as a picture.': 'La dashboard è in questo messaggio come immagine.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': '{year}第{quarter}四半期',
   'The dashboard is attached as a PDF.': 'ダッシュボードを PDF で添付しています。',
+  'This report has no data for its filters.': 'このレポートのフィルターに該当するデータはありません。',
   'The numbers are attached as an Excel workbook.': '数値を Excel ブックで添付しています。',
   'The numbers are attached, one CSV file for each metric.': '数値を指標ごとに 1 つの CSV ファイルで添付しています。',
   'The dashboard is in this message as a picture.': 'ダッシュボードの画像をこのメールに掲載しています。',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'K{quarter} {year}',
   'The dashboard is attached as a PDF.': 'Het dashboard is bijgevoegd als pdf.',
+  'This report has no data for its filters.': 'Dit rapport heeft geen gegevens voor zijn filters.',
   'The numbers are attached as an Excel workbook.': 'De cijfers zijn bijgevoegd als Excel-werkmap.',
   'The numbers are attached, one CSV file for each metric.':
     'De cijfers zijn bijgevoegd, één csv-bestand per meetwaarde.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': '{quarter}. kw. {year}',
   'The dashboard is attached as a PDF.': 'Pulpit jest załączony jako PDF.',
+  'This report has no data for its filters.': 'Ten raport nie ma danych dla swoich filtrów.',
   'The numbers are attached as an Excel workbook.': 'Liczby są załączone jako skoroszyt programu Excel.',
   'The numbers are attached, one CSV file for each metric.':
     'Liczby są załączone, po jednym pliku CSV na każdą metrykę.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': 'T{quarter} {year}',
   'The dashboard is attached as a PDF.': 'O painel está anexado em PDF.',
+  'This report has no data for its filters.': 'Este relatório não tem dados para os seus filtros.',
   'The numbers are attached as an Excel workbook.': 'Os números estão anexados numa pasta de trabalho do Excel.',
   'The numbers are attached, one CSV file for each metric.': 'Os números estão anexados, um arquivo CSV por métrica.',
   'The dashboard is in this message as a picture.': 'O painel está nesta mensagem como imagem.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': '{year} {quarter}. çeyrek',
   'The dashboard is attached as a PDF.': 'Pano PDF olarak eklenmiştir.',
+  'This report has no data for its filters.': 'Bu raporda filtreleri için veri yok.',
   'The numbers are attached as an Excel workbook.': 'Sayılar Excel çalışma kitabı olarak eklenmiştir.',
   'The numbers are attached, one CSV file for each metric.': 'Sayılar eklenmiştir, her metrik için bir CSV dosyası.',
   'The dashboard is in this message as a picture.': 'Pano bu iletide resim olarak yer alır.',

@@ -4,6 +4,7 @@ import type { MessageTexts } from './keys.js';
 export const texts: MessageTexts = {
   'Q{quarter} {year}': '{year}第{quarter}季度',
   'The dashboard is attached as a PDF.': '仪表板已作为 PDF 附上。',
+  'This report has no data for its filters.': '此报告在其筛选条件下没有数据。',
   'The numbers are attached as an Excel workbook.': '数据已作为 Excel 工作簿附上。',
   'The numbers are attached, one CSV file for each metric.': '数据已附上，每个指标一个 CSV 文件。',
   'The dashboard is in this message as a picture.': '仪表板以图片形式显示在此邮件中。',

@@ -269,6 +269,31 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     });
   });
 
+  it('shows value, change, direction and period of a comparison without a filter of dates, and says if there is no value', async () => {
+    const [delays] = Object.values(dashboards('LAX'));
+    const metrics = delays?.metrics.map((metric) => ({
+      ...metric,
+      chart: { ...metric.chart, comparison: { grain: 'month', periods: 1 } },
+    }));
+    let value: number | null = 0.2;
+    on.bench.service.control.override = ({ path }) => {
+      if (path.endsWith('/dashboards/delays--LAX')) return { body: { data: { ...delays, metrics }, error: null } };
+      if (!path.includes('/shareDelayed/')) return undefined;
+      const columns = [{ name: 'shareDelayed', dataType: 'number' }];
+      const metaData = { columns, groupbyColumnList: [] };
+      const compared = { comparisonValue: value === null ? null : 0.25, comparedFrom: '2001-05-01' };
+      return { body: { data: [{ shareDelayed: value }], totalRecords: 1, metaData, ...compared, error: null } };
+    };
+    await showDashboard();
+    const texts = () => on.page.locator('guestlist-value .single > p').allInnerTexts();
+    expect(await texts()).toEqual(['20%', 'May 2001', '▼ Down −5.0 points from 25%, one month earlier']);
+    await on.shoot('compared');
+    value = null;
+    await on.page.evaluate("document.querySelector('guestlist-dashboard').refresh()");
+    await until(texts).toEqual(['No data for these filters', 'May 2001', 'No filters set']);
+    await on.shoot('compared-empty');
+  });
+
   it('saves a CSV file with a byte order mark, which spreadsheets need (metabase#3271)', async () => {
     await showDashboard();
     await on.page.getByRole('button', { name: 'Download: Flights a day' }).click();

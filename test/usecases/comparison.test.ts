@@ -47,8 +47,17 @@ describe('the earlier value', () => {
     expect(metrics[0]?.chart.comparison).toEqual({ grain: 'month', periods: 1 });
   });
 
-  test('is left out if no condition bounds the column', async () => {
-    expect(await ask({}, {})).toEqual([6, undefined]);
+  test('is that of the last complete period if no condition bounds the column, and the answer says which', async () => {
+    expect(await ask({}, {})).toEqual(await ask({}));
+    const query = { metricId, dashboardId: 'one' };
+    const { answer } = await queryGuestMetric(world.deps)(await world.mint({}), query, stays);
+    expect(answer.comparedFrom).toBe('2023-12-01');
+    const bounded = await queryGuestMetric(world.deps)(
+      await world.mint({}),
+      { ...query, metricFilter: december },
+      stays,
+    );
+    expect(bounded.answer).not.toHaveProperty('comparedFrom');
   });
 
   test('carries every condition of the token', async () => {
@@ -61,8 +70,8 @@ describe('the earlier value', () => {
     const since = (from: string) => ({ appFilters: [{ metricId, values: { Day: `${from} - 2023-12-31` } }] });
     expect(await ask(since('2023-11-15'))).toEqual([2, 2]);
     expect(await ask(since('2023-12-01'))).toEqual([2, 0]);
-    // Only the token restricts the time, so no condition can be moved and there is no comparison.
-    expect(await ask(since('2023-12-01'), {})).toEqual([2, undefined]);
+    // Only the token restricts the time: the last complete period, of what it leaves.
+    expect(await ask(since('2023-12-01'), {})).toEqual([2, 0]);
   });
 
   test('asks the engine the question of the present value, only earlier', async () => {

@@ -5,8 +5,10 @@
 import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
 import { type Comparison, type ConditionTree, testsOf, type VisualDefinition } from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';
+import type { Moment } from '../filter/date-range.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
-import { movePeriods } from '../filter/period.js';
+import { movePeriods, type Period } from '../filter/period.js';
+import { readFilterValue } from '../filter/value.js';
 import type { MetricAnswer, MetricQuestion } from './engine.js';
 
 /** The question for the earlier value, and the name of its measure in the answer. */
@@ -23,15 +25,12 @@ export type Earlier = { readonly question: MetricQuestion; readonly measure: str
 export const earlierQuestion = (question: MetricQuestion): Earlier | undefined => {
   const { definition, movable = [] } = question;
   if (definition.kind !== 'visual' || definition.comparison === undefined) return undefined;
-  const { comparison, where } = definition;
+  const { comparison } = definition;
   const [measure] = definition.measures;
   if (measure === undefined || definition.dimensions.length > 0) return undefined;
   const isMovable = (condition: Condition): boolean =>
     movable.includes(condition) && sameColumn(condition.column, comparison.column);
-  const onColumn = [
-    ...heldConditions(question.conditions, (table) => isReadBy(definition, table)).filter(isMovable),
-    ...testsOf(where).filter(({ column }) => sameColumn(column, comparison.column)),
-  ];
+  const onColumn = testsOn(question, definition, comparison);
   if (!onColumn.some(({ predicate }) => bounds.has(predicate.kind))) return undefined;
   if (onColumn.some(({ predicate }) => moved(predicate, comparison) === undefined)) return undefined;
   const move = (condition: Condition): Condition => ({
@@ -56,6 +55,18 @@ export const earlierQuestion = (question: MetricQuestion): Earlier | undefined =
     },
   };
 };
+
+/** The movable conditions on the comparison's column, and those of the metric's own `where`. */
+const testsOn = (
+  { conditions, movable = [] }: Pick<MetricQuestion, 'conditions' | 'movable'>,
+  definition: VisualDefinition,
+  { column: compared }: Comparison,
+): readonly Pick<Condition, 'column' | 'predicate'>[] => [
+  ...heldConditions(conditions, (table) => isReadBy(definition, table)).filter(
+    (condition) => movable.includes(condition) && sameColumn(condition.column, compared),
+  ),
+  ...testsOf(definition.where).filter(({ column }) => sameColumn(column, compared)),
+];
 
 const bounds: ReadonlySet<Predicate['kind']> = new Set(['range', 'compare', 'oneOf']);
 
@@ -100,6 +111,39 @@ const moved = (predicate: Predicate, { grain, periods }: Comparison): Predicate 
   }
 };
 
+/** The last complete period of each grain; undefined: a grain without one. */
+const lastComplete: Readonly<Partial<Record<Period, string>>> = {
+  day: 'Yesterday',
+  week: 'Last Week',
+  month: 'Last Month',
+  quarter: 'Last Quarter',
+  year: 'Last Year',
+};
+
+/**
+ * Returns the question of the last complete period, if the metric has a comparison and nothing bounds its column: a sum of
+ * all time has no earlier value. All other questions are returned as they are.
+ */
+export const withCompletePeriod = (question: MetricQuestion, moment: Moment): MetricQuestion => {
+  const { definition, movable = [] } = question;
+  if (definition.kind !== 'visual' || definition.comparison === undefined) return question;
+  const { comparison, dimensions } = definition;
+  const preset = lastComplete[comparison.grain];
+  if (dimensions.length > 0 || preset === undefined) return question;
+  if (testsOn(question, definition, comparison).some(({ predicate }) => bounds.has(predicate.kind))) return question;
+  const reading = readFilterValue('date', preset, moment);
+  if (!('predicate' in reading) || reading.predicate.kind !== 'range') return question;
+  const { predicate } = reading;
+  // The guest did not choose it, and its column may be hidden.
+  const period: Condition = { column: comparison.column, predicate, isHidden: true };
+  return {
+    ...question,
+    conditions: [...question.conditions, period],
+    movable: [...movable, period],
+    comparedFrom: String(predicate.from),
+  };
+};
+
 type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
 
 /** Returns the same query with `comparisonValue` in the answer if the metric's comparison applies. */
@@ -109,5 +153,10 @@ export const compared =
     const earlier = earlierQuestion(question);
     if (earlier === undefined) return query(question);
     const [answer, { rows }] = await Promise.all([query(question), query(earlier.question)]);
-    return { ...answer, comparisonValue: rows[0]?.[earlier.measure] ?? null };
+    const { comparedFrom } = question;
+    return {
+      ...answer,
+      comparisonValue: rows[0]?.[earlier.measure] ?? null,
+      ...(comparedFrom === undefined ? {} : { comparedFrom }),
+    };
   };

@@ -184,6 +184,8 @@ export type MetricQuestion = {
    * token.
    */
   readonly movable?: readonly Condition[] | undefined;
+  /** The start of the last complete period, if that bounds a comparison which nothing else bounds. */
+  readonly comparedFrom?: string | undefined;
   /** Values of the RLS variables that custom SQL compares with, by name. No list is empty. */
   readonly variables?: ReadonlyMap<string, readonly Scalar[]> | undefined;
   /** IANA name. Null: times are shown as stored. */
@@ -241,6 +243,8 @@ export type MetricAnswer = {
    * Set if a comparison applies: the value of the same measure some periods earlier. Null if that period has no value.
    */
   readonly comparisonValue?: Cell | undefined;
+  /** Set if the value is that of the last complete period: its first day. */
+  readonly comparedFrom?: string | undefined;
 };
 
 /** A metric's rows in batches. The cells of a row are in the order of `columns`. */

@@ -12,7 +12,7 @@ import {
 } from '../../domain/guest/conditions.js';
 import type { BackendQuery, MetricReply } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
-import { compared } from '../../domain/query/comparison.js';
+import { compared, withCompletePeriod } from '../../domain/query/comparison.js';
 import type { ReadEngine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
@@ -113,7 +113,7 @@ export const queryMetric =
     const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
-    const answer = await compared(engine.until(signal).query)({
+    const question = {
       ...source,
       definition: metric.definition,
       conditions: [...enforced, ...chosen],
@@ -123,6 +123,7 @@ export const queryMetric =
       sort: null,
       limit: null,
       offset: 0,
-    });
+    };
+    const answer = await compared(engine.until(signal).query)(withCompletePeriod(question, moment));
     return { metricId: metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
   };

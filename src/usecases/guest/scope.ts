@@ -25,6 +25,7 @@ import {
 import type { FilterValues, GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
 import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
+import { withCompletePeriod } from '../../domain/query/comparison.js';
 import { drill } from '../../domain/query/drill.js';
 import type { MetricQuestion } from '../../domain/query/engine.js';
 import { passes, Refusal } from '../../domain/refusal.js';
@@ -300,7 +301,7 @@ export const questionFor = async (
   const marks = await marksFor(store, grant, target, enforced.datamart, query, reads);
   const crossed = marks.flatMap(({ conditions }) => conditions);
   const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...crossed, ...drilled.conditions];
-  return {
+  const question = {
     ...enforced,
     conditions: [...enforced.conditions, ...chosen],
     movable: [...authoredAmong(enforced.conditions, target.metric.definition), ...chosen],
@@ -308,4 +309,5 @@ export const questionFor = async (
     limit: query.limit ?? null,
     offset: query.offset ?? 0,
   };
+  return withCompletePeriod(question, moment);
 };

@@ -298,6 +298,7 @@ export const answerIn = ({
   totalRecords,
   truncated,
   comparisonValue,
+  comparedFrom,
   points,
 }: Record<string, unknown>): MetricAnswer | undefined => {
   if (!Array.isArray(data) || !data.every(isRow) || !isRecord(metaData)) return undefined;
@@ -313,5 +314,6 @@ export const answerIn = ({
       ? { points: { shown: data.length, total: points.total } }
       : {}),
     ...(typeof comparisonValue === 'number' || comparisonValue === null ? { comparisonValue } : {}),
+    ...(typeof comparedFrom === 'string' ? { comparedFrom } : {}),
   };
 };

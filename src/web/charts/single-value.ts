@@ -117,7 +117,7 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
     return {
       value,
       earlier: answer.comparisonValue,
-      period: null,
+      period: periodOf(answer, chart, format),
       when,
       course: [],
       measure: name,
@@ -139,6 +139,12 @@ const singleOf = (answer: MetricAnswer, chart: GuestChart, format: Format): Sing
     label: labelled(last?.[name] ?? null),
   };
 };
+
+/** Without a filter of dates, the value is that of the last complete period. */
+const periodOf = ({ comparedFrom }: MetricAnswer, { comparison }: GuestChart, format: Format): string | null =>
+  comparedFrom === undefined || comparison === undefined
+    ? null
+    : format.dimension(comparedFrom, 'date', comparison.grain);
 
 const inOrder = (rows: readonly Row[], name: string): readonly Row[] =>
   rows.filter((row) => timeOf(row[name]) !== null).sort((a, b) => (timeOf(a[name]) ?? 0) - (timeOf(b[name]) ?? 0));
@@ -181,6 +187,7 @@ export class SingleValue extends LitElement {
     const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
     const change = changeOf(single, chart, hint, format);
     const { period } = single;
+    if (single.value === null && single.course.every((value) => value === null)) return this.#empty(period);
     // The last period may be among the rows that are missing.
     const missing = single.course.length === 0 ? null : truncationNote(answer, format);
     return html`<div class="single">
@@ -189,6 +196,15 @@ export class SingleValue extends LitElement {
       ${change === null ? null : html`<p class="change ${change.tone}"><b>${change.text}</b> ${change.past}</p>`}
       ${single.course.length < 3 ? null : sparkline(single.course, sparkName(name, single.course, hint, format))}
       ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
+    </div>`;
+  }
+
+  /** No rows, or none with a value. */
+  #empty(period: string | null): TemplateResult {
+    const { format, notes } = this;
+    return html`<div class="single">
+      <p class="quiet" part="value" role="status">${format.text('No data for these filters')}</p>
+      ${[...(period === null ? [] : [period]), ...notes].map((note) => html`<p class="note quiet">${note}</p>`)}
     </div>`;
   }
 }
