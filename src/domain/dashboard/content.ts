@@ -3,6 +3,7 @@ import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../dat
 import { type DashboardContent, type DashboardFilter, type LayoutCard, sameName } from './dashboard.js';
 import { definitionFaults, written } from './definition.js';
 import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } from './metric.js';
+import { pathFaults } from './path-faults.js';
 import { tileFaults } from './tile.js';
 import { dashboardFilterTypeFaults, definitionTypeFaults } from './type-faults.js';
 
@@ -36,7 +37,9 @@ export const contentFaults = (
 ): readonly string[] => {
   const faultsOf = (definition: MetricDefinition) => (datamart: Datamart) => [
     ...definitionFaults(definition, datamart),
-    ...(isNewMetric(definition) ? definitionTypeFaults(definition, datamart) : []),
+    ...(isNewMetric(definition)
+      ? [...definitionTypeFaults(definition, datamart), ...pathFaults(definition, datamart)]
+      : []),
   ];
   const ids = content.metrics.map(({ metricId }) => metricId);
   return [
