@@ -80,6 +80,11 @@ export type Dialect = {
    */
   readonly isGroupedAsStored?: (of: Column) => boolean;
   /**
+   * Whether the field is the stored value, or NULL where that is no value. A condition on it then also names the stored
+   * column, whose index the database can use. Left out: never, or the field is the stored value itself.
+   */
+  readonly isStoredOrNull?: (of: Column) => boolean;
+  /**
    * The field's values as a condition compares them, with values of the type `cast`. Must never fail on a value,
    * which may be another tenant's.
    */

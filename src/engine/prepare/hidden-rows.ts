@@ -19,7 +19,7 @@ import { type Chain, chainsOf, growTree, isHiddenChain } from '../question/restr
 import { testsOfLeaf } from '../question/row-set.js';
 import { leafName } from '../sql/expressions.js';
 import { untestedName } from '../sql/leaves.js';
-import { predicateSql } from '../sql/predicates.js';
+import { columnPredicateSql } from '../sql/predicates.js';
 import { semiJoinOf } from '../sql/semi-joins.js';
 
 /** `prefix` begins the names of the leaves that are added. */
@@ -114,7 +114,7 @@ export const planChain = (
 const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
 
 export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
-  predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
+  columnPredicateSql(dialect, sql.id(alias, column.ref.columnName), column, predicate);
 
 /** Adds tests to the leaf's own. */
 export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Leaf => ({

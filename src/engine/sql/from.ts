@@ -4,7 +4,7 @@ import type { Dialect, Side, Sql } from '../databases/dialect.js';
 import { refuseUnknown, withoutNames } from '../databases/refuse.js';
 import type { Field, Join, Output, SemiJoin, TenantScopedPlan, Test, Where } from '../plan/plan.js';
 import { fieldSql, leafName, rawSql } from './expressions.js';
-import { predicateSql } from './predicates.js';
+import { columnPredicateSql } from './predicates.js';
 import { semiJoinOf } from './semi-joins.js';
 
 /** Writes FROM, the joins and all conditions of a plan. */
@@ -86,4 +86,4 @@ const optionTests = (dialect: Dialect, { kind, columns, search }: Output): reado
 };
 
 const testSql = (dialect: Dialect, { field, predicate }: Test): Sql =>
-  predicateSql(dialect, fieldSql(dialect, field), field.column.type, predicate);
+  columnPredicateSql(dialect, rawSql(field), field.column, predicate);

@@ -1,9 +1,23 @@
 import { sql } from 'kysely';
 import type { CompareOperator } from '../../domain/filter/filter.js';
-import type { Bound, Dialect, Sql } from '../databases/dialect.js';
+import type { Bound, Column, Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
 import type { SqlType } from '../databases/sql-type.js';
 import type { BoundPredicate } from '../plan/values.js';
+
+/** The condition on a column's field. */
+export const columnPredicateSql = (dialect: Dialect, stored: Sql, of: Column, predicate: BoundPredicate): Sql => {
+  const test = predicateSql(dialect, dialect.field(stored, of), of.type, predicate);
+  if (dialect.isStoredOrNull?.(of) !== true || !namesValues(predicate)) return test;
+  // What the stored value passes as well; the database can use an index of the column for it.
+  return sql`(${predicateSql(dialect, stored, of.type, predicate)} AND ${test})`;
+};
+
+/** Whether only values that the predicate names can pass. */
+const namesValues = (predicate: BoundPredicate): boolean =>
+  predicate.kind === 'oneOf' ||
+  predicate.kind === 'range' ||
+  (predicate.kind === 'compare' && predicate.operator !== '<>');
 
 /** The condition on a field's value. NULL for a NULL value, except for isNull and isNotNull. */
 export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predicate: BoundPredicate): Sql => {

@@ -226,6 +226,7 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     tenant: (column, type, value) => tenant(bytes, column, type, value),
     join: (near, far) => join(bytes, near, far),
     field: (column, of) => field(bytes, column, of),
+    isStoredOrNull: ({ type, zone }) => type.readAs === 'date' && zone === null,
     comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
     list,
     isBeyond: ({ text, cast: of }) => of !== 'VARCHAR' && text.startsWith('+'),
