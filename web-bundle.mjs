@@ -26,11 +26,10 @@ const litOfScript = {
     const found = await this.resolve(source, importer, { ...options, skipSelf: true });
     return found !== null && litModules.test(found.id) ? litOfPage : null;
   },
-  async load(id) {
+  load(id) {
     if (id !== litOfPage) return null;
-    const names = Object.keys(await import('lit')).filter((name) => name !== 'isServer');
-    const code = `export const { ${names.join(', ')} } = globalThis[Symbol.for('guestlist.lit')];`;
-    return { code, moduleSideEffects: false };
+    const [, names] = /shared = {([^}]*)}/.exec(readFileSync(join(root, 'src/web/elements/own-lit.ts'), 'utf8'));
+    return { code: `export const {${names}} = globalThis[Symbol.for('guestlist.lit')];`, moduleSideEffects: false };
   },
 };
 

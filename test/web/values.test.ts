@@ -10,7 +10,7 @@ import { draw as parts } from '../../src/web/charts/families/parts.js';
 import { draw as sankey } from '../../src/web/charts/families/sankey.js';
 import { draw as scatter } from '../../src/web/charts/families/scatter.js';
 import { type Draw, type Drawing, mostHeight, type Picture } from '../../src/web/charts/model/drawing.js';
-import { SlotMemory } from '../../src/web/charts/model/slots.js';
+import { slotOf } from '../../src/web/charts/model/slots.js';
 import { pivotOf } from '../../src/web/charts/pivot.js';
 
 const format = createFormat('en');
@@ -120,7 +120,7 @@ describe('values that read alike', () => {
 
 describe('the colour of a value', () => {
   it.each(split)('stays in a chart of type %s whatever the filter leaves (superset#7163)', (type, draw) => {
-    const slots = new SlotMemory();
+    const slots = {};
     const before = coloursIn(picture(draw, byMonth(type, ['CA', 'NV', 'TX'], { slots })));
     const after = coloursIn(picture(draw, byMonth(type, ['TX', 'WA', 'NV'], { slots })));
     for (const state of ['TX', 'NV']) expect(after.get(state)).toBe(before.get(state));
@@ -128,7 +128,7 @@ describe('the colour of a value', () => {
   });
 
   it.each(['pie', 'doughnut', 'funnel'] as const)('stays in a chart of type %s when its rank changes', (type) => {
-    const slots = new SlotMemory();
+    const slots = {};
     const colourOf = (rows: readonly (readonly [string, number])[]) => {
       const given = drawing(
         { type, dimensions: ['State'] },
@@ -153,14 +153,14 @@ describe('the colour of a value', () => {
   });
 
   it('is the same in all charts of a dashboard', () => {
-    const slots = new SlotMemory();
+    const slots = {};
     const line = coloursIn(picture(cartesian, byMonth('line', ['CA', 'NV'], { slots })));
     const stack = coloursIn(picture(cartesian, byMonth('stack', ['NV', 'CA'], { slots })));
     expect([...stack].sort()).toEqual([...line].sort());
   });
 
   it('is the author’s, in each theme, and given to no other value', () => {
-    const slots = new SlotMemory();
+    const slots = {};
     const pinned = { value: 'TX', colour: light.series[0] ?? '' };
     for (const theme of [light, dark].map((palette) => ({ ...palette, fontFamily: 'x' }))) {
       const given = byMonth('stack', ['CA', 'TX', 'NV'], { slots, theme });
@@ -174,9 +174,9 @@ describe('the colour of a value', () => {
   });
 
   it('is told apart from the same colour of another value by a pattern, for as long as both are shown', () => {
-    const slots = new SlotMemory();
+    const slots = {};
     const ten = Array.from({ length: 10 }, (_, at) => `S${at}`);
-    for (const state of ten) slots.slotOf({ name: 'State' }, state, light.series);
+    for (const state of ten) slotOf(slots, { name: 'State' }, state, light.series);
     const drawn = picture(cartesian, byMonth('stack', ['S0', 'S8'], { slots }));
     expect(drawn.legend.map(({ colour }) => colour)).toEqual([light.series[0], light.series[0]]);
     expect(drawn.legend.map(({ hasPattern }) => hasPattern)).toEqual([false, true]);

@@ -18,7 +18,7 @@ import { legend, legendStyles } from './legend.js';
 import { truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
-import { SlotMemory } from './model/slots.js';
+import type { SlotMemory } from './model/slots.js';
 import { inSentences } from './model/summary.js';
 import { type Family, rendererOf } from './registry.js';
 import { placeTooltip, tooltipNode, tooltipStyles } from './tooltip.js';
@@ -73,7 +73,7 @@ export class ChartView extends LitElement {
   #at = -1;
   /** Where a drag began, and the strip that shows it. */
   #drag: { readonly mark: Mark; readonly x: number; readonly strip: HTMLElement } | undefined;
-  readonly #ownSlots = new SlotMemory();
+  readonly #ownSlots: SlotMemory = {};
   readonly #loads = createLatest();
   /** Width and height of the last drawing. */
   #size = '';

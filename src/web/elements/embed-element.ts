@@ -11,7 +11,7 @@ import { createLatest } from '../base/latest.js';
 import { loadPart } from '../base/load-part.js';
 import { errorState, loadingState } from '../base/states.js';
 import { parseColours } from '../base/theme.js';
-import { SlotMemory } from '../charts/model/slots.js';
+import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import type { GetToken, GrantedEmbed } from '../token/request.js';
 import { AppliedTheme } from './applied-theme.js';
@@ -150,7 +150,7 @@ export abstract class EmbedElement extends LitElement {
   readonly #internals = this.attachInternals();
   #isDark = false;
   /** Kept while the element shows the same: over tokens, filters and themes. */
-  #slots = new SlotMemory();
+  #slots: SlotMemory = {};
   #view: { readonly key: string; readonly value: CardView } | undefined;
 
   constructor() {
@@ -359,7 +359,7 @@ export abstract class EmbedElement extends LitElement {
   }
 
   #restart(): void {
-    this.#slots = new SlotMemory();
+    this.#slots = {};
     this.#view = undefined;
     this.reset();
   }

@@ -1,4 +1,5 @@
-/** Gives lit to the chunks, which have none of their own: see web-bundle.mjs. */
-import * as lit from 'lit';
+/** Gives to the chunks what they use of lit, of which they have no copy: see web-bundle.mjs, which reads this list. */
+import { _$LH, css, html, LitElement, noChange, nothing, svg, unsafeCSS } from 'lit';
 
-Object.assign(globalThis, { [Symbol.for('guestlist.lit')]: lit });
+const shared = { _$LH, css, html, LitElement, noChange, nothing, svg, unsafeCSS };
+Object.assign(globalThis, { [Symbol.for('guestlist.lit')]: shared });

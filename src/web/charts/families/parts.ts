@@ -18,7 +18,7 @@ import {
 } from '../model/drawing.js';
 import { fromEdge, isRightToLeft } from '../model/mirror.js';
 import { maxSeries, together } from '../model/plot.js';
-import { rowKey, type Slot } from '../model/slots.js';
+import { rowKey, type Slot, slotOfRow } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 /** `key` identifies the part, `slot` chooses its colour. */
@@ -51,7 +51,7 @@ const partsOf = (drawing: Drawing): Parts => {
           key: rowKey(row, dimensions),
           // Only what is drawn takes a place of the palette.
           get slot() {
-            return slots.slotOfRow(row, dimensions, theme.series);
+            return slotOfRow(slots, row, dimensions, theme.series);
           },
           label: dimensions.map((column) => labelOf(row[column.name], column, chart, format)).join(' · '),
           value: numberOf(row[measure]),

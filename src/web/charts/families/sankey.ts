@@ -3,7 +3,7 @@ import { numberOf, titleOf } from '../../base/format.js';
 import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture, slotsOf } from '../model/drawing.js';
 import { fromStart, isRightToLeft } from '../model/mirror.js';
-import { type Slot, valueKey } from '../model/slots.js';
+import { type Slot, slotOf, valueKey } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 /** `level` is the dimension's place: the same name in two dimensions is two nodes, so that no flow leads back. */
@@ -37,7 +37,7 @@ const flowsOf = (drawing: Drawing): Flows => {
       return { id, label: format.text('Other'), level, slot: null, value: 0 };
     const value = row[column.name] ?? null;
     const label = labelOf(value, column, chart, format);
-    return { id, label, level, slot: slots.slotOf(column, value, theme.series), value: 0 };
+    return { id, label, level, slot: slotOf(slots, column, value, theme.series), value: 0 };
   };
   for (const { row, keys, value } of drawn) {
     const ids = keys.map((key, level) => `${level}:${kept[level]?.has(key) ? key : otherKey}`);

@@ -16,7 +16,7 @@ import {
 } from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
 import { maxSeries } from '../model/plot.js';
-import { type Slot, valueKey } from '../model/slots.js';
+import { type Slot, slotOf, valueKey } from '../model/slots.js';
 import { say } from '../model/summary.js';
 
 type Measures = { readonly x: AnswerColumn; readonly y: AnswerColumn; readonly size: AnswerColumn | null };
@@ -57,7 +57,7 @@ const groupsOf = (drawing: Drawing, { x, y, size }: Measures): readonly Group[] 
     return {
       ...{ key, dots },
       name: isColoured ? labelOf(value, colour, chart, format) : '',
-      slot: isColoured ? slotsOf(drawing).slotOf(colour, value, drawing.theme.series) : at,
+      slot: isColoured ? slotOf(slotsOf(drawing), colour, value, drawing.theme.series) : at,
     };
   });
 };

@@ -8,7 +8,7 @@ import type { Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import type { ChartTheme } from '../../../theme/palette.js';
 import type { Format } from '../../base/format.js';
 import type { Choice, Offered } from './plot.js';
-import { type Slot, SlotMemory } from './slots.js';
+import type { Slot, SlotMemory } from './slots.js';
 
 export type Drawing = {
   /** The metric's name. */
@@ -127,7 +127,7 @@ export const dashAt = (theme: Colours, slot: Slot): string | readonly number[] =
 export const symbolAt = (theme: Colours, slot: Slot): string =>
   ofRound(['triangle', 'rect', 'diamond'], theme, slot) ?? 'circle';
 
-export const slotsOf = ({ slots }: Drawing): SlotMemory => slots ?? new SlotMemory();
+export const slotsOf = ({ slots }: Drawing): SlotMemory => slots ?? {};
 
 /** Height in CSS pixels that a chart takes at most: browsers refuse larger canvases, at three times the density too. */
 export const mostHeight = 5000;

@@ -5,7 +5,7 @@ import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
 import { type Format, numberOf, timeOf } from '../../base/format.js';
 import { columnsOf, combineOf, grainOf, labelOf, type Row, targetName } from './columns.js';
-import { type Slot, SlotMemory, valueKey } from './slots.js';
+import { type Slot, type SlotMemory, slotOf, valueKey } from './slots.js';
 
 /** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
 export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
@@ -69,7 +69,7 @@ export const plotOf = (
   chart: GuestChart,
   format: Format,
   choice?: Choice,
-  { slots = new SlotMemory(), palette = [] }: Paints = {},
+  { slots = {}, palette = [] }: Paints = {},
 ): Plot => {
   const columns = columnsOf(answer, chart);
   const [first, second] = columns.dimensions;
@@ -79,7 +79,7 @@ export const plotOf = (
     ? splitPlot(answer.rows, {
         ...{ first, second, columns, chart, format },
         picked: choice?.picked,
-        slotOf: (value) => slots.slotOf(second, value, palette),
+        slotOf: (value) => slotOf(slots, second, value, palette),
       })
     : plainPlot(answer.rows, { columns, chart, format });
   const ordered = axis === 'time' ? inTimeOrder(plot, format) : plot;

@@ -8,6 +8,9 @@ import type { Row } from './columns.js';
 /** A place of the palette, beyond its end too; a colour that the author pinned; null: what is no value, as “Other”. */
 export type Slot = number | string | null;
 
+/** By dimension, then by the value's key. Begins as `{}`, so that the script needs nothing of this file. */
+export type SlotMemory = { places?: Map<string, Map<string, number>>; pins?: Map<string, Map<string, string>> };
+
 /** Equal for equal values only: NULL, an empty text and “(none)” are three. */
 export const valueKey = (value: Cell | undefined): string => JSON.stringify(value ?? null);
 
@@ -19,44 +22,54 @@ type Dimension = Pick<AnswerColumn, 'name' | 'valueColours'>;
 /** By the value's key. */
 type Pins = ReadonlyMap<string, string>;
 
-export class SlotMemory {
-  /** By dimension. */
-  readonly #places = new Map<string, Map<string, number>>();
-  readonly #pins = new Map<string, Map<string, string>>();
+/** The slot of a value. A place whose colour is pinned to another value of the dimension is left out. */
+export const slotOf = (memory: SlotMemory, dimension: Dimension, value: Cell, palette: readonly string[]): Slot => {
+  const pins = pinned(memory, dimension);
+  const key = valueKey(value);
+  return pins.get(key) ?? placeOf(memory, dimension.name, key, { palette, pins });
+};
 
-  /** The slot of a value. A place whose colour is pinned to another value of the dimension is left out. */
-  slotOf(dimension: Dimension, value: Cell, palette: readonly string[]): Slot {
-    const pins = this.#pinned(dimension);
-    const key = valueKey(value);
-    return pins.get(key) ?? this.#placeOf(dimension.name, key, palette, pins);
-  }
+/** The slot of a row's values of all these dimensions. */
+export const slotOfRow = (
+  memory: SlotMemory,
+  row: Row,
+  dimensions: readonly Dimension[],
+  palette: readonly string[],
+): Slot => {
+  const [first] = dimensions;
+  if (first !== undefined && dimensions.length === 1) return slotOf(memory, first, row[first.name] ?? null, palette);
+  const names = JSON.stringify(dimensions.map(({ name }) => name));
+  return placeOf(memory, names, rowKey(row, dimensions), { palette, pins: new Map() });
+};
 
-  /** The slot of a row's values of all these dimensions. */
-  slotOfRow(row: Row, dimensions: readonly Dimension[], palette: readonly string[]): Slot {
-    const [first] = dimensions;
-    if (first !== undefined && dimensions.length === 1) return this.slotOf(first, row[first.name] ?? null, palette);
-    const names = JSON.stringify(dimensions.map(({ name }) => name));
-    return this.#placeOf(names, rowKey(row, dimensions), palette, new Map());
-  }
+const within = <Value>(all: Map<string, Map<string, Value>>, dimension: string): Map<string, Value> => {
+  const own = all.get(dimension) ?? new Map<string, Value>();
+  all.set(dimension, own);
+  return own;
+};
 
-  /** All pins of the dimension that answers had so far. */
-  #pinned({ name, valueColours = [] }: Dimension): Pins {
-    const pins = this.#pins.get(name) ?? new Map<string, string>();
-    this.#pins.set(name, pins);
-    for (const { value, colour } of valueColours) pins.set(valueKey(value), colour);
-    return pins;
-  }
+/** All pins of the dimension that answers had so far. */
+const pinned = (memory: SlotMemory, { name, valueColours = [] }: Dimension): Pins => {
+  memory.pins ??= new Map();
+  const pins = within(memory.pins, name);
+  for (const { value, colour } of valueColours) pins.set(valueKey(value), colour);
+  return pins;
+};
 
-  #placeOf(dimension: string, key: string, palette: readonly string[], pins: Pins): number {
-    const places = this.#places.get(dimension) ?? new Map<string, number>();
-    this.#places.set(dimension, places);
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    const taken = new Set([...pins.values()].map((colour) => colour.toLowerCase()));
-    const isTaken = (place: number) => taken.has((palette[place % palette.length] ?? '').toLowerCase());
-    let place = Math.max(-1, ...places.values()) + 1;
-    for (let tried = 0; isTaken(place) && tried < palette.length; tried += 1) place += 1;
-    places.set(key, place);
-    return place;
-  }
-}
+const placeOf = (
+  memory: SlotMemory,
+  dimension: string,
+  key: string,
+  { palette, pins }: { readonly palette: readonly string[]; readonly pins: Pins },
+): number => {
+  memory.places ??= new Map();
+  const places = within(memory.places, dimension);
+  const known = places.get(key);
+  if (known !== undefined) return known;
+  const taken = new Set([...pins.values()].map((colour) => colour.toLowerCase()));
+  const isTaken = (place: number) => taken.has((palette[place % palette.length] ?? '').toLowerCase());
+  let place = Math.max(-1, ...places.values()) + 1;
+  for (let tried = 0; isTaken(place) && tried < palette.length; tried += 1) place += 1;
+  places.set(key, place);
+  return place;
+};
