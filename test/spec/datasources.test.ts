@@ -55,7 +55,12 @@ describe('create', () => {
       { tableName: 'sales', primaryKey: ['id'], foreignKeys: [{ columns: ['shop'], referencedColumns: ['id'] }] },
       { tableName: 'shops', primaryKey: ['id'], uniqueKeys: [['name']] },
     ]);
-    expect(tables?.[0]?.columns[2]).toEqual({ columnName: 'amount', datatype: 'DECIMAL(9,2)', kind: 'number', isNullable: false });
+    expect(tables?.[0]?.columns[2]).toEqual({
+      columnName: 'amount',
+      datatype: 'DECIMAL(9,2)',
+      kind: 'number',
+      isNullable: false,
+    });
   });
 
   test('a second one with the same name fails: DATASOURCE_ALREADY_EXISTS', async () => {

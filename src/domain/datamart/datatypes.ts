@@ -121,7 +121,7 @@ const postgres: readonly Row[] = [
   ['money', { ...decimal, readAs: 'numeric' }],
   ['real', float],
   ['double precision', double],
-  ['text|character varying|character|citext|name|"char"', text],
+  ['text|character varying|character|bpchar|citext|name|"char"', text],
   ['enum', choice],
   ['boolean', boolean],
   ['date', date],
@@ -237,6 +237,8 @@ export const bareClickHouseType = (datatype: string): string => {
 const plainName = (datatype: string): string => {
   const name = datatype.toLowerCase().trim();
   if (name.endsWith(']')) return '[]';
+  // `interval day to second(3)`.
+  if (name.startsWith('interval ')) return 'interval';
   // The texts of an enum may contain brackets.
   if (/^(enum|set|enum8|enum16)\(/.test(name)) return name.slice(0, name.indexOf('('));
   return name
