@@ -122,6 +122,7 @@ const schemas = {
   sharedTables: z.strictObject({ sharedTables }),
   numbers: chart.partial(),
   dates: chart.partial(),
+  colours: chart.partial(),
   lines: chart.partial(),
   rules: chart.partial(),
   recurrence: createTemplateSchedule.input,

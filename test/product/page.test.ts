@@ -43,6 +43,8 @@ describe.skipIf(!hasChromium())('the demo page', () => {
 
   test('needs one policy of Trusted Types, created once (highcharts#16667)', () =>
     visit('lax-manager', async (page) => {
+      // Logged in by then.
+      await page.locator('guestlist-card .value').first().waitFor();
       const policy = `default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types lit-html`;
       await page.route('**/trusted', (route) =>
         route.fulfill({

@@ -17,7 +17,12 @@ beforeAll(async () => {
   const there = await store.datamarts.findByName('sales');
   const abroad = (table: DatamartTable): DatamartTable => ({ ...table, schemaName: 'abroad' });
   const parts = { id: 'mart-abroad', name: 'abroad', datasourceId: 'source-sales', tenancy: byClients() };
-  await store.datamarts.insert(datamart({ ...parts, tables: there?.tables.map(abroad) ?? [] }));
+  const relationships = (there?.relationships ?? []).map((one) => ({
+    ...one,
+    parent: { ...one.parent, schemaName: 'abroad' },
+    child: { ...one.child, schemaName: 'abroad' },
+  }));
+  await store.datamarts.insert(datamart({ ...parts, tables: there?.tables.map(abroad) ?? [], relationships }));
   const workspace = { id: 'w-abroad', name: 'abroad', connectionType: 'DATAMART', datasourceId: null } as const;
   await store.workspaces.insert({ ...workspace, datamartId: 'mart-abroad' });
 });
