@@ -2,7 +2,13 @@
 
 import { abilitiesOf } from '../src/domain/dashboard/abilities.js';
 import { aggregates as everyAggregate } from '../src/domain/dashboard/metric.js';
-import { type Datatype, datatypeRows, kindOfValues, type ValueKind } from '../src/domain/datamart/datatypes.js';
+import {
+  type Datatype,
+  type DatatypeKind,
+  datatypeRows,
+  sourceKind,
+  type ValueKind,
+} from '../src/domain/datamart/datatypes.js';
 import type { DatasourceType } from '../src/domain/organization.js';
 
 const titles: Readonly<Record<DatasourceType, string>> = {
@@ -44,17 +50,17 @@ const shownAs = ({ kind }: Datatype): string => {
   }
 };
 
-const groupsOf = (datatype: Datatype): string => {
-  const { hasGrains, hasBuckets } = abilitiesOf[kindOfValues(datatype)];
+const groupsOf = (kind: DatatypeKind): string => {
+  const { hasGrains, hasBuckets } = abilitiesOf[kind];
   return `values${hasGrains ? ', periods' : ''}${hasBuckets ? ', buckets' : ''}`;
 };
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-const abilitiesText = (datatype: Datatype): string => {
-  const { aggregates, filter } = abilitiesOf[kindOfValues(datatype)];
+const abilitiesText = (datatype: Datatype, kind: DatatypeKind): string => {
+  const { aggregates, filter } = abilitiesOf[kind];
   const all = aggregates.length === everyAggregate.length ? 'all' : aggregates.join(', ');
-  return [holds[datatype.kind], groupsOf(datatype), filter ?? 'none', all, shownAs(datatype)].join(' | ');
+  return [holds[datatype.kind], groupsOf(kind), filter ?? 'none', all, shownAs(datatype)].join(' | ');
 };
 
 const nameText = (name: string): string => (name === '[]' ? 'arrays' : `\`${name}\``);
@@ -63,7 +69,7 @@ const nameText = (name: string): string => (name === '[]' ? 'arrays' : `\`${name
 const rowsOf = (database: DatasourceType): readonly string[] => {
   const named = new Map<string, readonly string[]>();
   for (const [names, datatype] of datatypeRows[database]) {
-    const key = abilitiesText(datatype);
+    const key = abilitiesText(datatype, sourceKind(database, names.split('|')[0] ?? ''));
     named.set(key, [...(named.get(key) ?? []), ...names.split('|').map(nameText)]);
   }
   return [...named].map(([abilities, names]) => line([names.join(', '), abilities]));

@@ -192,7 +192,11 @@ const clickHouse: readonly Row[] = [
   ],
 ];
 
-/** The rows of a database, for the document that lists them. */
+/**
+ * The rows of each database.
+ *
+ * @internal Tests only: docs/reference/types.md is made from them.
+ */
 export const datatypeRows: Readonly<Record<DatasourceType, readonly Row[]>> = {
   DUCKDB: duckDb,
   POSTGRES: postgres,
@@ -269,7 +273,7 @@ export const datatypeOf = (database: DatasourceType, datatype: string): Datatype
   return found && sized(found, name, database);
 };
 
-export const kindOfValues = ({ kind }: Datatype): DatatypeKind => coarse[kind];
+const kindOfValues = ({ kind }: Datatype): DatatypeKind => coarse[kind];
 
 /** The kind of a column that the datasource describes so. A tinyint(1) holds numbers unless a datamart declares booleans. */
 export const sourceKind = (database: DatasourceType, datatype: string): DatatypeKind => {
