@@ -56,7 +56,7 @@ const whyHidden = (column: SourceTable['columns'][number]): string | null => {
   if (wordsOf(columnName).some((word) => secretWords.has(word))) return 'named like a secret';
   const kind = columnKind(column);
   return kind === undefined || kind === 'opaque' || kind === 'other' || kind === 'json'
-    ? `of a type that charts cannot show (${datatype})`
+    ? `of a type that charts show as text only (${datatype})`
     : null;
 };
 

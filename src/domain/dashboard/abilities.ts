@@ -11,7 +11,7 @@ export type Abilities = {
   readonly never: readonly Aggregate[];
   readonly hasGrains: boolean;
   readonly hasBuckets: boolean;
-  /** Whether a value can be matched with a pattern; null: a pattern is text, and values are not. */
+  /** Whether the values can be matched with a pattern. */
   readonly hasPatterns: boolean;
   /** The data type of a filter on it. Null: it takes no filter. */
   readonly filter: FilterDataType | null;

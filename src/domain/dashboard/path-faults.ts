@@ -2,52 +2,20 @@
  * Faults of the ways between the tables of a metric: the engine joins two tables only where one way leads from one to the
  * other. For hosts alone: the ways may lead through tables that a guest may not know of.
  */
-import { type Datamart, qualifiedName, type Relationship, sameTable, type TableRef } from '../datamart/datamart.js';
+import { type Datamart, qualifiedName, sameTable, type TableRef } from '../datamart/datamart.js';
+import { bypassOf, shortestWay, type Way } from '../datamart/ways.js';
 import { written } from './definition.js';
 import { type MetricDefinition, testsOf } from './metric.js';
 
-type Way = readonly Relationship[];
-
-const otherEnd = ({ parent, child }: Relationship, table: TableRef): TableRef | undefined => {
-  if (sameTable(parent, child)) return undefined;
-  if (sameTable(parent, table)) return child;
-  return sameTable(child, table) ? parent : undefined;
-};
-
-/** The shortest way along the relationships; undefined if there is none. */
-const wayBetween = (relationships: readonly Relationship[], from: TableRef, to: TableRef): Way | undefined => {
-  const reached: { readonly table: TableRef; readonly way: Way }[] = [{ table: from, way: [] }];
-  for (const { table, way } of reached) {
-    if (sameTable(table, to)) return way;
-    for (const relationship of relationships) {
-      const next = otherEnd(relationship, table);
-      if (next === undefined || reached.some((seen) => sameTable(seen.table, next))) continue;
-      reached.push({ table: next, way: [...way, relationship] });
-    }
-  }
-  return undefined;
-};
-
-/** Up to two ways: the shortest, and one that avoids a part of it. */
-const waysBetween = (relationships: readonly Relationship[], from: TableRef, to: TableRef): readonly Way[] => {
-  const first = wayBetween(relationships, from, to);
-  if (first === undefined) return [];
-  for (const avoided of first) {
-    const others = relationships.filter((relationship) => relationship !== avoided);
-    const second = wayBetween(others, from, to);
-    if (second !== undefined) return [first, second];
-  }
-  return [first];
-};
-
 const nameOf = (way: Way): string => way.map(({ relationshipName }) => relationshipName).join(', then ');
 
-const faultOf = (relationships: readonly Relationship[], from: TableRef, to: TableRef): string | undefined => {
-  const [first, second] = waysBetween(relationships, from, to);
+const faultOf = (relationships: Way, from: TableRef, to: TableRef): string | undefined => {
+  const way = shortestWay(relationships, from, to);
   const ends = `from ${qualifiedName(from)} to ${qualifiedName(to)}`;
-  if (first === undefined) return `no relationship leads ${ends}; add one to the datamart`;
-  if (second === undefined) return undefined;
-  return `two ways lead ${ends}: "${nameOf(first)}" and "${nameOf(second)}"; leave one of them in the datamart`;
+  if (way === undefined) return `no relationship leads ${ends}; add one to the datamart`;
+  const bypass = bypassOf(relationships, way, from, to);
+  if (bypass === undefined) return undefined;
+  return `two ways lead ${ends}: "${nameOf(way)}" and "${nameOf(bypass.way)}"; leave one of them in the datamart`;
 };
 
 /** Returns the faults of one metric for this datamart. Tables that it lacks are no fault of a way. */

@@ -7,6 +7,7 @@ import {
   sameTable,
   type TableRef,
 } from '../../domain/datamart/datamart.js';
+import { bypassOf, otherEnd, shortestWay, type Way } from '../../domain/datamart/ways.js';
 import { refuseQuery } from '../databases/refuse.js';
 
 /** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */
@@ -29,12 +30,23 @@ const manyFromChild: ReadonlySet<Cardinality> = new Set(['ManyToMany', 'ManyToOn
 
 /** The step over `relationship` away from `table`; undefined where the relationship does not touch it. */
 const stepFrom = (table: TableRef, relationship: Relationship): Step | undefined => {
+  if (otherEnd(relationship, table) === undefined) return undefined;
   const { parent, child } = relationship;
-  if (sameTable(parent, child)) return undefined;
   const kind = relationship.join ?? 'LEFT JOIN';
-  if (sameTable(parent, table)) return { relationship, near: parent, far: child, kind };
-  if (sameTable(child, table)) return { relationship, near: child, far: parent, kind: mirrored[kind] };
-  return undefined;
+  return sameTable(parent, table)
+    ? { relationship, near: parent, far: child, kind }
+    : { relationship, near: child, far: parent, kind: mirrored[kind] };
+};
+
+/** The steps of a way that begins at `from`. */
+const stepsOf = (way: Way, from: TableRef): readonly Step[] => {
+  const steps: Step[] = [];
+  for (const relationship of way) {
+    const step = stepFrom(steps.at(-1)?.far ?? from, relationship);
+    if (step === undefined) throw new TypeError('each relationship of a way begins where the one before ended');
+    steps.push(step);
+  }
+  return steps;
 };
 
 /** Whether a row of the near table may match several rows of the far one. True where the cardinality is unknown. */
@@ -47,63 +59,33 @@ export const isMultiplying = (step: Step): boolean => {
  * The only path between two tables along the relationships. Throws METRIC_QUERY_ERROR where no path or several exist.
  */
 export const findPath = (relationships: readonly Relationship[], from: TableRef, to: TableRef): readonly Step[] => {
-  const path = shortestPath(relationships, from, to);
+  const path = shortestWay(relationships, from, to);
   if (path === undefined) {
     return refuseQuery(
       `No relationship leads from ${qualifiedName(from)} to ${qualifiedName(to)}; add one to the datamart.`,
       'path-missing',
     );
   }
-  const spare = findSpare(relationships, path, from, to);
+  const spare = bypassOf(relationships, path, from, to);
   if (spare !== undefined) {
     refuseQuery(
-      `More than one way leads from ${qualifiedName(from)} to ${qualifiedName(to)}: relationship ${spare.relationship.relationshipName} can be bypassed. Leave one way in the datamart.`,
+      `More than one way leads from ${qualifiedName(from)} to ${qualifiedName(to)}: relationship ${spare.avoided.relationshipName} can be bypassed. Leave one way in the datamart.`,
       'path-ambiguous',
     );
   }
-  return path;
+  return stepsOf(path, from);
 };
-
-/** A step of the path that a second path avoids. The path is unique if removing any of its steps disconnects `to`. */
-const findSpare = (
-  relationships: readonly Relationship[],
-  path: readonly Step[],
-  from: TableRef,
-  to: TableRef,
-): Step | undefined =>
-  path.find((step) => {
-    const others = relationships.filter((relationship) => relationship !== step.relationship);
-    return shortestPath(others, from, to) !== undefined;
-  });
 
 /** Whether several paths lead there. */
 export const isAmbiguous = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
-  findSpare(relationships, shortestPath(relationships, from, to) ?? [], from, to) !== undefined;
+  bypassOf(relationships, shortestWay(relationships, from, to) ?? [], from, to) !== undefined;
 
 /**
  * Whether any path leads there. spec-gap: a worksheet omits tables without a path; a table with two paths is refused,
  * as everywhere, because the paths mean different worksheets.
  */
 export const isReachable = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
-  shortestPath(relationships, from, to) !== undefined;
-
-const shortestPath = (
-  relationships: readonly Relationship[],
-  from: TableRef,
-  to: TableRef,
-): readonly Step[] | undefined => {
-  const reached: { readonly table: TableRef; readonly steps: readonly Step[] }[] = [{ table: from, steps: [] }];
-  for (const { table, steps } of reached) {
-    if (sameTable(table, to)) return steps;
-    for (const relationship of relationships) {
-      const step = stepFrom(table, relationship);
-      if (step !== undefined && !reached.some((seen) => sameTable(seen.table, step.far))) {
-        reached.push({ table: step.far, steps: [...steps, step] });
-      }
-    }
-  }
-  return undefined;
-};
+  shortestWay(relationships, from, to) !== undefined;
 
 /**
  * The joins from `root` to all `tables`, nearest first and then in the datamart's order. With outer joins the order
