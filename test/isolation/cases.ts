@@ -74,9 +74,9 @@ export type ACase = {
   readonly edges: readonly AnEdge[];
   /**
    * `none`: a correct datamart. `loop`: a second path to a table. `gap`: no path. `untrue`: every relationship says
-   * OneToOne.
+   * OneToOne. `keys`: correct, and the table of clients is related by the keys of the tables with a client column alone.
    */
-  readonly flaw: 'none' | 'loop' | 'gap' | 'untrue' | 'wild';
+  readonly flaw: 'none' | 'loop' | 'gap' | 'untrue' | 'wild' | 'keys';
   readonly from: number;
   readonly dimensions: readonly (AColumn & {
     readonly grain: TimeGrain;
@@ -206,7 +206,8 @@ const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
   tables: fc.shuffledSubarray([...tableNames], { minLength: 1 }),
   edges: fc.array(anEdge, { minLength: 5, maxLength: 5 }),
   flaw: fc.oneof(
-    { weight: 85, arbitrary: fc.constant('none' as const) },
+    { weight: 75, arbitrary: fc.constant('none' as const) },
+    { weight: 10, arbitrary: fc.constant('keys' as const) },
     { weight: 15, arbitrary: fc.constantFrom('loop' as const, 'gap' as const, 'untrue' as const, 'wild' as const) },
   ),
   from: fc.nat(5),

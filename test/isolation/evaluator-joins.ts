@@ -56,13 +56,36 @@ const seenFromChild: Readonly<Record<JoinKind, JoinKind>> = {
   'RIGHT JOIN': 'LEFT JOIN',
 };
 
+type Path = readonly Step[];
+
+/**
+ * Returns every path that a question may mean. Where all relationships with the table of clients are keys of it by the
+ * client columns, a path that avoids that table wins over those through it, and a path to it that passes a table with a
+ * key beyond the first one does not count.
+ */
+export const waysBetween = (mart: Datamart, from: TableRef, to: TableRef): readonly Path[] => {
+  const all = allWays(mart, from, to);
+  const { tenancy } = mart;
+  if (tenancy?.tenancyLevel !== 'TABLE' || sameTable(from, tenancy)) return all;
+  const isClients = (table: TableRef): boolean => sameTable(table, tenancy);
+  const keys = mart.relationships.flatMap(({ parent, child }) => {
+    if (isClients(parent)) return [{ own: child, of: parent }];
+    return isClients(child) ? [{ own: parent, of: child }] : [];
+  });
+  const isKey = ({ own, of }: (typeof keys)[number]): boolean =>
+    of.columnName === tenancy.tablePrimaryKeyColumn &&
+    mart.tables.some((table) => sameTable(table, own) && table.clientColumn === own.columnName);
+  if (!keys.every(isKey)) return all;
+  if (!isClients(to)) {
+    const beside = all.filter((path) => !path.some(({ far }) => isClients(far)));
+    return beside.length > 0 ? beside : all;
+  }
+  const hasKey = (table: TableRef): boolean => keys.some(({ own }) => sameTable(own, table));
+  return all.filter((path) => path.slice(0, -1).every(({ near }) => !hasKey(near)));
+};
+
 /** Returns every path over relationships that visits no table twice. */
-export const waysBetween = (
-  mart: Datamart,
-  from: TableRef,
-  to: TableRef,
-  met: readonly TableRef[] = [],
-): readonly (readonly Step[])[] => {
+const allWays = (mart: Datamart, from: TableRef, to: TableRef, met: readonly TableRef[] = []): readonly Path[] => {
   if (sameTable(from, to)) return [[]];
   const been = [...met, from];
   return mart.relationships.flatMap((relationship) => {
@@ -74,11 +97,11 @@ export const waysBetween = (
         ? { relationship, near: child, far: parent, kind: seenFromChild[kind] }
         : undefined;
     if (step === undefined || been.some((table) => sameTable(table, step.far))) return [];
-    return waysBetween(mart, step.far, to, been).map((rest) => [step, ...rest]);
+    return allWays(mart, step.far, to, been).map((rest) => [step, ...rest]);
   });
 };
 
-export const theWay = (mart: Datamart, from: TableRef, to: TableRef): readonly Step[] => {
+export const theWay = (mart: Datamart, from: TableRef, to: TableRef): Path => {
   const [way, second] = waysBetween(mart, from, to);
   if (way === undefined) throw new Unanswerable('path-missing');
   if (second !== undefined) throw new Unanswerable('path-ambiguous');

@@ -113,8 +113,8 @@ const askEverywhere = async (stage: Stage, { token, built }: InForce, { posed, a
   const restricted: Asking = { ...guests, asked: withConditions(posed, token).asked };
   const [shared, without, again] = await Promise.all([
     outcomeOf(() => askEngine(stage, stage.places.shared, posed.shared, posed.clientId, restricted)),
-    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, 'None', guests)),
-    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, 'None', restricted)),
+    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, posed.clientIdAlone, guests)),
+    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, posed.clientIdAlone, restricted)),
   ]);
   return { shared, without, again };
 };

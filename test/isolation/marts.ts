@@ -54,8 +54,9 @@ const joinable = (name: TableName, column: string, isNumber: boolean): string =>
 
 const relationshipsOf = (
   dataset: Dataset,
-  { tables, edges, flaw, isNumber, derived }: ACase,
+  { tables: all, edges, flaw, isNumber, derived }: ACase,
 ): readonly Relationship[] => {
+  const tables = flaw === 'keys' ? all.filter((name) => name !== 'clients') : all;
   const made = tables.slice(1).flatMap((name, index): readonly Relationship[] => {
     const edge = edges[index];
     const other = tables[(edge?.to ?? 0) % (index + 1)];
@@ -71,10 +72,23 @@ const relationshipsOf = (
     const said = flaw === 'untrue' ? 'OneToOne' : (true_[edge.cardinality % true_.length] ?? null);
     return [relationship(`${parent}.${ends[0]}`, `${child}.${ends[1]}`, edge.join, said)];
   });
+  if (flaw === 'keys') return [...made, ...keysOfClients(all, isNumber, derived)];
   const [first] = made;
   return flaw === 'loop' && first !== undefined
     ? [...made, { ...first, relationshipName: 'another way', join: 'LEFT JOIN' }]
     : made;
+};
+
+/** Keys of the table of clients, one from each table that has a client column. */
+const keysOfClients = (
+  tables: readonly TableName[],
+  isNumber: boolean,
+  derived: readonly TableName[],
+): readonly Relationship[] => {
+  const [own, key] = isNumber ? ['tenant_no', 'no'] : ['tenant', 'id'];
+  return ownTables
+    .filter((name) => tables.includes('clients') && tables.includes(name) && !derived.includes(name))
+    .map((name) => relationship(`${name}.${own}`, `clients.${key}`, 'LEFT JOIN', 'ManyToOne'));
 };
 
 /** A relationship to the parent, declared as many-to-one, since the test's tables have no keys that would prove it. */

@@ -83,7 +83,7 @@ export const judge = async (stage: Stage, aCase: ACase, tally: Tally): Promise<v
   const { places } = stage;
   const [shared, shard, grown] = await Promise.all([
     outcomeOf(() => askEngine(stage, places.shared, posed.shared, posed.clientId, asking)),
-    outcomeOf(() => askEngine(stage, places.shardOf(tenant), posed.alone, 'None', asking)),
+    outcomeOf(() => askEngine(stage, places.shardOf(tenant), posed.alone, posed.clientIdAlone, asking)),
     aCase.isGrown ? outcomeOf(() => askEngine(stage, places.grown, posed.shared, posed.clientId, asking)) : null,
   ]);
   assertSame('the shared database and the shard differ', shared, shard);

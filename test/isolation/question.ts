@@ -16,8 +16,10 @@ import { isOfNumbers, isText, predicateOf } from './predicates.js';
 export type Posed = {
   /** The datamart with tenancy over the shared database, and the one without tenancy over the tenant's own database. */
   readonly shared: Datamart;
+  /** It has tenancy only where the ways between tables depend on which table is that of the clients. */
   readonly alone: Datamart;
   readonly clientId: string;
+  readonly clientIdAlone: string;
   readonly asked: Asked;
   readonly option: ColumnRef;
   readonly search: string | null;
@@ -160,7 +162,7 @@ export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Pose
           ...given,
           edges: given.edges.map((edge) => (edge.join === 'FULL JOIN' ? { ...edge, join: 'LEFT JOIN' } : edge)),
         };
-  const alone = martOf(dataset, aCase, false);
+  const alone = martOf(dataset, aCase, aCase.flaw === 'keys');
   const from = aCase.tables[aCase.from % aCase.tables.length] ?? 'orders';
   const near = nearTables(alone, aCase, from);
   const definition = definitionOf(aCase, alone);
@@ -175,10 +177,12 @@ export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Pose
     limit,
     offset,
   };
+  const clientId = isNumber ? numberOf(tenant) : tenant;
   return {
     shared: martOf(dataset, aCase, true),
     alone,
-    clientId: isNumber ? numberOf(tenant) : tenant,
+    clientId,
+    clientIdAlone: flaw === 'keys' ? clientId : 'None',
     asked,
     option: bare(option),
     search: isText(option.column) ? aCase.search : null,

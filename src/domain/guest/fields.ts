@@ -127,17 +127,22 @@ export type FieldScope = {
 };
 
 /** A condition whose table cannot be joined is refused; of a filter's columns, one in the metric's own table is enough. */
-const takesAll = (table: TableRef, conditions: readonly Condition[], { areJoinable }: JoinGroups): boolean =>
+const takesAll = (table: TableRef, conditions: readonly Condition[], { isJoinable }: JoinGroups): boolean =>
   conditions.every(({ column, mappedTo = [] }) => {
-    return mappedTo.some((other) => sameTable(other, table)) || areJoinable(table, column);
+    return mappedTo.some((other) => sameTable(other, table)) || isJoinable(table, column);
   });
 
-/** Numbers the groups in the order of the tables, so that the numbers do not tell of groups that are left out. */
-const numbered = (tables: readonly DatamartTable[], { areJoinable }: JoinGroups): readonly number[] => {
-  const firsts: DatamartTable[] = [];
+/**
+ * Numbers the groups in the order of the tables, so that the numbers do not tell of groups that are left out. A metric may
+ * start from any table of a group and read any other.
+ */
+const numbered = (tables: readonly DatamartTable[], { isJoinable }: JoinGroups): readonly number[] => {
+  const groups: DatamartTable[][] = [];
   return tables.map((table) => {
-    const known = firsts.findIndex((first) => areJoinable(first, table));
-    return known >= 0 ? known : firsts.push(table) - 1;
+    const known = groups.findIndex((group) => group.every((one) => isJoinable(one, table) && isJoinable(table, one)));
+    if (known < 0) return groups.push([table]) - 1;
+    groups[known]?.push(table);
+    return known;
   });
 };
 

@@ -49,12 +49,11 @@ export const testsOfHidden = (
   restrictions: readonly ResolvedCondition[],
 ): HiddenTests => {
   const { datamart } = hiding;
-  const { relationships } = datamart;
   const groups = groupByTable(restrictions);
   const ways = groups
-    .filter((group) => !sameTable(group.table, table) && isReachable(relationships, table, group.table))
+    .filter((group) => !sameTable(group.table, table) && isReachable(datamart, table, group.table))
     .map((group) => ({
-      steps: withoutNames(isHiddenGroup(group), () => findPath(relationships, table, group.table)),
+      steps: withoutNames(isHiddenGroup(group), () => findPath(datamart, table, group.table)),
       conditions: group.conditions,
     }));
   const own = restrictions.filter(({ column }) => sameTable(column.ref, table));

@@ -82,8 +82,7 @@ const planHidden = (
   const { datamart } = context;
   const block = statement.block ?? [];
   const isInBlock = (table: TableRef): boolean => block.some((one) => sameTable(one.table, table));
-  const isSaid = (table: TableRef, other: TableRef): boolean =>
-    isInBlock(table) && isAmbiguous(datamart.relationships, table, other);
+  const isSaid = (table: TableRef, other: TableRef): boolean => isInBlock(table) && isAmbiguous(datamart, table, other);
   const hiding = { ...source, datamart, prefix };
   return new Map(
     statement.tables.map((table) => {
@@ -121,14 +120,14 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
  */
 const assertAlone = (source: Source, table: TableRef): void => {
   const { context, statement } = source;
-  const { relationships } = withCardinalities(context.datamart, context.catalog);
+  const datamart = withCardinalities(context.datamart, context.catalog);
   const block = loadBlock(source, table);
   const leadsToMany = (step: Step): boolean => step.relationship.cardinality !== null && isMultiplying(step);
   const beside = statement.shown.find(
     (other) =>
       !block.some((one) => sameTable(one.table, other)) &&
-      isReachable(relationships, other, table) &&
-      !findPath(relationships, other, table).some(leadsToMany),
+      isReachable(datamart, other, table) &&
+      !findPath(datamart, other, table).some(leadsToMany),
   );
   if (beside !== undefined) {
     refuse(
@@ -146,15 +145,15 @@ type Start = { readonly near: string; readonly steps: readonly Step[] };
  */
 const findSemiJoin = (source: Source, table: TableRef): Start => {
   const { context, statement } = source;
-  const { relationships } = context.datamart;
+  const { datamart } = context;
   const block = loadBlock(source, table);
   if (statement.tables.some((read) => sameTable(read, table)))
     refuse(table, 'it also reads that table in another place');
   if (statement.tables.length > block.length) refuse(table, 'it also reads other tables in another place');
   const isInBlock = (other: TableRef): boolean => block.some((one) => sameTable(one.table, other));
   const starts = block
-    .filter((one) => isReachable(relationships, one.table, table))
-    .map((one) => ({ near: one.alias, steps: findPath(relationships, one.table, table) }))
+    .filter((one) => isReachable(datamart, one.table, table))
+    .map((one) => ({ near: one.alias, steps: findPath(datamart, one.table, table) }))
     .filter(({ steps }) => steps.every(({ far }) => !isInBlock(far)));
   const [start, ...others] = starts;
   if (start === undefined) return refuse(table, 'no relationship leads from a table that it reads to that table');

@@ -110,7 +110,7 @@ const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Pla
 export const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
   ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
   ...measures.flatMap(({ custom = [] }) => custom.flatMap((part) => (typeof part === 'string' ? [] : [part.ref]))),
-  ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
+  ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart, from, table)) : []),
 ];
 
 /**

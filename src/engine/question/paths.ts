@@ -7,7 +7,7 @@ import {
   sameTable,
   type TableRef,
 } from '../../domain/datamart/datamart.js';
-import { bypassOf, otherEnd, shortestWay, type Way } from '../../domain/datamart/ways.js';
+import { findWay, otherEnd, type Way, type Ways } from '../../domain/datamart/ways.js';
 import { refuseQuery } from '../databases/refuse.js';
 
 /** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */
@@ -58,51 +58,46 @@ export const isMultiplying = (step: Step): boolean => {
 /**
  * The only path between two tables along the relationships. Throws METRIC_QUERY_ERROR where no path or several exist.
  */
-export const findPath = (relationships: readonly Relationship[], from: TableRef, to: TableRef): readonly Step[] => {
-  const path = shortestWay(relationships, from, to);
-  if (path === undefined) {
+export const findPath = (datamart: Ways, from: TableRef, to: TableRef): readonly Step[] => {
+  const found = findWay(datamart, from, to);
+  if (found.kind === 'none') {
     return refuseQuery(
       `No relationship leads from ${qualifiedName(from)} to ${qualifiedName(to)}; add one to the datamart.`,
       'path-missing',
     );
   }
-  const spare = bypassOf(relationships, path, from, to);
-  if (spare !== undefined) {
-    refuseQuery(
-      `More than one way leads from ${qualifiedName(from)} to ${qualifiedName(to)}: relationship ${spare.avoided.relationshipName} can be bypassed. Leave one way in the datamart.`,
+  if (found.kind === 'several') {
+    return refuseQuery(
+      `More than one way leads from ${qualifiedName(from)} to ${qualifiedName(to)}: relationship ${found.avoided.relationshipName} can be bypassed. Leave one way in the datamart.`,
       'path-ambiguous',
     );
   }
-  return stepsOf(path, from);
+  return stepsOf(found.way, from);
 };
 
 /** Whether several paths lead there. */
-export const isAmbiguous = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
-  bypassOf(relationships, shortestWay(relationships, from, to) ?? [], from, to) !== undefined;
+export const isAmbiguous = (datamart: Ways, from: TableRef, to: TableRef): boolean =>
+  findWay(datamart, from, to).kind === 'several';
 
 /**
  * Whether any path leads there. spec-gap: a worksheet omits tables without a path; a table with two paths is refused,
  * as everywhere, because the paths mean different worksheets.
  */
-export const isReachable = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
-  shortestWay(relationships, from, to) !== undefined;
+export const isReachable = (datamart: Ways, from: TableRef, to: TableRef): boolean =>
+  findWay(datamart, from, to).kind !== 'none';
 
 /**
  * The joins from `root` to all `tables`, nearest first and then in the datamart's order. With outer joins the order
  * decides which rows result, so it must not depend on the order of the metric's columns.
  */
-export const joinTree = (
-  relationships: readonly Relationship[],
-  root: TableRef,
-  tables: readonly TableRef[],
-): readonly Step[] => {
+export const joinTree = (datamart: Ways, root: TableRef, tables: readonly TableRef[]): readonly Step[] => {
   const steps = new Map<Relationship, { readonly step: Step; readonly depth: number }>();
   for (const table of tables) {
-    for (const [depth, step] of findPath(relationships, root, table).entries()) {
+    for (const [depth, step] of findPath(datamart, root, table).entries()) {
       steps.set(step.relationship, { step, depth });
     }
   }
-  const rank = (step: Step): number => relationships.indexOf(step.relationship);
+  const rank = (step: Step): number => datamart.relationships.indexOf(step.relationship);
   return [...steps.values()].sort((a, b) => a.depth - b.depth || rank(a.step) - rank(b.step)).map(({ step }) => step);
 };
 

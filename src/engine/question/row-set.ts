@@ -34,8 +34,7 @@ const noExtra: Extra = { kind: 'narrow', tables: [] };
  * semi-join that reads or passes their table.
  */
 export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extra: Extra = noExtra): RowSet => {
-  const { relationships } = resolved.datamart;
-  const own = joinTree(relationships, resolved.from, tables);
+  const own = joinTree(resolved.datamart, resolved.from, tables);
   const added = extraSteps(resolved, own, extra);
   const steps = [...own, ...added];
   const joined: TableRef[] = [resolved.from, ...steps.map(({ far }) => far)];
@@ -109,7 +108,7 @@ const isFar = (tree: ResolvedTree, { isTested }: WhereParts): tree is ResolvedCo
   !('items' in tree) && !isTested(tree.column.ref);
 
 const extraSteps = (resolved: Resolved, own: readonly Step[], { kind, tables }: Extra): readonly Step[] => {
-  const added = joinTree(resolved.datamart.relationships, resolved.from, tables).filter(
+  const added = joinTree(resolved.datamart, resolved.from, tables).filter(
     (step) => !own.some(({ relationship }) => relationship === step.relationship),
   );
   if (kind === 'narrow') return added.map((step): Step => ({ ...step, kind: 'INNER JOIN' }));
@@ -141,7 +140,7 @@ const isAmong = (tables: readonly TableRef[], table: TableRef): boolean =>
 /** The path from the last joined table, on the only path from the root. */
 const wayOf = (resolved: Resolved, joined: readonly TableRef[], { table, conditions }: TableConditions): Way => {
   const isHidden = conditions.some((condition) => condition.isHidden === true);
-  const path = withoutNames(isHidden, () => findPath(resolved.datamart.relationships, resolved.from, table));
+  const path = withoutNames(isHidden, () => findPath(resolved.datamart, resolved.from, table));
   return { steps: path.filter(({ far }) => !isAmong(joined, far)), conditions };
 };
 
