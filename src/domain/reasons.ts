@@ -299,6 +299,7 @@ const ownReasons = [
   'tenant-undecided',
   'tenant-unknown',
   'tenant-unknown-upstream',
+  'text-added',
   'text-not-storable',
   'tile-not-on-the-dashboard',
   'timezone-refused',

@@ -12,12 +12,22 @@ import {
   refuseLargeBatch,
   rowBytes,
 } from '../../connections/batches.js';
-import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
+import { NamesRefused, type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
-export type Server = { readonly connection: Connection; readonly isMariaDb: boolean; readonly meter: Meter };
+export type Server = {
+  readonly connection: Connection;
+  readonly isMariaDb: boolean;
+  readonly meter: Meter;
+  /** Returns how many warnings the server has for the last statement. */
+  readonly countWarnings: () => number;
+};
+
+type Packet = { readonly isEOF: () => boolean; readonly eofWarningCount: () => number };
+
+type Row = readonly unknown[];
 
 /** The driver's event interface, which reports rows as they arrive. */
 type Core = Pick<EventEmitter, 'once' | 'off'> & {
@@ -25,20 +35,50 @@ type Core = Pick<EventEmitter, 'once' | 'off'> & {
   readonly execute: (asking: { readonly sql: string; readonly values: readonly string[] }) => EventEmitter;
   readonly pause: () => void;
   readonly resume: () => void;
+  handlePacket: (packet?: Packet) => void;
 };
 
 const coreOf = (connection: Connection): Core => (connection as unknown as { readonly connection: Core }).connection;
 
-export const createServer = (connection: Connection, isMariaDb: boolean): Server => ({
-  connection,
-  isMariaDb,
-  meter: meter(coreOf(connection).stream),
-});
+export const createServer = (connection: Connection, isMariaDb: boolean): Server => {
+  const core = coreOf(connection);
+  return { connection, isMariaDb, meter: meter(core.stream), countWarnings: watchWarnings(core) };
+};
+
+/** The last packet of an answer has the number of its warnings, which the driver does not tell. */
+const watchWarnings = (core: Core): (() => number) => {
+  let count = 0;
+  const handle = core.handlePacket.bind(core);
+  core.handlePacket = (packet) => {
+    if (packet?.isEOF() === true) count = packet.eofWarningCount();
+    handle(packet);
+  };
+  return () => count;
+};
+
+const adding = /\b(?:sum|avg|std|stddev|variance|var)(?:_pop|_samp)?\s*\(/i;
+const truncatedValue = 1292;
+
+/**
+ * The server adds text as the number that it begins with, or as 0, and has only warnings of it. A sum of such text is a
+ * wrong number: of a view's column that became text, or in SQL that did not convert it.
+ */
+const assertNumbersAdded = async ({ connection, countWarnings }: Server, { sql }: Statement): Promise<void> => {
+  if (countWarnings() === 0 || !adding.test(sql)) return;
+  const [warnings] = await connection.query<never[]>('SHOW WARNINGS');
+  const isOfText = ([, code, message]: Row): boolean =>
+    Number(code) === truncatedValue && String(message).includes('DOUBLE');
+  if (!warnings.some(isOfText)) return;
+  throw new NamesRefused(
+    'METRIC_QUERY_ERROR',
+    'A sum or average reads text that is no number, which the database would count as 0. Correct the column, or convert and filter its text in the SQL.',
+    { reason: 'text-added' },
+  );
+};
 
 /** The protocol counts parameters in 16 bits. */
 const greatestCount = 65_535;
 
-type Row = readonly unknown[];
 type Columns = { readonly names: readonly string[]; readonly types: readonly number[] };
 type Listener = { readonly columns: (columns: Columns) => void; readonly row: (row: Row) => void };
 
@@ -79,15 +119,16 @@ const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
 
 /** Throws ReadLimitReached above `maxBytes`. */
 export const runStatement = async (
-  { connection, meter }: Server,
+  server: Server,
   statement: Statement,
   { maxBytes }: Running = {},
 ): Promise<ResultTable> => {
+  const { connection, meter } = server;
   const collected = collect(maxBytes);
   let columns: Columns = noColumns;
   const table = (): ResultTable => ({ ...headOf(columns), rows: collected.rows });
   try {
-    return await new Promise<ResultTable>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const enough = (): void => reject(new ReadLimitReached({ ...table(), isCut: true }));
       meter.allow(maxBytes, enough);
       execute(coreOf(connection), statement, {
@@ -97,8 +138,10 @@ export const runStatement = async (
         row: (row) => {
           if (!collected.take(rowBytes(row), () => cellsOf(row, columns))) enough();
         },
-      }).then(() => resolve(table()), reject);
+      }).then(resolve, reject);
     });
+    await assertNumbersAdded(server, statement);
+    return table();
   } finally {
     meter.allow(undefined, () => undefined);
   }
@@ -106,11 +149,12 @@ export const runStatement = async (
 
 /** Between batches the socket is not read, so the server sends no faster than rows are taken. */
 export const streamStatement = async (
-  { connection, meter }: Server,
+  server: Server,
   statement: Statement,
   sink: Sink,
   { maxBytes }: Running = {},
 ): Promise<void> => {
+  const { connection, meter } = server;
   const core = coreOf(connection);
   let columns: Columns = noColumns;
   let rows: (readonly Cell[])[] = [];
@@ -150,6 +194,7 @@ export const streamStatement = async (
         },
       }).then(resolve, reject);
     });
+    await assertNumbersAdded(server, statement);
     if (rows.length > 0 || isFirst) await flush();
   } finally {
     meter.allow(undefined, () => undefined);
