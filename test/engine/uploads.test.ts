@@ -83,6 +83,20 @@ describe('a file', () => {
     expect(await readdir(dirname(path))).toEqual(['tables.duckdb']);
   });
 
+  // supabase#12666: an import took postcodes for numbers and dropped their leading zeros.
+  test.each([
+    ['a leading zero', '01234'],
+    ['a plus sign', '+4912'],
+  ])('a column with %s after thirty thousand whole numbers is text, and keeps it', async (_, value) => {
+    const numbers = Array.from({ length: 30_000 }, (__, index) => `${index};${10_000 + index}`).join('\n');
+    const path = await take(`id;code\n${numbers}\n30000;${value}\n`, { name: 'codes.csv' });
+    expect(await rowsOf(path, 'SELECT id, code FROM codes WHERE id IN (7, 30000) ORDER BY id')).toEqual([
+      ['7', '10007'],
+      ['30000', value],
+    ]);
+    expect(await rowsOf(path, 'SELECT DISTINCT typeof(id), typeof(code) FROM codes')).toEqual([['BIGINT', 'VARCHAR']]);
+  });
+
   test('a file of Parquet becomes a table, whatever its name says', async () => {
     const path = await take(await parquet(), { name: 'orders.csv' });
     expect(await rowsOf(path, 'SELECT * FROM orders')).toEqual([[1, 'acme']]);

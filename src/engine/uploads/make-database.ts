@@ -34,11 +34,27 @@ const sizeGuard = (path: string, { diskMegabytes }: MakingLimits) => {
   return { signal: tooLarge.signal, check, end: () => clearInterval(timer) };
 };
 
-const readers: Readonly<Record<Exclude<FileKind, 'duckdb'>, (path: string) => string>> = {
-  // Faults of the file are kept with their places; a few of them suffice.
-  csv: (path) =>
-    `read_csv(${literal(path)}, header = true, quote = '"', escape = '"', compression = 'none', store_rejects = true, rejects_limit = 20)`,
-  parquet: (path) => `read_parquet(${literal(path)})`,
+const csv = "header = true, quote = '\"', escape = '\"', compression = 'none'";
+
+/** Faults of the file are kept with their places; a few of them suffice. */
+const readCsv = (path: string, texts: readonly string[]): string => {
+  const types = texts.map((column) => `${literal(column)}: 'VARCHAR'`).join(', ');
+  const given = texts.length === 0 ? '' : `, types = {${types}}`;
+  return `read_csv(${literal(path)}, ${csv}, store_rejects = true, rejects_limit = 20${given})`;
+};
+
+/**
+ * The columns that DuckDB takes for whole numbers by the first lines, and that have a value with a leading zero or plus
+ * sign further down: a postcode or a telephone number, of which a number would lose a character.
+ */
+const codeColumns = async (connection: DuckDBConnection, path: string): Promise<readonly string[]> => {
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM read_csv(${literal(path)}, ${csv})`);
+  const whole = described.getRows().flatMap(([column, type]) => (type === 'BIGINT' ? [String(column)] : []));
+  if (whole.length === 0) return [];
+  const tests = whole.map((column) => `bool_or(regexp_matches(${name(column)}, '^([+]|-?0)[0-9]'))`);
+  const texts = `read_csv(${literal(path)}, ${csv}, all_varchar = true, ignore_errors = true)`;
+  const [found] = (await connection.runAndReadAll(`SELECT ${tests.join(', ')} FROM ${texts}`)).getRows();
+  return whole.filter((_, index) => found?.[index] === true);
 };
 
 const csvFaults: Readonly<Record<string, string>> = {
@@ -91,7 +107,9 @@ const load = async (
   await connection.run(`SET allowed_paths = [${literal(received)}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');
-  await connection.run(`CREATE OR REPLACE TABLE ${name(table)} AS SELECT * FROM ${readers[kind](received)}`);
+  const reader =
+    kind === 'csv' ? readCsv(received, await codeColumns(connection, received)) : `read_parquet(${literal(received)})`;
+  await connection.run(`CREATE OR REPLACE TABLE ${name(table)} AS SELECT * FROM ${reader}`);
   if (kind === 'csv') await assertNoFault(connection);
   await connection.run('CHECKPOINT');
 };
