@@ -51,6 +51,25 @@ describe('format', () => {
     expect(english.tick(0.00002, {})).toBe('0.00002');
   });
 
+  // metabase#20552: an axis of averages was labelled 0, 1, 1, 2, 2, 3.
+  it.each([
+    [[0, 0.5, 1, 1.5, 2], {}, '0 0.5 1 1.5 2'],
+    [[0.1, 0.1001, 0.1002], {}, '0.1 0.1001 0.1002'],
+    [[10_000, 10_050, 10_100], {}, '10K 10.05K 10.1K'],
+    [[1_000_000, 1_020_000, 1_040_000], {}, '1M 1.02M 1.04M'],
+    [[99_999_960, 99_999_980, 100_000_000], {}, '99.99996M 99.99998M 100M'],
+    [[1_000_000, 1_020_000], { currency: 'EUR' }, '€1M €1.02M'],
+    [[0.455, 0.456, 0.457], { format: 'percent' }, '45.5% 45.6% 45.7%'],
+    [[0.4551, 0.45515], { format: 'percent' }, '45.51% 45.515%'],
+  ] as const)('labels no two ticks of an axis alike: %j %j', (ticks, hint, labels) => {
+    expect(ticks.map((value) => english.tick(value, hint)).join(' ')).toBe(labels);
+  });
+
+  // metabase#32815, metabase#9986: the zero of an axis was labelled -0.00000000018.
+  it('labels the zero of an axis as zero, and leaves out what adding up steps leaves', () => {
+    expect([-0, 0.1 + 0.2, 0.7 + 0.1].map((value) => english.tick(value, {}))).toEqual(['0', '0.3', '0.8']);
+  });
+
   it('writes amounts of a currency, and compact numbers', () => {
     expect(english.measure(1234.5, { currency: 'EUR' })).toBe('€1,234.50');
     expect(createFormat('de').measure(12.5, { currency: 'EUR' })).toBe('12,50\u00a0€');

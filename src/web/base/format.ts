@@ -13,8 +13,10 @@ export type Format = {
   readonly text: Text;
   /** A measure's value with its unit; an em dash for null. */
   readonly measure: (value: Cell, hint: NumberHint) => string;
-  /** A measure's value on an axis: compact, without unit. */
+  /** A round number of an axis: compact, without unit, with all of its digits, so that no two ticks read the same. */
   readonly tick: (value: number, hint: NumberHint) => string;
+  /** A measure's value where there is little room: compact, without unit, rounded. */
+  readonly brief: (value: number, hint: NumberHint) => string;
   /**
    * A dimension's value. NULL, an empty text and a text that reads like either have three names. With a grain, a date is written as its period (Q1 2001), a day of the week as its name, and an
    * hour of the day as a time. `dates`: how dates are written, if not as usual. Numbers keep their digits, so that
@@ -60,6 +62,7 @@ export const createFormat = (language: string, texts?: Texts): Format => {
     measure: (value, hint) =>
       typeof value === 'boolean' ? yesOrNo(value) : withUnit(measureText(locale, value, hint), hint),
     tick: (value, hint) => tickText(locale, value, hint),
+    brief: (value, hint) => briefText(locale, value, hint),
     dimension: (value, dataType, grain, written) => {
       if (value === null) return names.nothing;
       if (value === '') return names.empty;
@@ -162,16 +165,23 @@ const optionsOf = (number: number, hint: NumberHint): Intl.NumberFormatOptions =
 const styleOf = ({ currency }: NumberHint, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
   currency === undefined ? options : { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options };
 
-/** Compact, with enough digits that neighbours on an axis differ. */
-const tickText = (locale: string, value: number, hint: NumberHint): string => {
-  const isTiny = value !== 0 && Math.abs(value) < (hint.format === 'percent' ? 0.001 : 0.1);
-  const digits = isTiny ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 };
+const compactText = (locale: string, value: number, hint: NumberHint, digits: Intl.NumberFormatOptions): string => {
   if (hint.format === 'percent') return numberFormat(locale, { style: 'percent', ...digits }).format(value);
   const isVanishing = value !== 0 && Math.abs(value) < 1e-6;
   return numberFormat(
     locale,
     styleOf(hint, { notation: isVanishing ? 'scientific' : 'compact', ...digits, minimumFractionDigits: 0 }),
   ).format(value);
+};
+
+/** A round number has few digits. Those after the twelfth come from adding up steps. */
+const tickText = (locale: string, value: number, hint: NumberHint): string =>
+  compactText(locale, value === 0 ? 0 : value, hint, { maximumSignificantDigits: 12 });
+
+const briefText = (locale: string, value: number, hint: NumberHint): string => {
+  const isTiny = value !== 0 && Math.abs(value) < (hint.format === 'percent' ? 0.001 : 0.1);
+  const digits = isTiny ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 };
+  return compactText(locale, value, hint, digits);
 };
 
 const numberFormats = new Map<string, Intl.NumberFormat>();

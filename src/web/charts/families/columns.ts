@@ -184,7 +184,7 @@ const changes = (
     const label = {
       type: 'text',
       style: {
-        text: format.tick(step.value, chart),
+        text: format.brief(step.value, chart),
         x,
         y: top - 4,
         align: 'center',

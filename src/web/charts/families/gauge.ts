@@ -110,7 +110,7 @@ const arc = (drawing: Drawing, value: number, { min, max }: Range) => {
       color: theme.muted,
       fontSize: 11,
       distance: thick - 4,
-      formatter: (at: number) => (isEnd(at) ? format.tick(at, chart) : ''),
+      formatter: (at: number) => (isEnd(at) ? format.brief(at, chart) : ''),
     },
     detail: {
       valueAnimation: false,
