@@ -27,6 +27,11 @@ describe('format', () => {
     expect(english.dimension('2001-01-01T00:03:00', 'date')).toContain('Jan 1, 2001');
     expect(timeOf('2001-01-01 00:00:00')).toBe(Date.UTC(2001, 0, 1));
     expect(timeOf('soon')).toBeNull();
+    // metabase#55966: an hour that clocks skip where the reader is was drawn an hour later.
+    expect(timeOf('2025-03-30T02:00:00')).toBe(Date.UTC(2025, 2, 30, 2));
+    expect(english.timeTick(Date.UTC(2025, 2, 30, 2))).toMatch(/^0?2:00/);
+    // metabase#33923: dates before 1910 were written with the local mean time of their zone.
+    expect(english.dimension('1903-04-05', 'date')).toBe('Apr 5, 1903');
   });
 
   it('writes the unit only if the chart has one measure', () => {
@@ -49,6 +54,14 @@ describe('format', () => {
     expect(english.measure('1.2e14', {})).toBe('120,000,000,000,000');
     expect(english.measure(0.00001, { format: 'percent' })).toBe('0.001%');
     expect(english.tick(0.00002, {})).toBe('0.00002');
+  });
+
+  // metabase#20488: a fall from 1,000,000 to 1 was shown as 100%, as if nothing were left.
+  it('keeps a share of almost all apart from all', () => {
+    const shares = [-0.999999, 0.9996, 0.99995, 0.9994, 1, 0.1 + 0.2 + 0.7, 1.0004];
+    expect(shares.map((value) => english.measure(value, { format: 'percent' })).join(' ')).toBe(
+      '-99.9999% 99.96% 99.995% 99.9% 100% 100% 100%',
+    );
   });
 
   // metabase#20552: an axis of averages was labelled 0, 1, 1, 2, 2, 3.

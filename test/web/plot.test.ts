@@ -74,6 +74,16 @@ describe('a plot', () => {
     expect(plot.series).toEqual([{ key: 'flights', name: 'Flights', measure: 'flights', slot: 0, values: [5, 7] }]);
   });
 
+  // metabase#4128: a chart whose first row had no value drew no line at all.
+  it('is a line of numbers although its first value is NULL', () => {
+    const rows = [
+      { day: '2001-01-01', flights: null },
+      { day: '2001-01-02', flights: 7 },
+    ];
+    const plot = plotOf(answerOf([day, flights], rows, ['day']), chartOf('line', ['day'], ['flights']), format);
+    expect(plot.series).toMatchObject([{ name: 'Flights', values: [null, 7] }]);
+  });
+
   it('keeps the position of an hour without flights', () => {
     const rows = [0, 1, 3].map((at) => ({ hour: at, flights: at + 10 }));
     const plot = plotOf(answerOf([hour, flights], rows, ['hour']), chartOf('bar', ['hour'], ['flights']), format);

@@ -152,14 +152,18 @@ const measureText = (locale: string, value: Cell, hint: NumberHint): string => {
 };
 
 const optionsOf = (number: number, hint: NumberHint): Intl.NumberFormatOptions => {
-  if (hint.format === 'percent') {
-    const isTiny = number !== 0 && Math.abs(number) < 0.0005;
-    return { style: 'percent', ...(isTiny ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 1 }) };
-  }
+  if (hint.format === 'percent') return { style: 'percent', ...percentDigits(Math.abs(number)) };
   if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
     return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
   }
   return styleOf(hint, hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint));
+};
+
+/** Keeps a share apart from none and from all. Less than a billionth below all is an error of a sum. */
+const percentDigits = (share: number): Intl.NumberFormatOptions => {
+  if (share !== 0 && share < 0.0005) return { maximumSignificantDigits: 2 };
+  const left = 1 - share;
+  return { maximumFractionDigits: left > 1e-9 && left <= 0.0005 ? Math.ceil(-Math.log10(left)) - 2 : 1 };
 };
 
 const styleOf = ({ currency }: NumberHint, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
