@@ -25,6 +25,8 @@ describe('date presets', () => {
     ['Last 3 Months', '2023-11-30', '2024-03-01'],
     ['Last 6 Months', '2023-08-30', '2024-03-01'],
     ['Last 12 Months', '2023-03-01', '2024-03-01'],
+    // lightdash#2793: the last days had no end, so rows of future days were counted.
+    // metabase#23854: the last months ended before the present one.
   ])('%s is a half-open range of days', (preset, from, to) => {
     expect(daysOf(preset, noon)).toEqual({ from, to });
   });
@@ -47,6 +49,7 @@ describe('date presets', () => {
 });
 
 describe('dates', () => {
+  // cube#962: a range ended at the first moment of its last day.
   test('an end date means the whole of that day', () => {
     expect(daysBetween('2024-03-23', '2024-03-23')).toEqual({ from: '2024-03-23', to: '2024-03-24' });
     expect(daysOf('2024-02-28 - 2024-02-29', noon)).toEqual({ from: '2024-02-28', to: '2024-03-01' });

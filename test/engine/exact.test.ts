@@ -99,12 +99,19 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
   });
 
+  // duckdb#24081: a sum beyond 128 bits was a negative number.
   it("a sum that is too large for the database's types is refused, never rounded", async () => {
     const definition = metric('widest', { measures: [{ name: 'n', aggregate: 'SUM', column: columnRef('widest.n') }] });
     const asked = question(place, mart, 'None', definition);
     const expected = widest[kind];
     if (expected !== null) expect((await engine.query(asked)).rows).toEqual([{ n: expected }]);
     else expect(await refusalOf(() => engine.query(asked))).toMatchObject({ reason: 'datasource-failed' });
+  });
+
+  // duckdb#6829: an average of decimals was rounded to a floating number. Here it is one on every database.
+  it('an average is a floating number, the same on every database', async () => {
+    const { rows } = await ask({ measures: [{ name: 'exact', aggregate: 'AVG', column: columnRef('numbers.exact') }] });
+    expect(rows).toEqual([{ exact: 1234567890123456800 }]);
   });
 
   it.each(names.map((name, index) => [name, row[index] ?? ''] as const))(

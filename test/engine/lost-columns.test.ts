@@ -1,4 +1,7 @@
-/** A column that is renamed, dropped or revoked after the catalog was read costs only the metrics that read it. */
+/**
+ * A column that is renamed, dropped or revoked after the catalog was read costs only the metrics that read it
+ * (metabase#39008, metabase#6108: questions kept reading a column that was dropped or renamed, and failed).
+ */
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

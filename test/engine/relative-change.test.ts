@@ -28,6 +28,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     await builder.remove();
   });
 
+  // lightdash#8157: a fall from -900 to -1,000 was shown as a rise, because the change was divided by -900.
   it('a relative change is positive where the value grew, also from below zero', async () => {
     const definition = metric('balances', {
       dimensions: [{ name: 'month', column: columnRef('balances.day'), grain: 'month' }],

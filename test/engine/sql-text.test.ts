@@ -44,7 +44,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     (await engine.query(question(place, mart, 'None', metricOf(sql)))).rows.flatMap((row) => Object.values(row));
 
   it.each(['SELECT id AS d FROM t;', 'SELECT id AS d FROM t ;\n', 'SELECT id AS d FROM t; -- all of them'])(
-    'a statement may end with a semicolon (metabase#28218, metabase#7363): %j',
+    'a statement may end with a semicolon (superset#12963, metabase#28218, metabase#7363): %j',
     async (sql) => {
       expect(await valuesOf(sql)).toEqual([1]);
     },

@@ -148,6 +148,7 @@ describe('the token keeper', () => {
     expect(seen.tokens).toEqual(['a', 'b']);
   });
 
+  // superset#25153: where the clock of the browser was behind, tokens were renewed after they had expired.
   it('renews in time although the clock was set back', async () => {
     const { join, seen, sleep, advance } = setUp([minted('a'), minted('b')]);
     await join();

@@ -66,6 +66,7 @@ describe('the request for a token', () => {
     ]);
   });
 
+  // superset#25153: the browser's clock decided when a token had expired.
   it('measures the life of a token by the clock of the server that answered', async () => {
     const body = { token: 't', refreshAfter: '2024-01-01T10:10:00Z', embeds: [{ id: 'a', type: 'dashboard' }, 1] };
     expect(await ask(body, { headers: { date } })).toEqual({
