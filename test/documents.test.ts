@@ -122,3 +122,31 @@ describe('the documents', () => {
     expect(pages.filter((page) => dirname(page) === 'docs')).toEqual(['docs/README.md']);
   });
 });
+
+describe('the table of public reports', () => {
+  const rows = read('test/public-reports.md')
+    .split('\n')
+    .filter((line) => /^\| \S+#\d+ \|/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, report = '', says = '', outcome = '', file = '', name = '']) => ({ report, says, outcome, file, name }));
+
+  test('has each report once, with what it says and the outcome', () => {
+    expect(rows.length).toBeGreaterThan(50);
+    expect(new Set(rows.map(({ report }) => report)).size).toBe(rows.length);
+    expect(rows.filter(({ says, outcome }) => says === '' || outcome === '')).toEqual([]);
+  });
+
+  test('names tests that are there', () => {
+    const missing = rows.filter(
+      ({ file, name }) =>
+        name === '' || !existsSync(join(root, file.slice(1, -1))) || !read(file.slice(1, -1)).includes(name),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('wraps at 100 characters, tables aside', () => {
+    expect(
+      proseOf(read('test/public-reports.md')).filter((line) => line.length > 100 && !line.startsWith('|')),
+    ).toEqual([]);
+  });
+});
