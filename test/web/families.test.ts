@@ -1,4 +1,5 @@
 /** The options that each family of charts makes of an answer. */
+import * as echarts from 'echarts';
 import { describe, expect, it } from 'vitest';
 import { chartTypes } from '../../src/domain/dashboard/chart.js';
 import type { GuestChart } from '../../src/domain/guest/view.js';
@@ -60,6 +61,15 @@ const picture = (draw: Draw, given: Drawing): Picture => {
 };
 const seriesOf = (draw: Draw, given: Drawing) =>
   picture(draw, given).option.series as readonly Record<string, unknown>[];
+
+/** The chart as ECharts draws it, without a browser. */
+const drawnBy = (option: Picture['option']): string => {
+  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width: 600, height: 300 });
+  chart.setOption({ ...option, animation: false });
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  return svg;
+};
 
 const months = ['2001-01-01', '2001-02-01', '2001-04-01'];
 
@@ -501,6 +511,14 @@ describe('more points than pixels', () => {
         Flights: at % 97,
       })),
     );
+
+  // elastic-charts#783: a value between two gaps was not drawn, since a line needs two points.
+  it.each([300, 20_000])('draw a value between two gaps as a dot, among %i points', (count) => {
+    const rows = minutes(count).answer.rows.map((row, at) => ({ ...row, Flights: at % 50 === 7 ? at : null }));
+    const given = minutes(count);
+    const { option } = picture(cartesian, { ...given, answer: { ...given.answer, rows } });
+    expect(drawnBy(option).match(/ecmeta_data_index=/g)).toHaveLength(count / 50);
+  });
 
   it('are drawn by the least and greatest of each pixel, and the chart says so', () => {
     const many = minutes(50_000);

@@ -167,9 +167,13 @@ const crowd = 2;
 const isCrowded = ({ drawing, plot, styles }: Planned): boolean =>
   plot.points.length > crowd * drawing.width && styles.every(({ kind }) => kind !== 'bar' && kind !== 'scatter');
 
+/** ECharts draws the least and greatest of each pixel of a line without gaps. Beside gaps, it leaves out values. */
+const isSampled = (planned: Planned, values: readonly (number | null)[]): boolean =>
+  isCrowded(planned) && !values.includes(null);
+
 const crowdNotes = (planned: Planned): readonly string[] => {
   const { drawing, plot } = planned;
-  if (!isCrowded(planned) || drawing.answer.points !== undefined) return [];
+  if (!plot.series.some(({ values }) => isSampled(planned, values)) || drawing.answer.points !== undefined) return [];
   // The note of a truncated answer says how many rows it has.
   if (drawing.answer.isTruncated === true) {
     return [drawing.format.text('Each pixel shows the least and the greatest of its points')];
@@ -289,7 +293,7 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
   const isFilled = kind === 'area' || (kind === 'line' && plot.series.length === 1 && !isFarFromZero(plot.series));
   return {
     type: 'line',
-    ...(isCrowded(planned)
+    ...(isSampled(planned, values)
       ? { data: values.map((value, index) => placed(plot, index, value)), sampling: 'minmax', symbol: 'none' }
       : {
           data: values.map((value, index) => ({
@@ -297,9 +301,10 @@ const line = (planned: Planned, at: number, kind: Kind): Axis => {
             // A value between two gaps has no line, so it needs a dot.
             symbol: isAlone(index) ? 'circle' : 'none',
           })),
+          showAllSymbol: true,
         }),
     ...(kind === 'stepped' ? { step: 'end' } : {}),
-    symbolSize: 7,
+    symbolSize: isCrowded(planned) ? 3 : 7,
     showSymbol: true,
     connectNulls: false,
     // A thin line keeps close peaks apart.
