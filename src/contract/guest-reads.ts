@@ -354,6 +354,13 @@ export const listGuestUnderlying = operation({
   example: { input: exampleQuery, output: exampleReply },
 });
 
+const optionsInput = z.strictObject({
+  dashboardId: identifier,
+  filter: identifier.describe('The name of a filter of the dashboard.'),
+  search: text.optional().describe('Part of the value or of its label; case is ignored.'),
+  language,
+});
+
 export const listGuestFilterOptions = operation({
   name: 'listGuestFilterOptions',
   section: 'guest',
@@ -363,16 +370,12 @@ export const listGuestFilterOptions = operation({
   credentials: ['guestToken'],
   reads: 'rows',
   takesLanguage: true,
-  input: z.strictObject({
-    dashboardId: identifier,
-    filter: identifier.describe('The name of a filter of the dashboard.'),
-    search: text.optional().describe('Part of the value or of its label; case is ignored.'),
+  input: optionsInput.extend({
     dashboardFilter: guestFilterValues
       .optional()
       .describe(
         'Values by the name of another filter of the dashboard: only values that occur in rows that pass them are listed. The defaults of other filters apply then too. Left out: the values of all rows.',
       ),
-    language,
   }),
   output: z.object({
     data: z.array(z.object({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) })),
@@ -390,7 +393,10 @@ export const listGuestFilterOptions = operation({
   errors: queryErrors,
   bindings: [
     { method: 'POST', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'body' },
-    { method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' },
+    {
+      ...{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' },
+      input: optionsInput,
+    },
   ],
   example: {
     input: {

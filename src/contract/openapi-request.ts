@@ -20,6 +20,7 @@ const withoutFields = (schema: JsonSchema, names: readonly string[]): JsonSchema
 
 const toParameter = (schema: JsonSchema, name: string, place: 'path' | 'query', example: unknown): OpenApiParameter => {
   const { description, ...rest } = asRecord(asRecord(schema.properties)[name]);
+  if (rest.type === 'object') throw new TypeError(`parameter ${name} is text, and cannot hold an object`);
   const value = asRecord(example)[name];
   return {
     name,

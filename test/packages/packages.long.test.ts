@@ -186,8 +186,8 @@ describe('the elements', () => {
   it.each([
     { file: 'dashboard-element.ts', name: 'GuestlistDashboard', internal: [] },
     { file: 'metric-element.ts', name: 'GuestlistMetric', internal: [] },
-    // Studio sets the first; the second has no effect on the editor.
-    { file: 'editor-element.ts', name: 'GuestlistEditor', internal: ['authoring', 'options'] },
+    // Studio sets the first two; the third has no effect on the editor.
+    { file: 'editor-element.ts', name: 'GuestlistEditor', internal: ['authoring', 'initial', 'options'] },
   ])('custom-elements.json lists the properties of $name', async ({ file, name, internal }) => {
     const element = await load(file, name);
     // Lit collects the properties when the attributes are read.

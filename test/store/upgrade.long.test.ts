@@ -1,4 +1,5 @@
 /** Upgrades filled tables of the first release to the current version, and to a simulated later version. */
+import { randomBytes } from 'node:crypto';
 import { type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
@@ -196,7 +197,8 @@ describe.skipIf(!(await isPostgresThere()))('on PostgreSQL', () => {
 
   test('two processes that start at once on an empty database migrate it once, and both serve it', async () => {
     const { url, drop } = await createOwnDatabase();
-    const env = { DATABASE_URL: url, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'silent' };
+    const shared = { DATABASE_URL: url, GUESTLIST_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
+    const env = { ...shared, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'silent' };
     const start = () => startProduct({ env, args: serviceOnly });
     const products = await Promise.all([start(), start()]);
     started.push(...products);
