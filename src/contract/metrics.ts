@@ -44,6 +44,12 @@ export const metricAnswer = z
         z.object({
           name: z.string(),
           dataType: z.enum(['date', 'number', 'string', 'boolean']),
+          isOverlapping: z
+            .literal(true)
+            .optional()
+            .describe(
+              'Of a measure: a row may count in several groups, because a join repeats it. Values do not add up to that of all rows.',
+            ),
           label: z.string().optional().describe('The name in the reader’s language, if it has a translation.'),
           valueLabels: z
             .record(z.string(), z.string())
@@ -78,9 +84,10 @@ const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
 type Column = z.input<typeof metricAnswer>['metaData']['columns'][number];
 
 const encodeColumn = (column: MetricReply['answer']['columns'][number]): Column => {
-  const { name, dataType, label, valueLabels, valueColours, numbers, dates } = column;
+  const { name, dataType, isOverlapping, label, valueLabels, valueColours, numbers, dates } = column;
   return {
     ...{ name, dataType },
+    ...(isOverlapping === true ? { isOverlapping } : {}),
     ...(label === undefined ? {} : { label }),
     ...(valueLabels === undefined ? {} : { valueLabels: { ...valueLabels } }),
     ...(valueColours === undefined ? {} : { valueColours: valueColours.map((each) => ({ ...each })) }),

@@ -113,6 +113,17 @@ describe.each(await findKinds())('an aggregate on %s', (kind) => {
     ]);
   });
 
+  it('says of which measures the groups share rows, so that nobody adds them up', async () => {
+    const overlapping = async (parts: Parameters<typeof over>[0]): Promise<readonly string[]> => {
+      const mart = martOf(['LEFT JOIN'], 'OneToMany');
+      const { columns } = await engine.query(question(place, mart, 'None', over(parts)));
+      return columns.flatMap(({ name, isOverlapping }) => (isOverlapping === true ? [name] : []));
+    };
+    expect(await overlapping({ ...byLine, measures })).toEqual(['n', 'sum', 'avg', 'median', 'most']);
+    const byOrder = { dimensions: [{ name: 'order', column: columnRef('orders.d') }] };
+    expect(await overlapping({ ...byOrder, measures })).toEqual([]);
+  });
+
   it('an aggregate of the one side is counted once without groups', async () => {
     const both = [
       ...measures,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Relationship } from '../../src/domain/datamart/datamart.js';
 import { findWay } from '../../src/domain/datamart/ways.js';
-import { findPath, isMultiplied, isMultiplying, joinTree } from '../../src/engine/question/paths.js';
+import { findPath, isMultiplying, joinTree, spreadOver } from '../../src/engine/question/paths.js';
 import { byClients, refusalOf, relationship, table, tableRef } from './world.js';
 
 const names = (steps: readonly { readonly relationship: Relationship }[]): readonly string[] =>
@@ -180,8 +180,11 @@ describe('joinTree', () => {
     ).toEqual(tree);
   });
 
-  it('a table is multiplied if any join on its path multiplies', () => {
+  it('a row of a table spreads over each table that a multiplying join leads to', () => {
     const tree = joinTree(plain(star), tableRef('a'), [tableRef('d'), tableRef('b')]);
-    expect(['a', 'b', 'c', 'd'].map((name) => isMultiplied(tree, tableRef(name)))).toEqual([false, true, true, true]);
+    const spread = ['a', 'b', 'c', 'd'].map((name) =>
+      spreadOver(tree, tableRef(name)).map(({ tableName }) => tableName),
+    );
+    expect(spread).toEqual([[], ['a', 'c', 'd'], ['a', 'b'], ['c', 'a', 'b']]);
   });
 });

@@ -6,9 +6,17 @@ import { combineOf, grainOf, labelOf, measureText } from '../../src/web/charts/m
 test('a column with the name of a member of every object has no grain and no rule of its own', () => {
   const chart = { grains: { Day: 'day' as const }, combine: { Flights: 'sum' as const } };
   for (const name of ['constructor', 'toString', '__proto__']) {
-    expect([grainOf(chart, name), combineOf(chart, name)]).toEqual([undefined, undefined]);
+    expect([grainOf(chart, name), combineOf(chart, { name, dataType: 'number' })]).toEqual([undefined, undefined]);
   }
-  expect([grainOf(chart, 'Day'), combineOf(chart, 'Flights')]).toEqual(['day', 'sum']);
+  const flights = { name: 'Flights', dataType: 'number' as const };
+  expect([grainOf(chart, 'Day'), combineOf(chart, flights)]).toEqual(['day', 'sum']);
+});
+
+// lightdash#861: a join repeats rows, and a total counts them more than once.
+test('sums of groups that share rows do not combine, and extremes do', () => {
+  const chart = { combine: { sum: 'sum' as const, most: 'max' as const } };
+  const combined = ['sum', 'most'].map((name) => combineOf(chart, { name, dataType: 'number', isOverlapping: true }));
+  expect(combined).toEqual([undefined, 'max']);
 });
 
 test('dates of a dimension and of a measure are written as the chart says of them, and others as usual', () => {

@@ -212,6 +212,8 @@ export type OptionsQuestion = Omit<MetricQuestion, 'sort' | 'offset'> & {
 export type AnswerColumn = {
   readonly name: string;
   readonly dataType: 'date' | 'number' | 'string' | 'boolean';
+  /** Of a measure: a row may count in several groups, so that its values do not add up to that of all rows. */
+  readonly isOverlapping?: true | undefined;
   readonly label?: string | undefined;
   /** Labels of texts that stand in the rows, by the stored text. */
   readonly valueLabels?: Readonly<Record<string, string>> | undefined;

@@ -110,7 +110,8 @@ export const factsOf = (chart: GuestChart, answer: MetricAnswer): readonly Fact[
     return reads.slice(0, 1).map(({ value }) => ({ kind: 'value', measure, value, before }));
   }
   const isOverTime = others.length === 0 && isPeriod(chart.grains?.[first]);
-  const isSum = chart.combine?.[measure] === 'sum' && isWhole(answer);
+  const isShared = answer.columns.some(({ name, isOverlapping }) => name === measure && isOverlapping === true);
+  const isSum = chart.combine?.[measure] === 'sum' && !isShared && isWhole(answer);
   return (isOverTime ? overTime(measure, reads) : byGroup(measure, reads, isSum)).slice(0, most);
 };
 

@@ -89,7 +89,12 @@ export type Output = {
   readonly search: string | null;
 };
 
-export type OutputColumn = { readonly name: string; readonly expression: Expression };
+export type OutputColumn = {
+  readonly name: string;
+  readonly expression: Expression;
+  /** Of a measure: a row may count in several groups, so that its values do not add up. */
+  readonly isOverlapping?: true | undefined;
+};
 
 export type Expression =
   | { readonly kind: 'field'; readonly field: Field }

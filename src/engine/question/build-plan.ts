@@ -1,12 +1,12 @@
 import type { Aggregate, Sort, VisualDefinition } from '../../domain/dashboard/metric.js';
-import { type ColumnRef, findColumn, qualifiedName, type TableRef } from '../../domain/datamart/datamart.js';
+import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } from '../../domain/datamart/datamart.js';
 import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
 import { isAggregate } from '../sql/expressions.js';
-import { isMultiplied, isReachable } from './paths.js';
+import { isReachable, spreadOver } from './paths.js';
 import type { Resolved } from './resolve.js';
 import type { ResolvedDimension } from './resolve-dimension.js';
 import type { ResolvedMeasure } from './resolve-measure.js';
@@ -43,7 +43,11 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
   const rows = planRowSet(resolved, metricTables(resolved));
   const columns = [
     ...dimensions.map((dimension) => ({ name: dimension.name, expression: dimensionExpression(dimension, rows) })),
-    ...measures.map((measure) => ({ name: measure.name, expression: measureExpression(measure, resolved.from, rows) })),
+    ...measures.map((measure) => ({
+      name: measure.name,
+      expression: measureExpression(measure, resolved.from, rows),
+      isOverlapping: isOverlapping(measure, resolved, rows) || undefined,
+    })),
     ...calculations,
   ];
   return {
@@ -145,10 +149,17 @@ const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, 
 const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
 
 /** Where joins repeat the rows of the measure's table, each row counts once per group. */
+/** Whether a row may count in several groups: a dimension is of a table that has several rows to it. */
+const isOverlapping = ({ column }: ResolvedMeasure, { dimensions, from }: Resolved, { steps }: RowSet): boolean =>
+  spreadOver(steps, column === null ? from : column.ref).some((table) =>
+    dimensions.some((dimension) => sameTable(dimension.column.ref, table)),
+  );
+
 const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
   const { aggregate, column, indicator, fraction, custom } = measure;
   if (custom !== undefined) return customExpression(measure.name, custom, root, rows);
-  const isRepeated = !repeatable.has(aggregate) && isMultiplied(rows.steps, column === null ? root : column.ref);
+  const isRepeated =
+    !repeatable.has(aggregate) && spreadOver(rows.steps, column === null ? root : column.ref).length > 0;
   if (column === null) return { kind: 'rowCount', leaf: 0, once: isRepeated ? 0 : null };
   const field = rows.fieldOf(column);
   return {
@@ -166,7 +177,7 @@ const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSe
 const customExpression = (name: string, template: Template<Column>, root: TableRef, rows: RowSet): Expression => {
   const columns = template.filter((part): part is Column => typeof part !== 'string');
   const tables = columns.length === 0 ? [root] : columns.map(({ ref }) => ref);
-  const repeated = tables.find((table) => isMultiplied(rows.steps, table));
+  const repeated = tables.find((table) => spreadOver(rows.steps, table).length > 0);
   if (repeated !== undefined) {
     refuseQuery(
       `Measure ${name} is an expression, and joins would repeat rows of ${qualifiedName(repeated)} in it; use columns of one table that no other repeats, or leave out what joins the others.`,

@@ -101,16 +101,15 @@ export const joinTree = (datamart: Ways, root: TableRef, tables: readonly TableR
   return [...steps.values()].sort((a, b) => a.depth - b.depth || rank(a.step) - rank(b.step)).map(({ step }) => step);
 };
 
-/** Whether joins may repeat rows of the table. */
-export const isMultiplied = (tree: readonly Step[], table: TableRef): boolean => {
-  const visited: TableRef[] = [table];
+/** The tables of which joins may match several rows to one row of the table. */
+export const spreadOver = (tree: readonly Step[], table: TableRef): readonly TableRef[] => {
+  const visited: { readonly table: TableRef; readonly isSeveral: boolean }[] = [{ table, isSeveral: false }];
   for (const near of visited) {
     for (const { relationship } of tree) {
-      const step = stepFrom(near, relationship);
-      if (step === undefined || visited.some((seen) => sameTable(seen, step.far))) continue;
-      if (isMultiplying(step)) return true;
-      visited.push(step.far);
+      const step = stepFrom(near.table, relationship);
+      if (step === undefined || visited.some((seen) => sameTable(seen.table, step.far))) continue;
+      visited.push({ table: step.far, isSeveral: near.isSeveral || isMultiplying(step) });
     }
   }
-  return false;
+  return visited.filter(({ isSeveral }) => isSeveral).map((one) => one.table);
 };

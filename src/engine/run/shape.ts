@@ -18,7 +18,10 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: Ru
       rows,
       types,
     ),
-    columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
+    columns: columns.map(({ name, isOverlapping }, index) => ({
+      ...{ name, dataType: types[index] ?? 'string' },
+      ...(isOverlapping === true ? { isOverlapping } : {}),
+    })),
     groupbyColumnList: columns
       .filter(({ expression }) => !isAggregate(expression) && !isCalculated(expression))
       .map(({ name }) => name),

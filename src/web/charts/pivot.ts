@@ -50,7 +50,7 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
   const keys = inOrder(heads, answer.rows, across);
   const kept = keys.slice(0, Math.max(1, Math.floor(maxColumns / Math.max(1, measures.length))));
   const isCut = answer.isTruncated === true;
-  const combinedBy = ({ name }: AnswerColumn) => combineOf(chart, name);
+  const combinedBy = (measure: AnswerColumn) => combineOf(chart, measure);
   const hasTotals = across.length > 0 && measures.some((measure) => combinedBy(measure) !== undefined);
   const columns: readonly Column[] = [
     ...kept.flatMap((key) => measures.map((measure) => ({ key, labels: heads.get(key) ?? [], measure }))),

@@ -70,8 +70,7 @@ const largestOf = ({ parts, notes }: Parts, { answer, chart, format }: Drawing):
   const ranked = parts.toSorted((a, b) => b.value - a.value);
   // A copy reads the slots, in this order.
   if (ranked.length <= maxSeries) return { parts: ranked.map((part) => ({ ...part })), notes };
-  const measure = columnsOf(answer, chart).measures[0]?.name ?? '';
-  const adds = combineOf(chart, measure) === 'sum';
+  const adds = combineOf(chart, columnsOf(answer, chart).measures[0]) === 'sum';
   const kept = ranked.slice(0, adds ? maxSeries - 1 : maxSeries).map((part) => ({ ...part }));
   const rest = ranked.slice(kept.length);
   const n = rest.length;
@@ -186,7 +185,7 @@ const ringOf = ({ width, height }: Drawing): { readonly radius: number; readonly
 const middle = (drawing: Drawing, total: number) => {
   const { answer, chart, format, theme } = drawing;
   const text = format.measure(total, { ...chart, notation: 'compact' });
-  const adds = chart.combine?.[columnsOf(answer, chart).measures[0]?.name ?? ''] === 'sum';
+  const adds = combineOf(chart, columnsOf(answer, chart).measures[0]) === 'sum';
   if (chart.type !== 'doughnut' || !adds || textWidth(text, 18) > ringOf(drawing).radius * 1.15) return {};
   const textStyle = { color: theme.text, fontSize: 18, fontWeight: 600, fontFamily: theme.fontFamily };
   return { title: { text, left: 'center', top: 'middle', textStyle } };

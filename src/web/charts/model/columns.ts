@@ -27,8 +27,14 @@ const ofColumn = <Value>(values: Readonly<Record<string, Value>> | undefined, na
 
 export const grainOf = (chart: Pick<GuestChart, 'grains'>, name: string): TimeGrain | undefined =>
   ofColumn(chart.grains, name);
-export const combineOf = (chart: Pick<GuestChart, 'combine'>, name: string): Combine | undefined =>
-  ofColumn(chart.combine, name);
+/** How values of the measure combine. Undefined: they do not, nor sums of groups that share rows. */
+export const combineOf = (
+  chart: Pick<GuestChart, 'combine'>,
+  measure: AnswerColumn | undefined,
+): Combine | undefined => {
+  const combine = measure === undefined ? undefined : ofColumn(chart.combine, measure.name);
+  return combine === 'sum' && measure?.isOverlapping === true ? undefined : combine;
+};
 
 /** How the numbers of a measure are written: as its own settings say, or as the chart's. */
 export const hintOf = (chart: NumberHint & Pick<GuestChart, 'numbers'>, measure: string): NumberHint =>

@@ -159,7 +159,7 @@ const splitPlot = (rows: readonly Row[], { first, second, columns, chart, format
   const firsts = [...new Set(rows.map((row) => row[first.name] ?? null))];
   const seconds = [...new Set(rows.map((row) => row[second.name] ?? null))];
   const measure = columns.measures[0]?.name ?? '';
-  const combine = combineOf(chart, measure);
+  const combine = combineOf(chart, columns.measures[0]);
   const cells = new Map<string, number | null>();
   for (const row of rows) {
     const key = pairKey(row[first.name], row[second.name]);
