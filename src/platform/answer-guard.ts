@@ -30,20 +30,23 @@ export type GuardedReads = {
 export const guardReads = ({ destroy, progressOf, maxBytes = greatestMessageBytes }: GuardedReads) => {
   let isBroken = false;
   let unfinishedBytes = 0;
+  // A driver may read what a chunk completes only after this call, so progress is compared from chunk to chunk.
+  let known = progressOf();
   const fail = (message: string, cause?: unknown): void => {
     isBroken = true;
     destroy(new MalformedAnswer(message, { cause }));
   };
   return (chunk: Uint8Array, parse: () => void): void => {
     if (isBroken) return;
-    const before = progressOf();
     try {
       parse();
     } catch (cause) {
       fail('the answer does not follow the protocol', cause);
       return;
     }
-    unfinishedBytes = progressOf() === before ? unfinishedBytes + chunk.byteLength : 0;
+    const now = progressOf();
+    unfinishedBytes = now === known ? unfinishedBytes + chunk.byteLength : 0;
+    known = now;
     if (unfinishedBytes > maxBytes) fail(`a message of the answer is longer than ${maxBytes} bytes`);
   };
 };
