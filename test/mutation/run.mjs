@@ -59,8 +59,24 @@ const createCopy = async () => {
   return folder;
 };
 
+const isLong = (file) => file.endsWith('.long.test.ts');
+
 /** Runs the test files in a copy. `failed`: the first test that failed, null if all passed. `broken`: no test ran. */
 const runTests = async (folder, files, kinds, bail = '1') => {
+  // A run is of the long files or of the others.
+  const runs = [];
+  for (const some of [files.filter((file) => !isLong(file)), files.filter(isLong)]) {
+    if (some.length > 0) runs.push(await runSome(folder, some, kinds, bail));
+  }
+  return {
+    spoilt: runs.flatMap(({ spoilt }) => spoilt),
+    seconds: runs.reduce((sum, { seconds }) => sum + seconds, 0),
+    failed: runs.find(({ failed }) => failed !== null)?.failed ?? null,
+    broken: runs.find(({ broken }) => broken !== null)?.broken ?? null,
+  };
+};
+
+const runSome = async (folder, files, kinds, bail) => {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
   const started = performance.now();
@@ -69,7 +85,11 @@ const runTests = async (folder, files, kinds, bail = '1') => {
   const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: 'ignore',
-    env: { ...process.env, ...(kinds === null ? {} : { ISOLATION_KINDS: kinds, ISOLATION_SHRINK: '0' }) },
+    env: {
+      ...process.env,
+      ...(files.some(isLong) ? { TEST_LONG: '1' } : {}),
+      ...(kinds === null ? {} : { ISOLATION_KINDS: kinds, ISOLATION_SHRINK: '0' }),
+    },
   });
   const status = await new Promise((resolve) => child.on('exit', resolve));
   const seconds = (performance.now() - started) / 1000;
@@ -86,7 +106,6 @@ const runTests = async (folder, files, kinds, bail = '1') => {
     seconds,
     failed: failed === undefined ? null : `${failed.file.split('/test/').at(-1)}: ${failed.title}`,
     broken: isBroken ? (results.find(({ message }) => message !== '')?.message ?? 'no report') : null,
-    ran: tests.length,
   };
 };
 

@@ -92,6 +92,14 @@ describe('GET /api/v2/guest/metrics/{metricId}/definition', () => {
     expect((await read(ann, metricId)).name).toBe('Later');
   });
 
+  test('of two changes that are sent at once with the same digest, one is 409', async () => {
+    const metricId = await create(house, ann, 'own-board', 'Changed at once');
+    const { digest } = await read(ann, metricId);
+    const change = (name: string) => call(house, 'updateGuestMetric', { metricId, name, digest }, { bearer: ann });
+    const statuses = (await Promise.all(['One', 'Other'].map(change))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 409]);
+  });
+
   test('with a digest the definition is whole: missing parts are empty', async () => {
     const metricId = await create(house, ann, 'own-board', 'Whole');
     await ok(house, 'updateGuestMetric', { metricId, definition: { limit: 3 } }, { bearer: ann });
