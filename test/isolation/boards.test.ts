@@ -264,3 +264,15 @@ test('a user who may not share cannot share an own board either', async () => {
   const shares = updateGuestBoard(world.deps)(caller, { ...on, boardId: id, version: 1, isShared: true });
   await expect(shares).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
 });
+
+test('a shared board is deleted by the user who made it, and by nobody else', async () => {
+  const [ann, ben] = (['ann', 'ben'] as const).map((user) =>
+    callerOf({ client: 'a', user, hides: hidings[0], shares: true }),
+  ) as [ReturnType<typeof callerOf>, ReturnType<typeof callerOf>];
+  const on = { dashboardId: embedId };
+  const { id } = await createGuestBoard(world.deps)(ann, { ...on, name: 'Shared', layout: [], isShared: true });
+  const deleted = (caller: typeof ann) => deleteGuestBoard(world.deps)(caller, { ...on, boardId: id });
+  await expect(deleted(ben)).rejects.toMatchObject({ code: 'BOARD_NOT_FOUND' });
+  expect((await listGuestBoards(world.deps)(ben, on)).map((board) => board.id)).toContain(id);
+  await expect(deleted(ann)).resolves.toEqual({ id });
+});

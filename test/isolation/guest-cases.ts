@@ -46,8 +46,13 @@ export const aGuestCase = fc.record({
 });
 type GuestCase = typeof aGuestCase extends fc.Arbitrary<infer Case> ? Case : never;
 
-const ofSummary = { metricId: 'states', crossFilter: [], dashboardFilter: undefined, step: undefined };
-/** Few random cases are of one way: a summary with restrictions is in every run. */
-export const guestExamples = clients.map((client): [GuestCase] => [
-  { client, states: restrictions[2], way: 'summary', query: ofSummary },
-]);
+const example = (client: GuestCase['client'], way: string, metricId: string, step?: string): [GuestCase] => [
+  { client, states: restrictions[2], way, query: { metricId, crossFilter: [], dashboardFilter: undefined, step } },
+];
+/** Few random cases are of one way: a summary with restrictions, and a step down into each state, are in every run. */
+export const guestExamples = [
+  ...clients.map((client) => example(client, 'summary', 'states')),
+  ...['query', 'rows', 'csv'].flatMap((way) =>
+    ['CA', 'NV', 'NY', 'WA'].map((state) => example(clients[0], way, 'drilled', state)),
+  ),
+];
