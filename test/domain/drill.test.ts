@@ -118,7 +118,8 @@ describe('a drill', () => {
   test('into an hour of the day or a day of the week asks for the dates that have it', () => {
     expect(clicked({ grain: 'hourOfDay' }, 0)).toEqual({ kind: 'recurring', grain: 'hourOfDay', value: 0 });
     expect(clicked({ grain: 'dayOfWeek' }, 7)).toEqual({ kind: 'recurring', grain: 'dayOfWeek', value: 7 });
-    expect(clicked({ grain: 'dayOfWeek' }, null)).toEqual({ kind: 'isNull' });
+    expect(clicked({ grain: 'dayOfWeek' }, null)).toEqual({ kind: 'recurring', grain: 'dayOfWeek', value: null });
+    expect(clicked({ grain: 'month' }, null)).toEqual({ kind: 'isNull' });
   });
 
   test('leaves what was calculated along the dimensions it left', () => {

@@ -9,6 +9,8 @@ import type { FilterDataType, Predicate, Scalar } from '../../src/domain/filter/
 import { readFilterValue } from '../../src/domain/filter/value.js';
 import { drill } from '../../src/domain/query/drill.js';
 import type { Cell, Engine, MetricQuestion } from '../../src/domain/query/engine.js';
+import type { SqlType } from '../../src/engine/databases/sql-type.js';
+import { bindPredicate } from '../../src/engine/plan/values.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData, type Value } from './test-databases.js';
 import {
   at,
@@ -158,6 +160,22 @@ const eras = (isDuckDb: boolean): TableData => ({
     [8, '2024-01-03', '2024-01-03 00:00:00'],
     [9, '0012-05-01', '0012-05-01 00:00:00'],
   ],
+});
+
+it('an end of a range that every number of a column passes is left out, and one that none passes is refused', () => {
+  const type: SqlType = { kind: 'integer', cast: 'TINYINT' };
+  const bind = (from: Scalar | null, to: Scalar | null) =>
+    bindPredicate({ kind: 'range', from, to, toIsExclusive: true }, { type, ref: columnRef('t.n') });
+  const bound = (text: string) => ({ text, cast: 'TINYINT' });
+  expect(bind(-130, 128)).toMatchObject({ from: null, to: null });
+  expect(bind(-128, '127')).toMatchObject({ from: bound('-128'), to: bound('127') });
+  for (const [from, to] of [
+    [128, null],
+    [null, -129],
+    ['Infinity', null],
+    [2 ** 60, null],
+  ] as const)
+    expect(() => bind(from, to)).toThrow('holds');
 });
 
 describe.each(await findKinds())('on %s', (kind: Kind) => {

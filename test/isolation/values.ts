@@ -56,7 +56,7 @@ export const keyOf = (value: Value): string => (isExact(value) ? `${value.n}/${v
 /** Whether the value passes. NULL passes only `isNull`. */
 export const passes = (predicate: Predicate, value: Value, kind: ColumnKind): boolean => {
   if (predicate.kind === 'isNull') return value === null;
-  if (value === null) return false;
+  if (value === null) return predicate.kind === 'recurring' && predicate.value === null;
   const own = comparable(value, kind);
   const compared = (other: Scalar): number => compareValues(own, operand(other, kind));
   switch (predicate.kind) {

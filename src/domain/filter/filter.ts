@@ -2,7 +2,7 @@ import type { ColumnRef } from '../datamart/datamart.js';
 
 export type Scalar = string | number | boolean;
 
-/** A test of one column. NULL passes only `isNull`. */
+/** A test of one column. NULL passes only `isNull`, and `recurring` without a value. */
 export type Predicate =
   | { readonly kind: 'oneOf' | 'noneOf'; readonly values: readonly Scalar[] }
   | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Scalar }
@@ -20,8 +20,11 @@ export type Predicate =
    * the same tenant scope.
    */
   | { readonly kind: 'inQuery'; readonly sql: string; readonly columnName: string }
-  /** Passes dates of this hour of the day (0 to 23) or day of the week (1, Monday, to 7). Only marks of charts are such. */
-  | { readonly kind: 'recurring'; readonly grain: 'hourOfDay' | 'dayOfWeek'; readonly value: number }
+  /**
+   * Passes dates of this hour of the day (0 to 23) or day of the week (1, Monday, to 7). Null: what has none, which are
+   * NULL and the infinite dates. Only marks of charts are such.
+   */
+  | { readonly kind: 'recurring'; readonly grain: 'hourOfDay' | 'dayOfWeek'; readonly value: number | null }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 

@@ -136,13 +136,16 @@ const markOf = (source: Metric, filter: CrossFilter): Mark => {
   return { dimension, predicate: rangeOf(dimension, filter.from, filter.to) };
 };
 
+const isWithoutValue = (predicate: Predicate): boolean =>
+  predicate.kind === 'isNull' || (predicate.kind === 'recurring' && predicate.value === null);
+
 const conditionsOf = ({ dimension, predicate }: Mark, target: Metric, own: OwnFilters): readonly Condition[] => {
   const { column } = dimension;
   const isShown = dimensionsOf(target).some((shown) => isShownBy(dimension, shown));
   if (isShown || isOwnColumn(own, dimension)) return [{ column, predicate }];
   const filter = filterFor(own, dimension);
   // A filter of the dashboard cannot choose the rows without a value.
-  if (filter === undefined || predicate.kind === 'isNull') return [];
+  if (filter === undefined || isWithoutValue(predicate)) return [];
   const columns = mappedColumns(filter);
   const mapping = columns.length > 1 ? { mappedTo: columns } : {};
   return columns.map((mapped) => ({ column: mapped, predicate, ...mapping }));

@@ -16,7 +16,10 @@ const refuse = (message: string): never => {
 /** Returns the test for the rows of a mark: those with this value of the dimension, in this period or in this bucket. */
 export const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
   const { name, grain, bucketWidth, bucketCount } = dimension;
-  if (value === null) return { kind: 'isNull' };
+  if (value === null) {
+    const isRecurring = grain === 'hourOfDay' || grain === 'dayOfWeek';
+    return isRecurring ? { kind: 'recurring', grain, value } : { kind: 'isNull' };
+  }
   // NaN and the infinities are in no period or bucket with other values.
   if (isNotFinite(value)) return { kind: 'compare', operator: '=', value };
   if (grain === 'hourOfDay' || grain === 'dayOfWeek') return { kind: 'recurring', grain, value: Number(value) };

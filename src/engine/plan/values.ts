@@ -1,6 +1,12 @@
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import { dayOf, parseDay } from '../../domain/filter/calendar.js';
-import { isDecimalText, isNotFinite, isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js';
+import {
+  compareNumbers,
+  isDecimalText,
+  isNotFinite,
+  isUnsafeNumber,
+  safeAsText,
+} from '../../domain/filter/exact-number.js';
 import type { CompareOperator, Predicate, Scalar } from '../../domain/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
@@ -57,7 +63,8 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
       return { kind: 'like', pattern: bindPattern(predicate.pattern, target) };
     case 'recurring':
       if (!isTemporal(target.type)) refuseValue(target, 'holds no dates, so it has no hours and days of the week');
-      if (!Number.isInteger(predicate.value)) refuseValue(target, 'is compared with no hour or day of the week');
+      if (predicate.value !== null && !Number.isInteger(predicate.value))
+        refuseValue(target, 'is compared with no hour or day of the week');
       return predicate;
     case 'isNull':
     case 'isNotNull':
@@ -130,12 +137,26 @@ const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target)
   if (range.from === null && range.to === null) {
     refuseValue(target, 'is restricted to a range without ends; give at least one end');
   }
+  const from = isPassedByAll(range.from, target, 'from') ? null : range.from;
+  const to = isPassedByAll(range.to, target, 'to') ? null : range.to;
   return {
     kind: 'range',
-    from: range.from === null ? null : bindScalar(range.from, target),
-    to: range.to === null ? null : bindScalar(range.to, target),
+    from: from === null ? null : bindScalar(from, target),
+    to: to === null ? null : bindScalar(to, target),
     toIsExclusive: range.toIsExclusive,
   };
+};
+
+/**
+ * Whether every whole number of the column's type is within this end of a range. The last bucket of a column ends above
+ * the greatest number of its type, and its first one may begin below the least.
+ */
+const isPassedByAll = (end: Scalar | null, { type }: Target, side: 'from' | 'to'): boolean => {
+  const range = type.kind === 'integer' ? integerRanges.get(type.cast) : undefined;
+  if (end === null || range === undefined || isNotFinite(end) || isUnsafeNumber(end)) return false;
+  const [least, greatest] = range;
+  if (side === 'from') return (compareNumbers(end, String(least)) ?? 0) < 0;
+  return (compareNumbers(end, String(greatest)) ?? 0) > 0;
 };
 
 const bindPattern = (pattern: string, target: Target): Bound => {

@@ -36,6 +36,7 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
     case 'inQuery':
       return sql`(${compared} IN (${predicate.write(dialect)}))`;
     case 'recurring':
+      if (predicate.value === null) return sql`(${dialect.grain(value, predicate.grain, type)} IS NULL)`;
       // A whole number, as it was bound.
       return sql`(${dialect.grain(value, predicate.grain, type)} = ${sql.lit(predicate.value)})`;
     case 'isNull':

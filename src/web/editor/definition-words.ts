@@ -70,7 +70,9 @@ const predicateWords = (words: Words, predicate: Predicate): string => {
     case 'like':
       return predicate.pattern;
     case 'recurring':
-      return words.format.dimension(predicate.value, 'number', predicate.grain);
+      return predicate.value === null
+        ? text('(none)')
+        : words.format.dimension(predicate.value, 'number', predicate.grain);
     case 'isNull':
       return text('(none)');
     case 'isNotNull':
