@@ -186,10 +186,8 @@ const clickHouse: readonly Row[] = [
   ['datetime', { ...instant, digits: 0 }],
   ['datetime64', { ...instant, digits: 3 }],
   ['json|object', asText('json', 'json')],
-  [
-    'array|tuple|map|nested|ipv4|ipv6|time|time64|point|ring|polygon|multipolygon|linestring|multilinestring',
-    asText('json'),
-  ],
+  ['ipv4|ipv6|time|time64', asText()],
+  ['array|tuple|map|nested|point|ring|polygon|multipolygon|linestring|multilinestring', asText('json')],
 ];
 
 /**

@@ -22,6 +22,11 @@ export type ResultTable = {
   readonly dataTypes: readonly AnswerColumn['dataType'][];
   /** The number types of columns whose values are not decimals of arbitrary size. */
   readonly numberTypes?: readonly (SqlType | null)[] | undefined;
+  /**
+   * The types that values have to be cast to before they are answered or sorted, since the database writes them in a form
+   * of the session, or cannot sort them. Left out: none.
+   */
+  readonly readCasts?: readonly (string | null)[] | undefined;
   readonly rows: readonly (readonly Cell[])[];
   /** More rows exist. They were not read because of `maxBytes`. */
   readonly isCut?: boolean | undefined;

@@ -92,7 +92,7 @@ const typeFor = (column: Shape[number] | undefined): { type: SqlType; cast: stri
   if (column?.numberType != null) return { type: column.numberType, cast: null };
   switch (column?.dataType) {
     case 'number':
-      return { type: { kind: 'decimal', cast: 'DECIMAL(38,0)' }, cast: null };
+      return { type: { kind: 'decimal', cast: 'DECIMAL(38,0)' }, cast: column?.readCast ?? null };
     case 'boolean':
       return { type: { kind: 'boolean', cast: 'BOOLEAN' }, cast: null };
     case 'date':

@@ -6,7 +6,7 @@ import type { AnswerColumn } from '../../domain/query/engine.js';
 import { columnsOf } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
-import type { SqlType } from '../databases/sql-type.js';
+import { type SqlType, unboundedDecimal } from '../databases/sql-type.js';
 import { withoutPlaceholder, writtenPath } from '../parsing/placeholder.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../parsing/sql-parser.js';
 import type { Leaf } from '../plan/plan.js';
@@ -188,6 +188,8 @@ export type Shape = readonly {
   readonly name: string;
   readonly dataType: AnswerColumn['dataType'];
   readonly numberType: SqlType | null;
+  /** The type that its values are cast to before they are answered; see ResultTable. */
+  readonly readCast: string | null;
 }[];
 
 const shapes = rememberPerDatabase<Shape>();
@@ -204,11 +206,12 @@ export const shapeOf = (
   return shapes(memory, known, async () => {
     const scoped = scopeToTenant({ leaves }, tenant, { datamart, catalog });
     const query = sql`${rowsAs(dialect, scoped, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
-    const { names, dataTypes, numberTypes } = await context.run(dialect.compile(query, scoped.leaves));
+    const { names, dataTypes, numberTypes, readCasts } = await context.run(dialect.compile(query, scoped.leaves));
     return names.map((name, index) => ({
       name,
-      dataType: dataTypes[index] ?? 'string',
+      dataType: readCasts?.[index] === unboundedDecimal ? 'number' : (dataTypes[index] ?? 'string'),
       numberType: numberTypes?.[index] ?? null,
+      readCast: readCasts?.[index] ?? null,
     }));
   });
 };

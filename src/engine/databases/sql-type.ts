@@ -60,6 +60,10 @@ export const asDecimal = (cast: string): { readonly width: number; readonly scal
 export const isReadAsText = ({ kind, readAs }: SqlType): boolean =>
   (kind === 'other' || kind === 'json') && readAs !== undefined;
 
+/** Whether the values are shown as the database writes them, and never compared. */
+export const isOpaque = (type: SqlType): boolean =>
+  (type.kind === 'other' || type.kind === 'json') && type.readAs === undefined;
+
 export const isNumeric = (type: SqlType): boolean =>
   type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'float';
 

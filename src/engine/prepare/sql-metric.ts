@@ -5,7 +5,7 @@ import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart/datam
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/query/engine.js';
 import { namedBy, readComputed } from '../custom/computed.js';
 import type { SqlContext } from '../custom/context.js';
-import { readQueries } from '../custom/queries.js';
+import { castOf, readQueries } from '../custom/queries.js';
 import {
   leavesFor,
   type Naming,
@@ -22,6 +22,7 @@ import { orderBy } from '../question/build-plan.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
 import { testsOfLeaf } from '../question/row-set.js';
 import type { RunResult } from '../run/run.js';
+import { rowsByName } from '../run/shape.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, pageSql } from '../sql/compile.js';
 import { outputName } from '../sql/expressions.js';
@@ -38,7 +39,12 @@ type SqlPlan = {
   readonly statement: Statement;
   readonly restrictions: Restrictions;
   readonly nameOf: Naming;
-  readonly columns: readonly { readonly name: string; readonly source: string; readonly isFloat: boolean }[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly isFloat: boolean;
+    readonly readCast: string | null;
+  }[];
   readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly page: PageOfRows;
 };
@@ -123,9 +129,10 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
   const declared = outputNames(definition);
   const columns = declared.flatMap((name) => {
     const found = shape.filter((column) => parser.isSameName(column.name, name));
-    return found.length === 1 && found[0] !== undefined
-      ? [{ name, source: found[0].name, isFloat: found[0].numberType?.kind === 'float' }]
-      : [];
+    const [one, ...others] = found;
+    if (one === undefined || others.length > 0) return [];
+    const { name: source, numberType, readCast } = one;
+    return [{ name, source, isFloat: numberType?.kind === 'float', readCast }];
   });
   const isWhole = columns.length === declared.length && shape.length === declared.length;
   return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
@@ -141,9 +148,11 @@ const compileSql = (dialect: Dialect, plan: TenantScoped<SqlPlan>): CompiledPlan
     const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
     return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`, plan.leaves);
   };
-  const columns = plan.columns.map(
-    ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,
-  );
+  const columns = plan.columns.map(({ source, readCast }, index) => {
+    const value = sql.id('gl_q', source);
+    const read = readCast === null ? value : castOf(dialect, value, readCast);
+    return sql`${read} AS ${sql.id(outputName(index))}`;
+  });
   const keys = plan.order.map(({ output, direction }) =>
     dialect.order(
       { position: output + 1, name: outputName(output), isFloat: plan.columns[output]?.isFloat === true },
@@ -171,7 +180,11 @@ const shapeAnswer = (
 ): MetricAnswer => {
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
   return {
-    rows: rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))),
+    rows: rowsByName(
+      columns.map(({ name }) => name),
+      rows,
+      columns.map(({ dataType }) => dataType),
+    ),
     columns,
     groupbyColumnList: definition.dimensions.map(({ name }) => name),
     totalRecords: total,

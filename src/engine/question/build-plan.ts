@@ -3,6 +3,7 @@ import { type ColumnRef, findColumn, qualifiedName, sameTable, type TableRef } f
 import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
+import { isOpaque } from '../databases/sql-type.js';
 import type { Template } from '../parsing/sql-parser.js';
 import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
 import { isAggregate } from '../sql/expressions.js';
@@ -69,7 +70,7 @@ const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: Metric
   });
 };
 
-/** Orders by every column, so a page holds the same rows each time. */
+/** Orders by every column that can be compared, so a page holds the same rows each time. */
 const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
   const { underlying } = question.definition;
   if (underlying.length === 0) {
@@ -84,11 +85,16 @@ const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): P
       expression: { kind: 'field', field: rows.fieldOf(resolved.columnOf(ref)) },
     }),
   );
+  const sort = question.sort ?? [];
+  // The database may have no order of a type that the engine does not know.
+  const isOrdered = ({ output }: Plan['order'][number]): boolean =>
+    sort.some(({ name }) => name === names[output]) ||
+    !isOpaque(resolved.columnOf(underlying[output] as ColumnRef).type);
   return {
     ...rowsOf(rows, columns),
     output: { kind: 'rows', columns, search: null },
     having: null,
-    order: orderBy(question.sort ?? [], columns, columns.length),
+    order: orderBy(sort, columns, columns.length).filter(isOrdered),
     page: { ...resolved.page, cap: null },
   };
 };

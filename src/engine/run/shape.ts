@@ -32,8 +32,15 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: Ru
 
 type Named = MetricAnswer['rows'];
 
-/** Assigning properties takes a third of the time of Object.fromEntries, but cannot set `__proto__`. */
-const rowsByName = (names: readonly string[], rows: ResultTable['rows'], types: ResultTable['dataTypes']): Named => {
+/**
+ * The rows as objects. The numbers of a column are all text if one of them is. Assigning properties takes a third of the
+ * time of Object.fromEntries, but cannot set `__proto__`.
+ */
+export const rowsByName = (
+  names: readonly string[],
+  rows: ResultTable['rows'],
+  types: ResultTable['dataTypes'],
+): Named => {
   const written = types.map((type, index) => (type === 'number' && hasText(rows, index) ? 'text' : type));
   const cell = (row: readonly Cell[], index: number): Cell => cellAs(written[index], row[index] ?? null);
   if (names.includes('__proto__')) {

@@ -64,6 +64,7 @@ const cast = ({ text, cast }: Bound): Sql => {
 const field = (column: Sql, { type, zone }: Column): Sql => {
   if (isPadded(type) || type.kind === 'uuid') return as(column, 'String');
   if (type.readAs === 'json') return sql`toJSONString(${column})`;
+  if (type.readAs === 'text') return sql`toString(${column})`;
   if (type.kind !== 'instant') return column;
   if (zone === null || zone === 'UTC') return sql`toTimeZone(${column}, 'UTC')`;
   return localTime(column, type, zone);

@@ -18,8 +18,9 @@ const faultOfCode = createFaultOf({
   late: [159, 160],
   // Unknown column, unknown table.
   names: [16, 47, 60],
-  // Number of arguments, type of an argument, unknown function, types that differ, aggregates in aggregates.
-  statement: [42, 43, 46, 53, 184, 215, 386],
+  // Number of arguments, type of an argument, unknown function, types that differ, aggregates in aggregates, and a type
+  // that cannot be sorted (44).
+  statement: [42, 43, 44, 46, 53, 184, 215, 386],
   credentials: [516, 192, 193, 194],
   database: [81, 291, 497],
   settings: [115, 164, 452],

@@ -15,7 +15,7 @@ import { type ResultTable, type Running, refuseOutdated, type Sink, textOf } fro
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import { assumedStatement } from './assumed.js';
-import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
+import { cellOf, dataTypeOf, numberTypeOf, readCastOf } from './values.js';
 
 type Text = readonly (string | null)[];
 type Asking = QueryArrayConfig & { readonly queryMode: 'extended' };
@@ -66,6 +66,7 @@ const columnsOf = (fields: readonly FieldDef[]) => ({
   names: fields.map(({ name }) => name),
   dataTypes: typesOf(fields).map(dataTypeOf),
   numberTypes: typesOf(fields).map(numberTypeOf),
+  readCasts: typesOf(fields).map(readCastOf),
 });
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
