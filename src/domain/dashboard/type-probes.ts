@@ -122,3 +122,20 @@ export const drillProbes = (definition: MetricDefinition, datamart: Datamart): r
             ]
           : [],
       );
+
+/** Custom columns that only the underlying rows show. Their values are read like those of a dimension. */
+export const rowProbes = (definition: MetricDefinition, datamart: Datamart): readonly TypeProbe[] =>
+  definition.kind === 'sql'
+    ? []
+    : definition.underlying.flatMap((column, index) =>
+        findColumn(datamart, column)?.isCustomColumn === true
+          ? [
+              {
+                place: `underlying[${index}]`,
+                definition: partOf(definition, { dimensions: [{ name: 'value', column }] }),
+                conditions: [],
+                says: typeOf(column, datamart),
+              },
+            ]
+          : [],
+      );

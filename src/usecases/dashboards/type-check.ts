@@ -12,6 +12,7 @@ import {
   drillProbes,
   hasUnknownTypes,
   partProbes,
+  rowProbes,
   type TypeProbe,
   wholeProbe,
 } from '../../domain/dashboard/type-probes.js';
@@ -94,7 +95,8 @@ const faultsOf = async (ask: Ask, definition: MetricDefinition, datamart: Datama
   const whole = await ask(wholeProbe(definition));
   const parts = whole === undefined ? [] : await askAll(partProbes(definition, datamart));
   const found = whole !== undefined && parts.length === 0 ? [whole] : parts;
-  return [...found, ...(await askAll(drillProbes(definition, datamart)))];
+  const later = [...drillProbes(definition, datamart), ...rowProbes(definition, datamart)];
+  return [...found, ...(await askAll(later))];
 };
 
 /** Returns the faults for the datamart that has the fewest, as for the types that the datamart knows. */
