@@ -9,21 +9,19 @@ import {
   type MetricDefinition,
   type TimeGrain,
 } from '../../src/domain/dashboard/metric.js';
-import { definitionTypeFaults } from '../../src/domain/dashboard/type-faults.js';
-import { hasUnknownTypes } from '../../src/domain/dashboard/type-probes.js';
-import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import { isNotFinite } from '../../src/domain/filter/exact-number.js';
-import type { Condition, FilterValue, Predicate, Scalar } from '../../src/domain/filter/filter.js';
+import type { FilterValue, Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import { periods } from '../../src/domain/filter/period.js';
 import { readFilterValue } from '../../src/domain/filter/value.js';
 import { filterableColumns } from '../../src/domain/guest/column-filters.js';
 import { guestFields } from '../../src/domain/guest/fields.js';
 import { predicateOf } from '../../src/domain/query/drill.js';
-import type { Cell, Engine, MetricAnswer } from '../../src/domain/query/engine.js';
+import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { type Builder, createBuilder, findKinds } from './test-databases.js';
-import { samples, typeTable } from './type-samples.js';
-import { columnRef, createLoggedEngine, datamart, metric, type Place, question, stays, table } from './world.js';
+import { findKinds } from './test-databases.js';
+import { samples } from './type-samples.js';
+import { openTypes, type TypeWorld } from './type-world.js';
+import { columnRef, metric, question } from './world.js';
 
 const moment = { now: new Date(0), timezone: null };
 const timeGrains: readonly TimeGrain[] = [...periods, 'hourOfDay', 'dayOfWeek'];
@@ -36,44 +34,17 @@ const isAlike = (cells: readonly Cell[]): boolean =>
   new Set(cells.filter((cell) => cell !== null && !isNotFinite(cell)).map((cell) => typeof cell)).size <= 1;
 
 describe.each(await findKinds())('on %s', (kind) => {
-  let builder: Builder;
-  let place: Place;
-  let engine: Engine;
-  let mart: Datamart;
+  let world: TypeWorld;
   const all = samples[kind];
 
   beforeAll(async () => {
-    builder = await createBuilder(kind);
-    place = await builder.build('types', typeTable(kind));
-    engine = createLoggedEngine().engine;
-    const source = (await engine.introspect(place.datasource)).find(({ tableName }) => tableName === 'types');
-    const plain = table('types', {});
-    const columns = (source?.columns ?? []).map(({ columnName, datatype, kind: kindOfValues }) => ({
-      ...{ columnName, datatype, kind: kindOfValues, alias: '', label: '', isHide: false, isApplyTimezone: false },
-    }));
-    mart = datamart({ tenancy: null, tables: [{ ...plain, columns }] });
+    world = await openTypes(kind);
   });
-  afterAll(async () => {
-    await engine.close();
-    await builder.remove();
-  });
+  afterAll(() => world.close());
 
-  const ask = (definition: MetricDefinition, conditions: readonly Condition[] = []): Promise<MetricAnswer> =>
-    engine.query(question(place, mart, 'None', definition, { conditions }));
-
-  /** Whether the write accepts the metric, as assertTypes decides. */
-  const isAccepted = async (definition: MetricDefinition): Promise<boolean> => {
-    if (definitionTypeFaults(definition, mart).length > 0) return false;
-    if (!hasUnknownTypes(definition, mart)) return true;
-    const { datasource, datamart: placed, tenant, definition: asked } = question(place, mart, 'None', definition);
-    try {
-      await engine.check({ datasource, datamart: placed, tenant, definition: asked, conditions: [] }, stays);
-      return true;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
-  };
+  const ask: TypeWorld['ask'] = (definition, conditions) => world.ask(definition, conditions);
+  const isAccepted = async (definition: MetricDefinition): Promise<boolean> =>
+    (await world.faultOf(definition)) === undefined;
 
   const shapesOf = (column: string, values: readonly Cell[]): readonly Shape[] => {
     const ref = columnRef(`types.${column}`);
@@ -116,7 +87,9 @@ describe.each(await findKinds())('on %s', (kind) => {
 
   const run = (shape: Shape): Promise<MetricAnswer> => {
     const definition = metric('types', shape.parts);
-    return shape.name === 'rows' ? engine.underlying(question(place, mart, 'None', definition)) : ask(definition);
+    return shape.name === 'rows'
+      ? world.engine.underlying(question(world.place, world.mart, 'None', definition))
+      : ask(definition);
   };
 
   /** The cells of a column's groups with their counts. Undefined where the write refuses the group. */
@@ -139,7 +112,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       const faults: string[] = [];
       const groups = (await groupsOf(column))?.groups ?? [];
       const offered = guestFields(
-        { datamart: mart, isReadable: () => true, joinModel: 'multi', conditions: [] },
+        { datamart: world.mart, isReadable: () => true, joinModel: 'multi', conditions: [] },
         undefined,
       ).tables[0]?.fields.find(({ columnName }) => columnName === column)?.aggregates;
       for (const shape of shapesOf(
@@ -172,7 +145,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       const faults: string[] = [];
       for (const { value, n } of found?.groups ?? []) {
         const predicate = predicateOf(found?.dimension as Dimension, value);
-        if ((mart.tables[0]?.columns.find((one) => one.columnName === column)?.kind ?? '') === 'opaque') continue;
+        if ((world.mart.tables[0]?.columns.find((one) => one.columnName === column)?.kind ?? '') === 'opaque') continue;
         const rows = await countWhere(column, predicate);
         if (rows !== n) faults.push(`${JSON.stringify(value)} has ${n} rows, and a click finds ${rows}`);
       }
@@ -183,13 +156,13 @@ describe.each(await findKinds())('on %s', (kind) => {
   it.each(all.map(({ type }, index) => [type, `c${index}`] as const))(
     'what the options of a column of %s offer, its filter takes',
     async (_, column) => {
-      const filterable = filterableColumns(mart, null).get(`main.types.${column}`);
+      const filterable = filterableColumns(world.mart, null).get(`main.types.${column}`);
       if (filterable === undefined) return;
-      const asked = question(place, mart, 'None', metric('types', { measures: [count] }));
+      const asked = question(world.place, world.mart, 'None', metric('types', { measures: [count] }));
       const [{ columnName: __, ...ref }] = [columnRef(`types.${column}`)];
-      const options = await engine.options({
+      const options = await world.engine.options({
         ...asked,
-        column: { ...ref, schemaName: place.schemaName, columnName: column },
+        column: { ...ref, schemaName: world.place.schemaName, columnName: column },
         search: null,
       });
       const faults: string[] = [];
