@@ -12,6 +12,7 @@ import {
 } from '../domain/deliver/alert.js';
 import type { Schedule } from '../domain/deliver/schedule.js';
 import type { Tag } from '../domain/ports.js';
+import type { Cell } from '../domain/query/engine.js';
 import type { Dispatch } from '../http/bind.js';
 import { inProcessTransport } from '../http/in-process.js';
 import type { OpenAlert } from '../usecases/guest/alerts.js';
@@ -31,7 +32,7 @@ export type Checking = {
 /** `text` is null if there is nothing to tell. */
 export type Checked = { readonly text: AlertText | null; readonly state: AlertState };
 
-type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: number | null; readonly truncated?: true };
+type Body = { readonly data: readonly AlertRow[]; readonly comparisonValue?: Cell; readonly truncated?: true };
 
 const readAnswer = async (
   { dispatch, token, schedule, opened }: Checking,

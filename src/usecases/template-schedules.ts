@@ -26,7 +26,7 @@ import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Store } from '../domain/store/store.js';
 import { holdDataApp } from './data-apps.js';
-import { assertHostAlert } from './guest/alerts.js';
+import { assertHostAlert, findTemplateDatamart } from './guest/alerts.js';
 
 type Deps = {
   readonly store: Store;
@@ -133,7 +133,8 @@ const readContent = async (
   if (alert !== null) {
     const metric = known.get(alert.metricId);
     if (metric === undefined) throw invalid('alert.metricId: the template has no such metric.', 'alert-invalid');
-    assertHostAlert(alert, metric, { recurrence, calendar, now: clock.now() });
+    const datamart = await findTemplateDatamart(store, template);
+    assertHostAlert(alert, metric, datamart, { recurrence, calendar, now: clock.now() });
   }
   return { dashboardFilter: read.dashboardFilter, metricIds };
 };

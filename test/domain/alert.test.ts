@@ -118,6 +118,30 @@ describe('an alert', () => {
     await expect(observed({ is: 'above', value: 1 }, single, valued('many'))).rejects.toThrow(AlertFault);
   });
 
+  test('takes NaN for no value, and compares the infinities without keeping them', async () => {
+    const above = { is: 'above', value: 5 } as const;
+    const verdicts = await judgeAll(above, single, [valued('NaN'), valued('Infinity'), valued('-Infinity')]);
+    expect(verdicts.map(({ isBreached }) => isBreached)).toEqual([false, true, false]);
+    expect(verdicts.map(({ state }) => state.value)).toEqual([null, null, null]);
+    const change = { is: 'changeAbove', percent: 1, to: 'lastCheck' } as const;
+    const changes = await judgeAll(change, single, [valued(1), valued('Infinity'), valued(1)]);
+    expect(changes.map(({ isBreached, change: percent }) => [isBreached, percent])).toEqual([
+      [false, null],
+      [true, null],
+      [false, 0],
+    ]);
+    const [missing] = await judgeAll({ is: 'missing' }, single, [valued('NaN')]);
+    expect(missing?.isBreached).toBe(true);
+  });
+
+  test('compares with an exact value of the metric’s own comparison', async () => {
+    const condition = { is: 'changeBelow', percent: -1, to: 'previousPeriod' } as const;
+    const shape = { ...single, hasComparison: true };
+    const answer = { rows: [{ Sales: 130 }], comparisonValue: '9007199254740993' };
+    const seen = await observed(condition, shape, answer);
+    expect(judge(alertOf(condition), seen, { ...basis, last: null }).isBreached).toBe(true);
+  });
+
   test('tells each row that appears once, and none at its first check', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uniqueArray(fc.constantFrom('CA', 'NV', 'NY', null))), async (answers) => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toCsv } from '../../src/contract/csv.js';
 import { serialOf } from '../../src/contract/xlsx/cells.js';
 import { toXlsx } from '../../src/contract/xlsx/workbook.js';
+import { calendar } from '../../src/deliver/calendar.js';
 import type {
   Aggregate,
   Dimension,
@@ -16,12 +17,14 @@ import type {
   TimeGrain,
 } from '../../src/domain/dashboard/metric.js';
 import type { DatatypeKind } from '../../src/domain/datamart/datatypes.js';
+import { type Alert, type AlertCondition, judge, observe } from '../../src/domain/deliver/alert.js';
 import { isNotFinite, isNumberValue } from '../../src/domain/filter/exact-number.js';
 import type { Scalar } from '../../src/domain/filter/filter.js';
 import type { DownloadRows } from '../../src/domain/guest/download.js';
 import { drill } from '../../src/domain/query/drill.js';
 import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { assertHostAlert } from '../../src/usecases/guest/alerts.js';
 import { findKinds, type Kind } from './test-databases.js';
 import { samples } from './type-samples.js';
 import { openTypes, plainColumn, type TypeWorld } from './type-world.js';
@@ -55,6 +58,28 @@ const comparedInSql: ReadonlySet<DatatypeKind> = new Set([
 ]);
 
 const aggregates: readonly Aggregate[] = ['SUM', 'MIN', 'COUNT_DISTINCT', 'MEDIAN'];
+
+const single = { dimensions: [], chronological: null, hasComparison: false };
+const alertConditions: readonly AlertCondition[] = [
+  { is: 'above', value: 0 },
+  { is: 'below', value: 0.5 },
+  { is: 'changeAbove', percent: 1, to: 'lastCheck' },
+  { is: 'missing' },
+];
+const daily = {
+  recurrence: { every: 'day', at: '09:00', timezone: 'UTC' },
+  calendar,
+  now: new Date(Date.UTC(2024, 0, 1)),
+} as const;
+
+const refusalIn = (work: () => void): string | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+};
 
 /** A part of a metric, by the name that its fault has. */
 type Item<T> = { readonly name: string; readonly of: T };
@@ -321,6 +346,32 @@ describe.each(await findKinds())('on %s', (kind) => {
       if (rows[0]?.[`m${index}`] !== of.n) faults.push(`${name}: ${rows[0]?.[`m${index}`]} rows of ${of.n}`);
     }
     expect(faults).toEqual([]);
+  });
+
+  it('what the write of an alert accepts of measures over each type, its check judges', async () => {
+    const items = each<Measure>([...aggregates, 'MAX', 'AVG'], (aggregate, { name }) => ({
+      ...{ name: '', aggregate: aggregate as Aggregate, column: columnRef(`types.${name}`) },
+    }));
+    const accepted: (typeof items)[number][] = [];
+    for (const one of items) if ((await world.faultOf(measured([one.of]))) === undefined) accepted.push(one);
+    const definition = measured(accepted.map(({ of }) => of));
+    const { rows } = await world.ask(definition);
+    const faults: string[] = [];
+    for (const [index, { name }] of accepted.entries()) {
+      for (const condition of alertConditions) {
+        const alert: Alert = { metricId: 'm', measure: `m${index}`, condition, quietHours: null };
+        const fault = refusalIn(() => assertHostAlert(alert, { definition }, world.mart, daily));
+        if (fault !== undefined) {
+          if (/^(SUM|AVG|COUNT)/.test(name)) faults.push(`${name}: ${fault}`);
+          continue;
+        }
+        const seen = await observe(alert, single, { rows }, async (cells) => JSON.stringify(cells)).catch(String);
+        if (typeof seen === 'string') faults.push(`${name} ${condition.is}: ${seen}`);
+        else judge(alert, seen, { right: '', rule: '', last: null, now: daily.now });
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(accepted.some(({ name }) => name.startsWith('SUM'))).toBe(true);
   });
 
   /** The metric's rows as a download reads them. */

@@ -173,6 +173,21 @@ const measureKind = ({ aggregate, column, indicator }: Measure, datamart: Datama
   return isDate ? 'date' : numbers;
 };
 
+/** What the values of a measure or calculation are. Undefined: only the database knows, or the metric has none of the name. */
+export const kindOfMeasure = (
+  definition: MetricDefinition,
+  name: string,
+  datamart: Datamart,
+): DatatypeKind | undefined => {
+  if (definition.kind === 'sql') return undefined;
+  const { measures, calculations = [] } = definition;
+  const of = calculations.find((calculation) => calculation.name === name)?.of ?? name;
+  const measure = measures.find((one) => one.name === of);
+  return measure?.expression === undefined && measure?.aggregate !== 'AGGREGATE' && measure !== undefined
+    ? measureKind(measure, datamart)
+    : undefined;
+};
+
 const havingFaults = (
   having: HavingTree | undefined,
   measures: readonly Measure[],

@@ -4,6 +4,7 @@
  */
 import type { TimeGrain } from '../dashboard/metric.js';
 import type { ColumnDates } from '../datamart/dates.js';
+import { isNumberValue } from '../filter/exact-number.js';
 import type { Cell } from '../query/engine.js';
 
 export const levels = ['above', 'below'] as const;
@@ -43,7 +44,7 @@ export type AlertShape = {
 export type CellDates = ColumnDates & { readonly grain?: TimeGrain | undefined };
 
 export type AlertRow = Readonly<Record<string, Cell>>;
-export type AlertAnswer = { readonly rows: readonly AlertRow[]; readonly comparisonValue?: number | null | undefined };
+export type AlertAnswer = { readonly rows: readonly AlertRow[]; readonly comparisonValue?: Cell | undefined };
 
 /** What the last check left. It is kept for one right and one rule: with another one, the alert begins anew. */
 export type AlertState = {
@@ -121,11 +122,10 @@ export const alertFault = (
   return undefined;
 };
 
-/** Numbers that JSON cannot hold exactly are text in an answer. */
+/** Numbers that JSON cannot hold exactly, and those that are not finite, are text in an answer. NaN is no value. */
 const numberOf = (cell: Cell | undefined): number | null => {
-  if (cell === null || cell === undefined) return null;
-  const number = typeof cell === 'string' && cell.trim() !== '' ? Number(cell) : cell;
-  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  if (cell === null || cell === undefined || cell === 'NaN') return null;
+  if (typeof cell === 'number' || isNumberValue(cell)) return Number(cell);
   throw new AlertFault('measure-not-numeric');
 };
 
@@ -170,7 +170,7 @@ export const observe = async (
   return {
     value: row === undefined ? null : numberOf(row[alert.measure]),
     at: row === undefined ? [] : cellsOf(row),
-    before: isCompared ? comparisonValue : numberOf(previous?.[alert.measure]),
+    before: isCompared ? numberOf(comparisonValue) : numberOf(previous?.[alert.measure]),
     rows: [],
   };
 };
@@ -180,9 +180,9 @@ const beforeOf = ({ condition }: Alert, seen: Observation, state: AlertState | n
   return condition.to === 'lastCheck' ? (state?.value ?? null) : seen.before;
 };
 
-/** In percent. From 0, every change is greater than any percentage. */
+/** In percent. From 0, every change is greater than any percentage. From an infinite value there is none. */
 const changeOf = (value: number | null, before: number | null): number | null => {
-  if (value === null || before === null) return null;
+  if (value === null || before === null || !Number.isFinite(before)) return null;
   if (before === 0) return value === 0 ? 0 : Math.sign(value) * Number.POSITIVE_INFINITY;
   return ((value - before) / Math.abs(before)) * 100;
 };
@@ -237,7 +237,8 @@ export const judge = (alert: Alert, seen: Observation, { right, rule, last, now 
     state: {
       ...{ right, rule, isBreached, isAnew: isAnew && !isTold },
       since: hasChanged || state === null ? now.toISOString() : state.since,
-      value: seen.value ?? state?.value ?? null,
+      // JSON has no infinities.
+      value: (Number.isFinite(seen.value) ? seen.value : null) ?? state?.value ?? null,
       keys: keysAfter(seen, state),
     },
   };

@@ -1,6 +1,10 @@
 /** Alerts on one metric of a dashboard: whether a guest may make one, and by which right and rule a check is made. */
 import { canonicalJson } from '../../domain/canonical-json.js';
+import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
+import { kindOfMeasure } from '../../domain/dashboard/type-faults.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import type { DatatypeKind } from '../../domain/datamart/datatypes.js';
 import { type Alert, type AlertShape, alertFault, type CellDates, isQuiet } from '../../domain/deliver/alert.js';
 import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
 import type { AlertStatus, Schedule } from '../../domain/deliver/schedule.js';
@@ -11,7 +15,8 @@ import type { GuestChart } from '../../domain/guest/view.js';
 import type { Tag } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
-import { findSource, type Opened, openMetricsOf } from '../embeds/lookup.js';
+import { findSource, type Opened, openMetricsOf, type Source } from '../embeds/lookup.js';
+import { findScopedDatamart, unscoped } from '../embeds/source.js';
 import { restrictionsOf } from './answer-tag.js';
 import { viewChart } from './reads.js';
 
@@ -26,6 +31,8 @@ export type OpenAlert = {
   readonly shape: AlertShape;
   /** Of the dimensions, in their order. */
   readonly dates: readonly CellDates[];
+  /** What the values of the alert's measure are; undefined if only the database knows. */
+  readonly kind: DatatypeKind | undefined;
   readonly right: string;
   readonly rule: string;
 };
@@ -45,8 +52,7 @@ const datesOf = ({ dimensions, grains = {}, dates = [] }: GuestChart): readonly 
   });
 
 /** Everything but the metric that decides which rows are read: the token's restrictions, and whose rows are whose. */
-const rightOf = async ({ store, tag }: Deps, grant: GuestGrant, opened: Opened): Promise<string> => {
-  const source = await findSource(store, opened, grant);
+const rightOf = async ({ tag }: Deps, grant: GuestGrant, source: Source | undefined): Promise<string> => {
   const { id, tenancy, tables, relationships, sharedTables } = source?.datamart ?? {};
   const rows = { id, tenancy, tables, relationships, sharedTables, joinModel: source?.joinModel };
   return tag(['alert-right', restrictionsOf(grant), canonicalJson({ ...rows, datasource: source?.datasource.id })]);
@@ -65,6 +71,7 @@ export const openAlert = async (
   if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   const { metricId, name, definition } = metric;
   const chart = viewChart(definition);
+  const source = await findSource(deps.store, opened, grant);
   const { quietHours: _, ...rule } = alert;
   return {
     metricId,
@@ -72,7 +79,8 @@ export const openAlert = async (
     measures: chart.measures,
     shape: shapeOf(chart),
     dates: datesOf(chart),
-    right: await rightOf(deps, grant, opened),
+    kind: source && kindOfMeasure(definition, alert.measure, source.datamart),
+    right: await rightOf(deps, grant, source),
     rule: await deps.tag(['alert-rule', canonicalJson({ rule, definition, filters: opened.dashboard.filters })]),
   };
 };
@@ -105,19 +113,49 @@ export const assertAlert = async (
   when: When,
 ): Promise<void> => assertCanTell(alert, await openAlert(deps, grant, opened, alert), when);
 
-/** As `assertAlert`, for the host: of a metric of a template. Each tenant's own metric is looked at by each check. */
-export const assertHostAlert = (alert: Alert, { definition }: Pick<Metric, 'definition'>, when: When): void => {
-  const chart = viewChart(definition);
-  assertCanTell(alert, { measures: chart.measures, shape: shapeOf(chart) }, when);
+/** The datamart of a template. Undefined where the tokens choose it. */
+export const findTemplateDatamart = async (
+  store: Store,
+  { workspaceId }: Pick<Dashboard, 'workspaceId'>,
+): Promise<Datamart | undefined> => {
+  const workspace = await store.workspaces.findById(workspaceId);
+  return workspace && findScopedDatamart(store, workspace, unscoped);
 };
 
-const assertCanTell = (alert: Alert, { measures, shape }: Pick<OpenAlert, 'measures' | 'shape'>, when: When): void => {
+/**
+ * As `assertAlert`, for the host: of a metric of a template. Each tenant's own metric is looked at by each check.
+ * `datamart`: undefined where the tokens choose it.
+ */
+export const assertHostAlert = (
+  alert: Alert,
+  { definition }: Pick<Metric, 'definition'>,
+  datamart: Datamart | undefined,
+  when: When,
+): void => {
+  const chart = viewChart(definition);
+  const kind = datamart && kindOfMeasure(definition, alert.measure, datamart);
+  assertCanTell(alert, { measures: chart.measures, shape: shapeOf(chart), kind }, when);
+};
+
+const isOfNumbers = (kind: DatatypeKind | undefined): boolean =>
+  kind === undefined || kind === 'integer' || kind === 'number';
+
+const assertCanTell = (
+  alert: Alert,
+  { measures, shape, kind }: Pick<OpenAlert, 'measures' | 'shape' | 'kind'>,
+  when: When,
+): void => {
   const { quietHours } = alert;
   if (quietHours !== null && ![quietHours.from, quietHours.to].every((time) => timePattern.test(time))) {
     refuse('quietHours: expected times of day such as "22:00".');
   }
   const fault = alertFault(alert, measures, shape);
   if (fault !== undefined) refuse(fault);
+  if (alert.condition.is !== 'newKey' && !isOfNumbers(kind)) {
+    refuse(
+      `measure: an alert compares numbers, and ${JSON.stringify(alert.measure)} has none: choose another measure.`,
+    );
+  }
   if (isAlwaysQuiet(alert, when.recurrence, when.calendar, when.now)) {
     refuse('quietHours: every moment of the recurrence is within them, so nothing would ever be told.');
   }
