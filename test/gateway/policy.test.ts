@@ -7,7 +7,7 @@ import { intersectBound } from '../../src/gateway/policy/combine.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import { createTenants } from '../../src/gateway/tenant/resolve.js';
 import { captureLog } from './harness.js';
-import { policyOf } from './policies.js';
+import { basePolicy, policyOf } from './policies.js';
 
 const clock = { now: () => new Date('2026-03-04T05:06:07Z') };
 const sessionOf = (claims: Record<string, unknown> = {}): Session => ({
@@ -162,6 +162,19 @@ describe('leak 9: an expression that cannot be evaluated denies', () => {
       expect(codeOf(() => decide({ restrictions }, { states: [], region: '' }))).toBe('POLICY_UNDECIDED');
     },
   );
+
+  it('a number that JSON may have rounded is no value of a filter or variable', () => {
+    const session = { ...basePolicy.session, claims: { ...basePolicy.session.claims, amount: 'double' } };
+    const bound = (value: number, claim: string) => () =>
+      decide(
+        { session, restrictions: [restriction('r', { rls: { least: `user.claims.${claim}` } })] },
+        { [claim]: value },
+      );
+    for (const value of [2 ** 53, -(2 ** 60), 1e300])
+      for (const claim of ['amount', 'level']) expect(codeOf(bound(value, claim))).toBe('POLICY_UNDECIDED');
+    for (const value of [2 ** 53 - 1, 0.1, -7])
+      expect(bound(value, 'amount')().restriction.rls.get('least')).toBe(value);
+  });
 
   it('a timezone that does not exist', () => {
     const rules = [rule('r', { timezone: 'user.claims.zoneinfo' })];

@@ -375,6 +375,51 @@ describe('params.appFilters', () => {
     await refused('createGuestToken APP_FILTER_PARAM_ERROR', house, withParams(app(metricId, values)));
   });
 
+  test.each([
+    [
+      'createGuestToken RLS_SETTINGS_PARAM_ERROR',
+      'rlsSettings',
+      { metricId: 'guarded' },
+      { region: 2 ** 53 },
+      '["region"]',
+    ],
+    [
+      'createGuestToken APP_FILTER_PARAM_ERROR',
+      'appFilters',
+      { metricId: 'revenue' },
+      { Amount: -(2 ** 53) },
+      '["Amount"]',
+    ],
+    [
+      'createGuestToken APP_FILTER_PARAM_ERROR',
+      'appFilters',
+      { metricId: 'revenue' },
+      { Amount: { max: 1e300 } },
+      '["Amount"].max',
+    ],
+    [
+      'createGuestToken APP_FILTER_PARAM_ERROR',
+      'dashboardAppFilters',
+      { dashboardId: 'acme-board' },
+      { Region: 2 ** 60 },
+      '["Region"]',
+    ],
+  ] as const)(
+    'a number that JSON may have rounded is refused as %s of %s, with its place',
+    async (error, field, at, values, place) => {
+      const input = withParams({ [field]: [{ ...at, values }] });
+      expect(await refused(error, house, input)).toBe(
+        `params.${field}[0].values${place}: a whole number beyond 9007199254740991 must be sent as text, since JSON rounds it.`,
+      );
+    },
+  );
+
+  test('the greatest exact number of JSON, fractions and longer numbers as text restrict as they are', async () => {
+    const all = await revenueOf(await mint(house, 'acme'));
+    for (const max of [2 ** 53 - 1, 1000.5, '9007199254740993'])
+      expect(await revenueOf(await mint(house, 'acme', app('revenue', { Amount: { max } })))).toBe(all);
+  });
+
   test('{sql, columnName}: the values of the column in the rows of the SQL', async () => {
     const values = { Product: { sql: 'SELECT label FROM products WHERE id = 2', columnName: 'label' } };
     expect(await revenueOf(await mint(house, 'acme', app('revenue', values)))).toBe(80);

@@ -5,6 +5,7 @@
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { isTimezone as isTimezoneName } from '../../domain/filter/date-range.js';
+import { isUnsafeNumber } from '../../domain/filter/exact-number.js';
 import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -112,6 +113,8 @@ const isFilledText = (value: unknown): value is string =>
 const evaluateBound = (expression: Expression<PolicyVariables>, variables: PolicyVariables): Bound => {
   const value = expression.evaluate(variables);
   if (typeof value === 'boolean' || isFilledText(value)) return value;
+  // A claim of JSON may have been rounded: the service would restrict to another value than the token's.
+  if (isUnsafeNumber(value)) return fault(expression, 'number_beyond_2^53_give_it_as_text');
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   // Sent as text beyond 2^53, since a JSON number would be rounded and the service refuses it.
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);

@@ -18,6 +18,7 @@ import { loadTenantScope } from '../datamarts/tenant-scope.js';
 import type { SourceScope } from '../embeds/source.js';
 import { type MintScope, openScope, pinDashboards } from './mint-scope.js';
 import {
+  assertExactNumbers,
   checkAppFilters,
   checkHiddenFilters,
   checkRlsSettings,
@@ -104,6 +105,7 @@ const grantOf = async (
   const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
   const rlsSettings = params.rlsSettings ?? [];
   const appFilters = params.appFilters ?? [];
+  assertExactNumbers({ rlsSettings, appFilters, dashboardAppFilters: params.dashboardAppFilters ?? [] });
   await checkRlsSettings(scope, rlsSettings);
   await checkAppFilters(scope, appFilters, moment);
   checkHiddenFilters(scope, params.hideDashboardFilters ?? []);

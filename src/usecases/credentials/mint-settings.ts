@@ -9,11 +9,43 @@ import { isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js'
 import type { FilterValue } from '../../domain/filter/filter.js';
 import { readHostFilterValue } from '../../domain/filter/value.js';
 import type { DashboardValues, GuestGrant, MetricValues } from '../../domain/guest/grant.js';
-import { Refusal } from '../../domain/refusal.js';
+import { isRecord } from '../../domain/is-record.js';
+import { type Code, Refusal } from '../../domain/refusal.js';
 import { metricsFor } from '../embeds/lookup.js';
 import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';
 
 const quote = (name: string): string => JSON.stringify(name);
+
+/** The parts of a value that are numbers, by their path. */
+const numbersIn = (value: unknown, path: string): readonly (readonly [path: string, value: unknown])[] => {
+  if (Array.isArray(value)) return value.flatMap((item, index) => numbersIn(item, `${path}[${index}]`));
+  if (!isRecord(value)) return [[path, value]];
+  return Object.entries(value).flatMap(([name, part]) => numbersIn(part, `${path}.${name}`));
+};
+
+type Settings = Pick<GuestGrant, 'rlsSettings' | 'appFilters' | 'dashboardAppFilters'>;
+
+const codes = {
+  rlsSettings: 'RLS_SETTINGS_PARAM_ERROR',
+  appFilters: 'APP_FILTER_PARAM_ERROR',
+  dashboardAppFilters: 'APP_FILTER_PARAM_ERROR',
+} as const satisfies Record<keyof Settings, Code>;
+
+/**
+ * Throws for a number that JSON may have rounded, with its place: the token would restrict to another value than the
+ * host meant. Holds for each filter and variable, whatever it is compared with.
+ */
+export const assertExactNumbers = (settings: Settings): void => {
+  for (const field of ['rlsSettings', 'appFilters', 'dashboardAppFilters'] as const) {
+    for (const [index, { values }] of settings[field].entries()) {
+      const unsafe = Object.entries(values)
+        .flatMap(([name, value]) => numbersIn(value, `params.${field}[${index}].values[${quote(name)}]`))
+        .find(([, value]) => isUnsafeNumber(value));
+      if (unsafe !== undefined)
+        throw new Refusal(codes[field], `${unsafe[0]}: ${safeAsText}.`, { reason: 'number-unsafe' });
+    }
+  }
+};
 
 const isNamed = (filter: MetricFilter, key: string): boolean =>
   sameName(filter.name, key) || sameName(filter.label, key);
@@ -68,10 +100,6 @@ const checkVariables = (metric: Metric, { values }: MetricValues): void => {
         'RLS_SETTINGS_PARAM_ERROR',
         `params.rlsSettings: metric ${quote(metric.metricId)} declares no variable ${quote(key)}.`,
       );
-    }
-    const isOfSql = declared.some(({ name, column }) => name === key && column === undefined);
-    if (isOfSql && [value].flat().some(isUnsafeNumber)) {
-      throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `params.rlsSettings: variable ${quote(key)}: ${safeAsText}.`);
     }
     if (!isPlain(value)) {
       throw new Refusal(
