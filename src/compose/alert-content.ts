@@ -59,7 +59,7 @@ export const checkAlert = async (
   const answer = await readAnswer(checking, signal);
   if ('refused' in answer) return answer;
   const seen = await observe(alert, opened.shape, answer, (cells) => tag(['alert-key', schedule.id, ...cells]));
-  const { right, rule, metricId, metricName, dates } = opened;
+  const { right, rule, metricId, metricName, dates, numbers } = opened;
   const { isTold, state, ...found } = judge(alert, seen, { right, rule, last: schedule.alertState, now });
   if (!isTold && !isRequested) return { text: null, state };
   const { measure, condition } = alert;
@@ -68,7 +68,7 @@ export const checkAlert = async (
     state: { ...state, isAnew: false },
     text: {
       ...{ metricId, metricName, measure, condition, isBreached, hasChanged, isAnew, before, change, appeared },
-      ...{ value: seen.value, at: seen.at, dates },
+      ...{ value: seen.value, at: seen.at, dates, numbers },
     },
   };
 };

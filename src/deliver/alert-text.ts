@@ -1,7 +1,9 @@
 /** Says what a check of an alert found. Names and values come from guests, hosts and tenants' rows, and are never markup. */
+import type { ColumnNumbers } from '../domain/datamart/datamart.js';
 import { dateParts, precisionOf } from '../domain/datamart/dates.js';
 import type { AlertCondition, CellDates } from '../domain/deliver/alert.js';
 import type { Cell } from '../domain/query/engine.js';
+import { writeExactly } from '../domain/query/numbers.js';
 import type { Speech } from '../texts/messages.js';
 import { plainLine } from './plain-line.js';
 
@@ -21,6 +23,8 @@ export type AlertText = {
   readonly at: readonly Cell[];
   /** How dates of the dimensions are written, in their order. Undefined: as usual. */
   readonly dates?: readonly CellDates[] | undefined;
+  /** How the values of the measure are written. Undefined: plainly. */
+  readonly numbers?: ColumnNumbers | undefined;
   readonly before: number | null;
   /** In percent. */
   readonly change: number | null;
@@ -73,9 +77,8 @@ const dateText = (text: string, { locale, text: say }: Speech, dates: CellDates)
   return say('Q{quarter} {year}', { quarter, year: write({ year: 'numeric' }) });
 };
 
-/** Every digit that the answer has. */
-const numberText = (value: number, { locale }: Speech): string =>
-  new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
+const numberText = (value: number, { locale }: Speech, numbers: ColumnNumbers = {}): string =>
+  writeExactly(locale, value, numbers);
 
 const cellText = (cell: Cell, speech: Speech, dates: CellDates = {}): string => {
   if (typeof cell === 'number') return numberText(cell, speech);
@@ -92,17 +95,17 @@ const rowText = (cells: readonly Cell[], { dates }: AlertText, speech: Speech): 
 const percentText = (value: number, { locale }: Speech): string =>
   new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(value / 100);
 
-const limitText = (condition: AlertCondition, isBreached: boolean, speech: Speech): string => {
+const limitText = ({ condition, isBreached, numbers }: AlertText, speech: Speech): string => {
   const { text } = speech;
   switch (condition.is) {
     case 'above': {
-      const limit = numberText(condition.value, speech);
+      const limit = numberText(condition.value, speech, numbers);
       return isBreached
         ? text('The value is above {limit}.', { limit })
         : text('The value is not above {limit}.', { limit });
     }
     case 'below': {
-      const limit = numberText(condition.value, speech);
+      const limit = numberText(condition.value, speech, numbers);
       return isBreached
         ? text('The value is below {limit}.', { limit })
         : text('The value is not below {limit}.', { limit });
@@ -126,9 +129,12 @@ const limitText = (condition: AlertCondition, isBreached: boolean, speech: Speec
   }
 };
 
-const changeText = ({ before: earlier, value, change: percent }: AlertText, speech: Speech): readonly string[] => {
+const changeText = (
+  { before: earlier, value, change: percent, numbers }: AlertText,
+  speech: Speech,
+): readonly string[] => {
   if (earlier === null || value === null) return [];
-  const before = numberText(earlier, speech);
+  const before = numberText(earlier, speech, numbers);
   if (percent === null) return [speech.text('Before: {before}.', { before })];
   const change = percentText(percent, speech);
   return [speech.text('Before: {before}. The change is {change}.', { before, change })];
@@ -161,7 +167,7 @@ const valueText = (alert: AlertText, speech: Speech, quote: Quote): string => {
       ? text('{name}: {measure} has no value.', { name, measure })
       : text('{name}: {measure} has no value ({row}).', { name, measure, row });
   }
-  const value = numberText(alert.value, speech);
+  const value = numberText(alert.value, speech, alert.numbers);
   return isWhole
     ? text('{name}: {measure} is {value}.', { name, measure, value })
     : text('{name}: {measure} is {value} ({row}).', { name, measure, value, row });
@@ -169,12 +175,12 @@ const valueText = (alert: AlertText, speech: Speech, quote: Quote): string => {
 
 /** The sentences of a message, in the reader's language. */
 export const sentencesOf = (alert: AlertText, speech: Speech, quote: Quote): readonly string[] => {
-  const { condition, isBreached, isAnew } = alert;
+  const { condition, isAnew } = alert;
   const anew = 'What you may see has changed since the last message, so this alert began anew.';
   return [
     condition.is === 'newKey' ? appearedText(alert, speech, quote) : valueText(alert, speech, quote),
     ...(condition.is === 'changeAbove' || condition.is === 'changeBelow' ? changeText(alert, speech) : []),
-    limitText(condition, isBreached, speech),
+    limitText(alert, speech),
     ...(isAnew ? [speech.text(anew)] : []),
   ];
 };

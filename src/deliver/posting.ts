@@ -30,7 +30,7 @@ const types: Readonly<Record<AlertKind, string>> = {
 const mostRows = 100;
 
 /** Values as they are: how dates are written is for people. */
-const alertJson = ({ appeared, at, dates: _, hasChanged: __, metricName, ...alert }: AlertText) => ({
+const alertJson = ({ appeared, at, dates: _, numbers: __, hasChanged: ___, metricName, ...alert }: AlertText) => ({
   ...alert,
   metric: metricName,
   row: at,

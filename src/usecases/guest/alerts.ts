@@ -3,7 +3,7 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { kindOfMeasure } from '../../domain/dashboard/type-faults.js';
-import type { Datamart } from '../../domain/datamart/datamart.js';
+import type { ColumnNumbers, Datamart } from '../../domain/datamart/datamart.js';
 import type { DatatypeKind } from '../../domain/datamart/datatypes.js';
 import { type Alert, type AlertShape, alertFault, type CellDates, isQuiet } from '../../domain/deliver/alert.js';
 import { type Calendar, nextMoment, type Recurrence, timePattern } from '../../domain/deliver/recurrence.js';
@@ -13,6 +13,7 @@ import { notOpen } from '../../domain/guest/access.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { Tag } from '../../domain/ports.js';
+import { numbersOf, withClaimedUnit } from '../../domain/query/numbers.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened, openMetricsOf, type Source } from '../embeds/lookup.js';
@@ -31,6 +32,8 @@ export type OpenAlert = {
   readonly shape: AlertShape;
   /** Of the dimensions, in their order. */
   readonly dates: readonly CellDates[];
+  /** How the values of the alert's measure are written. */
+  readonly numbers: ColumnNumbers;
   /** What the values of the alert's measure are; undefined if only the database knows. */
   readonly kind: DatatypeKind | undefined;
   readonly right: string;
@@ -50,6 +53,11 @@ const datesOf = ({ dimensions, grains = {}, dates = [] }: GuestChart): readonly 
     const { style, precision } = dates.find(({ name }) => name === dimension) ?? {};
     return { grain: grains[dimension], style, precision };
   });
+
+const numbersFor = (chart: GuestChart, measure: string): ColumnNumbers => {
+  const { format, unit, currency, notation } = numbersOf(withClaimedUnit(chart), measure);
+  return { format, unit, currency, notation };
+};
 
 /** Everything but the metric that decides which rows are read: the token's restrictions, and whose rows are whose. */
 const rightOf = async ({ tag }: Deps, grant: GuestGrant, source: Source | undefined): Promise<string> => {
@@ -79,6 +87,7 @@ export const openAlert = async (
     measures: chart.measures,
     shape: shapeOf(chart),
     dates: datesOf(chart),
+    numbers: numbersFor(chart, alert.measure),
     kind: source && kindOfMeasure(definition, alert.measure, source.datamart),
     right: await rightOf(deps, grant, source),
     rule: await deps.tag(['alert-rule', canonicalJson({ rule, definition, filters: opened.dashboard.filters })]),

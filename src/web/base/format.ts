@@ -1,12 +1,20 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
-import type { Chart } from '../../domain/dashboard/chart.js';
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
+import type { ColumnNumbers } from '../../domain/datamart/datamart.js';
 import { type ColumnDates, dateParts, precisionOf } from '../../domain/datamart/dates.js';
-import type { GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import {
+  numberFormat,
+  numberOf,
+  numbersOf,
+  styleOf,
+  withClaimedUnit,
+  writeNumber,
+} from '../../domain/query/numbers.js';
 import { createText, type Text, type Texts } from '../languages/text.js';
 
-export type NumberHint = Pick<Chart, 'format' | 'unit' | 'currency' | 'notation'>;
+export type NumberHint = ColumnNumbers;
+export { numberOf, numbersOf, withClaimedUnit };
 
 export type Format = {
   /** The element's own texts. */
@@ -39,13 +47,6 @@ export type Format = {
 };
 
 /**
- * Removes the chart's unit if the chart has several measures. A unit belongs to the chart, not to a measure, so it would be
- * wrong for some of them ("2,600 min" for a count of flights). `format` stays: it only says how numbers are written.
- */
-export const withClaimedUnit = (chart: GuestChart): GuestChart =>
-  chart.measures.length > 1 ? { ...chart, unit: undefined } : chart;
-
-/**
  * A formatter for a language, with its `texts`. An unknown language falls back to English, and so do texts that are not
  * given; never throws.
  */
@@ -59,8 +60,7 @@ export const createFormat = (language: string, texts?: Texts): Format => {
   return {
     text,
     yesOrNo,
-    measure: (value, hint) =>
-      typeof value === 'boolean' ? yesOrNo(value) : withUnit(measureText(locale, value, hint), hint),
+    measure: (value, hint) => (typeof value === 'boolean' ? yesOrNo(value) : writeNumber(locale, value, hint)),
     tick: (value, hint) => tickText(locale, value, hint),
     brief: (value, hint) => briefText(locale, value, hint),
     dimension: (value, dataType, grain, written) => {
@@ -81,13 +81,6 @@ export const createFormat = (language: string, texts?: Texts): Format => {
     },
     language: locale,
   };
-};
-
-/** The number in a cell, null if there is none. Big integers and exact decimals arrive as strings. */
-export const numberOf = (value: Cell | undefined): number | null => {
-  if (typeof value === 'boolean' || value === null || value === undefined || value === '') return null;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : null;
 };
 
 /** Milliseconds since 1970 of a date without zone, read as UTC. Null if the cell is not a date. */
@@ -139,36 +132,6 @@ const everyDigit = (locale: string, value: string | number | true | false): stri
   return numberFormat(locale, options).format(exact);
 };
 
-const measureText = (locale: string, value: Cell, hint: NumberHint): string => {
-  if (value === null) return '—';
-  const number = numberOf(value);
-  if (number === null) return String(value);
-  const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
-  if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
-    const digits = hint.currency === undefined ? { maximumFractionDigits: 0 } : {};
-    return numberFormat(locale, styleOf(hint, digits)).format(BigInt(value));
-  }
-  return numberFormat(locale, optionsOf(number, hint)).format(number);
-};
-
-const optionsOf = (number: number, hint: NumberHint): Intl.NumberFormatOptions => {
-  if (hint.format === 'percent') return { style: 'percent', ...percentDigits(Math.abs(number)) };
-  if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
-    return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
-  }
-  return styleOf(hint, hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint));
-};
-
-/** Keeps a share apart from none and from all. Less than a billionth below all is an error of a sum. */
-const percentDigits = (share: number): Intl.NumberFormatOptions => {
-  if (share !== 0 && share < 0.0005) return { maximumSignificantDigits: 2 };
-  const left = 1 - share;
-  return { maximumFractionDigits: left > 1e-9 && left <= 0.0005 ? Math.ceil(-Math.log10(left)) - 2 : 1 };
-};
-
-const styleOf = ({ currency }: NumberHint, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
-  currency === undefined ? options : { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options };
-
 const compactText = (locale: string, value: number, hint: NumberHint, digits: Intl.NumberFormatOptions): string => {
   if (hint.format === 'percent') return numberFormat(locale, { style: 'percent', ...digits }).format(value);
   const isVanishing = value !== 0 && Math.abs(value) < 1e-6;
@@ -187,46 +150,6 @@ const briefText = (locale: string, value: number, hint: NumberHint): string => {
   const digits = isTiny ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 1 };
   return compactText(locale, value, hint, digits);
 };
-
-const numberFormats = new Map<string, Intl.NumberFormat>();
-
-/** One formatter for each language and style: making one takes longer than a thousand uses. */
-const numberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-  const key = JSON.stringify([locale, options]);
-  const made = numberFormats.get(key) ?? createNumberFormat(locale, options);
-  numberFormats.set(key, made);
-  return made;
-};
-
-/** A currency that the browser does not accept is left out, and the number is shown without it. */
-const createNumberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-  try {
-    return new Intl.NumberFormat(locale, options);
-  } catch (error) {
-    if (!(error instanceof RangeError) || options.currency === undefined) throw error;
-    return new Intl.NumberFormat(locale, { ...options, style: 'decimal', currency: undefined });
-  }
-};
-
-/** The currency's own decimal places. An amount that would read as zero keeps two significant digits. */
-const moneyDigits = (number: number, hint: NumberHint): Intl.NumberFormatOptions => {
-  const size = Math.abs(number);
-  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
-  const { maximumFractionDigits = 2 } = numberFormat('en', styleOf(hint, {})).resolvedOptions();
-  return size > 0 && size < 0.5 * 10 ** -maximumFractionDigits ? { maximumSignificantDigits: 2 } : {};
-};
-
-/** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
-const fractionDigits = (number: number): Intl.NumberFormatOptions => {
-  const size = Math.abs(number);
-  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
-  if (size > 0 && size < 0.1) return { maximumSignificantDigits: 2 };
-  if (size >= 1000 || Number.isInteger(number)) return { minimumFractionDigits: 0, maximumFractionDigits: 0 };
-  return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
-};
-
-const withUnit = (text: string, { unit }: NumberHint): string =>
-  unit === undefined || unit === '' || text === '—' ? text : `${text}\u00a0${unit}`;
 
 const day = 86_400_000;
 const hour = 3_600_000;

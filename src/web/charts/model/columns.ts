@@ -3,7 +3,7 @@ import type { TimeGrain } from '../../../domain/dashboard/metric.js';
 import type { ColumnDates } from '../../../domain/datamart/dates.js';
 import type { Combine, GuestChart } from '../../../domain/guest/view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../../domain/query/engine.js';
-import { type Format, type NumberHint, titleOf } from '../../base/format.js';
+import { type Format, type NumberHint, numbersOf, titleOf } from '../../base/format.js';
 
 export type Row = MetricAnswer['rows'][number];
 
@@ -37,8 +37,7 @@ export const combineOf = (
 };
 
 /** How the numbers of a measure are written: as its own settings say, or as the chart's. */
-export const hintOf = (chart: NumberHint & Pick<GuestChart, 'numbers'>, measure: string): NumberHint =>
-  chart.numbers?.find((each) => each.measure === measure) ?? chart;
+export const hintOf = numbersOf;
 
 /** How the dates of a column are written; undefined: as usual. */
 export const datesOf = ({ dates }: Pick<GuestChart, 'dates'>, name: string): ColumnDates | undefined =>

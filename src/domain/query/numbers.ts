@@ -1,0 +1,115 @@
+/**
+ * How numbers are written: as amounts, percents, with a unit, short or whole. Cards, alerts and what a model reads write
+ * them alike. Pure.
+ */
+
+import type { ColumnNumbers } from '../datamart/datamart.js';
+import type { Cell } from './engine.js';
+
+/** The number in a cell, null if there is none. Big integers and exact decimals arrive as strings. */
+export const numberOf = (value: Cell | undefined): number | null => {
+  if (typeof value === 'boolean' || value === null || value === undefined || value === '') return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : null;
+};
+
+type OfMeasures = ColumnNumbers & {
+  readonly numbers?: readonly (ColumnNumbers & { readonly measure: string })[] | undefined;
+};
+
+/** How the numbers of a measure are written: as its own settings say, or as the chart's. */
+export const numbersOf = (chart: OfMeasures, measure: string): ColumnNumbers =>
+  chart.numbers?.find((each) => each.measure === measure) ?? chart;
+
+/**
+ * Removes the chart's unit if the chart has several measures. A unit belongs to the chart, not to a measure, so it would be
+ * wrong for some of them ("2,600 min" for a count of flights). `format` stays: it only says how numbers are written.
+ */
+export const withClaimedUnit = <Chart extends ColumnNumbers & { readonly measures: readonly string[] }>(
+  chart: Chart,
+): Chart => (chart.measures.length > 1 ? { ...chart, unit: undefined } : chart);
+
+/**
+ * As writeNumber, with every digit that the value has, if the numbers are neither amounts nor percents nor short: a value
+ * and a limit that it passes must not read alike.
+ */
+export const writeExactly = (locale: string, value: number, hint: ColumnNumbers): string => {
+  const { format, currency, notation } = hint;
+  const isRounded = format === 'percent' || currency !== undefined || notation === 'compact';
+  if (isRounded) return writeNumber(locale, value, hint);
+  return withUnit(numberFormat(locale, { maximumFractionDigits: 20 }).format(value), hint);
+};
+
+/** A value of a measure with its unit; an em dash for null. */
+export const writeNumber = (locale: string, value: Cell, hint: ColumnNumbers): string =>
+  withUnit(withoutUnit(locale, value, hint), hint);
+
+const withoutUnit = (locale: string, value: Cell, hint: ColumnNumbers): string => {
+  if (value === null) return '—';
+  const number = numberOf(value);
+  if (number === null) return String(value);
+  const isWhole = typeof value === 'string' && /^-?\d+$/.test(value);
+  if (isWhole && hint.format !== 'percent' && hint.notation !== 'compact') {
+    const digits = hint.currency === undefined ? { maximumFractionDigits: 0 } : {};
+    return numberFormat(locale, styleOf(hint, digits)).format(BigInt(value));
+  }
+  return numberFormat(locale, optionsOf(number, hint)).format(number);
+};
+
+const optionsOf = (number: number, hint: ColumnNumbers): Intl.NumberFormatOptions => {
+  if (hint.format === 'percent') return { style: 'percent', ...percentDigits(Math.abs(number)) };
+  if (hint.notation === 'compact' && Math.abs(number) >= 1000) {
+    return styleOf(hint, { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 });
+  }
+  return styleOf(hint, hint.currency === undefined ? fractionDigits(number) : moneyDigits(number, hint));
+};
+
+/** Keeps a share apart from none and from all. Less than a billionth below all is an error of a sum. */
+const percentDigits = (share: number): Intl.NumberFormatOptions => {
+  if (share !== 0 && share < 0.0005) return { maximumSignificantDigits: 2 };
+  const left = 1 - share;
+  return { maximumFractionDigits: left > 1e-9 && left <= 0.0005 ? Math.ceil(-Math.log10(left)) - 2 : 1 };
+};
+
+export const styleOf = ({ currency }: ColumnNumbers, options: Intl.NumberFormatOptions): Intl.NumberFormatOptions =>
+  currency === undefined ? options : { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options };
+
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+/** One formatter for each language and style: making one takes longer than a thousand uses. */
+export const numberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const key = JSON.stringify([locale, options]);
+  const made = numberFormats.get(key) ?? createNumberFormat(locale, options);
+  numberFormats.set(key, made);
+  return made;
+};
+
+/** A currency that the browser does not accept is left out, and the number is shown without it. */
+const createNumberFormat = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  try {
+    return new Intl.NumberFormat(locale, options);
+  } catch (error) {
+    if (!(error instanceof RangeError) || options.currency === undefined) throw error;
+    return new Intl.NumberFormat(locale, { ...options, style: 'decimal', currency: undefined });
+  }
+};
+
+/** The currency's own decimal places. An amount that would read as zero keeps two significant digits. */
+const moneyDigits = (number: number, hint: ColumnNumbers): Intl.NumberFormatOptions => {
+  const size = Math.abs(number);
+  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
+  const { maximumFractionDigits = 2 } = numberFormat('en', styleOf(hint, {})).resolvedOptions();
+  return size > 0 && size < 0.5 * 10 ** -maximumFractionDigits ? { maximumSignificantDigits: 2 } : {};
+};
+
+/** Decimal places by magnitude, so that the values of a column line up. Small values keep two significant digits. */
+const fractionDigits = (number: number): Intl.NumberFormatOptions => {
+  const size = Math.abs(number);
+  if (size >= 1e21 || (size > 0 && size < 1e-6)) return { notation: 'scientific', maximumFractionDigits: 2 };
+  if (size > 0 && size < 0.1) return { maximumSignificantDigits: 2 };
+  if (size >= 1000 || Number.isInteger(number)) return { minimumFractionDigits: 0, maximumFractionDigits: 0 };
+  return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
+};
+
+const withUnit = (text: string, { unit }: ColumnNumbers): string =>
+  unit === undefined || unit === '' || text === '—' ? text : `${text}\u00a0${unit}`;
