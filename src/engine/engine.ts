@@ -18,7 +18,15 @@ import type { LiveEngine, LiveSource, ReadLive } from '../domain/query/live.js';
 import { breathe } from '../platform/breathe.js';
 import { closeAll } from '../platform/close-all.js';
 import type { CacheKeyParts } from './cache/key.js';
-import { type Database, logGone, loggedTenant, type Running, refuseAborted } from './connections/database.js';
+import {
+  type Database,
+  logGone,
+  loggedTenant,
+  type ResultTable,
+  type Running,
+  refuseAborted,
+  refuseOldTypes,
+} from './connections/database.js';
 import { usualLimits } from './connections/limits.js';
 import type { Statement } from './databases/dialect.js';
 import { refuseQuery } from './databases/refuse.js';
@@ -265,8 +273,9 @@ const runOf =
 const manyRows = 1000;
 
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
-  const { question, scoped, compiled, page, shape } = await prepareOnce(place, ask, running);
+  const { question, scoped, compiled, page, shape, hasOtherTypes } = await prepareOnce(place, ask, running);
   const read = await runOf(place, question, running)(scoped, compiled, page);
+  if (place.database.isOld?.() === true && hasOtherTypes(read)) refuseOldTypes();
   // A long answer would block the event loop: other requests run before it is shaped.
   if (read.rows.length > manyRows) await breathe();
   return shape(read);
@@ -292,8 +301,14 @@ const stream = async (
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
   const { database, rows } = place;
-  const { scoped, compiled, shapeBatch } = await prepareOnce(place, ask, running);
+  const { scoped, compiled, shapeBatch, hasOtherTypes } = await prepareOnce(place, ask, running);
   place.watch?.asked(ownerOf(ask.question), 0);
-  const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
+  let isFirst = true;
+  const take = (batch: ResultTable): Promise<void> => {
+    if (isFirst && database.isOld?.() === true && hasOtherTypes(batch)) refuseOldTypes();
+    isFirst = false;
+    return sink(shapeBatch(batch));
+  };
+  const read = () => database.stream(compiled.page, ask.question.tenant, take, running);
   await rows.download(ask.question, scoped, read, running.signal);
 };

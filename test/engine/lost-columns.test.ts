@@ -10,6 +10,7 @@ import { onServer } from '../suites/postgres.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   columnRef,
+  condition,
   createLoggedEngine,
   datamart,
   type LogLine,
@@ -82,6 +83,49 @@ describe.each((await findKinds()).filter((kind) => kind !== 'DUCKDB'))('on %s', 
     expect(failures()).toBe(1);
     await expect(valuesOf('kept')).resolves.toEqual(['a']);
     expect(failures()).toBe(1);
+    await engine.close();
+  });
+
+  /** Gives the column another type. */
+  const retype = (type: 'number' | 'text'): Promise<void> => {
+    const names = {
+      POSTGRES: { number: 'bigint USING lost::bigint', text: 'text USING lost::text' },
+      MYSQL: { number: 'bigint', text: 'varchar(190)' },
+      CLICKHOUSE: { number: 'Nullable(Int64)', text: 'Nullable(String)' },
+    };
+    const name = names[kind as keyof typeof names][type];
+    const change = { POSTGRES: 'ALTER COLUMN lost TYPE', MYSQL: 'MODIFY lost', CLICKHOUSE: 'MODIFY COLUMN lost' };
+    return run(`ALTER TABLE t ${change[kind as keyof typeof change]} ${name}`);
+  };
+  const numbers = datamart({ tenancy: null, tables: [table('t', { ...columns, lost: 'BIGINT' })] });
+
+  it('a column that gets another type is answered by its new type, without a call of anybody', async () => {
+    await openTable();
+    await run(kind === 'CLICKHOUSE' ? "ALTER TABLE t UPDATE lost = '7' WHERE 1" : "UPDATE t SET lost = '7'");
+    await retype('number');
+    // The catalog has the number from now on.
+    await engine.introspect(place.datasource);
+    const answer = () => engine.query(question(place, mart, 'None', of('lost')));
+    const before = await answer();
+    expect([before.rows, before.columns]).toMatchObject([[{ d: 7 }], [{ dataType: 'number' }]]);
+    await retype('text');
+    now += 600_000;
+    const after = await answer();
+    expect([after.rows, after.columns]).toMatchObject([[{ d: '7' }], [{ dataType: 'string' }]]);
+    await engine.close();
+  });
+
+  it('what the old type refused is answered once the column has the type for it', async () => {
+    await openTable();
+    await run(kind === 'CLICKHOUSE' ? "ALTER TABLE t UPDATE lost = '7' WHERE 1" : "UPDATE t SET lost = '7'");
+    const sum = metric('t', { measures: [{ name: 'm', aggregate: 'SUM', column: columnRef('t.lost') }] });
+    const above = [condition('t.lost', { kind: 'compare', operator: '>', value: 5 })];
+    const summed = () => engine.query(question(place, numbers, 'None', sum, { conditions: above }));
+    await expect(summed()).rejects.toThrow('needs numbers');
+    await retype('number');
+    await expect(summed()).rejects.toThrow('needs numbers');
+    now += 600_000;
+    expect(Number((await summed()).rows[0]?.m)).toBe(7);
     await engine.close();
   });
 

@@ -24,6 +24,8 @@ import type { DownloadRows } from '../../src/domain/guest/download.js';
 import { drill } from '../../src/domain/query/drill.js';
 import type { AnswerColumn, Cell, MetricAnswer, MetricQuestion, MetricStream } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { createQueryWatch, type QueryWatch } from '../../src/engine/run/query-watch.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { assertHostAlert } from '../../src/usecases/guest/alerts.js';
 import { findKinds, type Kind } from './test-databases.js';
 import { samples } from './type-samples.js';
@@ -111,6 +113,16 @@ describe.each(await findKinds())('on %s', (kind) => {
     ...{ ...plainColumn, columnName, datatype: '', isCustomColumn: true, sql, isAggregate },
   });
   const written = ['MIN', 'SUM'] as const;
+  let now = Date.UTC(2024, 0, 1);
+  let runs = 0;
+  /** Counts the statements that read rows. */
+  const watch: QueryWatch = {
+    ...createQueryWatch(systemClock),
+    run: (_, read) => {
+      runs += 1;
+      return read();
+    },
+  };
 
   beforeAll(async () => {
     world = await openTypes(
@@ -119,6 +131,7 @@ describe.each(await findKinds())('on %s', (kind) => {
         custom(`x${index}`, quoted(name)),
         ...written.map((aggregate) => custom(`${aggregate}${index}`, `${aggregate}(${quoted(name)})`, true)),
       ]),
+      { clock: { now: () => new Date(now) }, watch },
     );
   });
   afterAll(() => world.close());
@@ -372,6 +385,21 @@ describe.each(await findKinds())('on %s', (kind) => {
     }
     expect(faults).toEqual([]);
     expect(accepted.some(({ name }) => name.startsWith('SUM'))).toBe(true);
+  });
+
+  it('an answer of any type is as the catalog says, so an old catalog is not read again for it', async () => {
+    const rows = await readable('c');
+    const definitions = [
+      metric('types', { underlying: [id, ...rows.map(({ name }) => columnRef(`types.${name}`))] }),
+      selecting((await selectable()).map(({ name }) => name)),
+    ];
+    for (const definition of definitions) {
+      now += 3_600_000;
+      runs = 0;
+      if (definition.kind === 'sql') await world.ask(definition);
+      else await world.engine.underlying(asked(definition));
+      expect(runs).toBe(1);
+    }
   });
 
   /** The metric's rows as a download reads them. */

@@ -6,6 +6,7 @@ import type { Datamart, DatamartColumn } from '../../src/domain/datamart/datamar
 import type { Condition } from '../../src/domain/filter/filter.js';
 import { type Engine, isTypeFault, type MetricAnswer } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { EngineOptions } from '../../src/engine/engine.js';
 import { createBuilder, type Kind } from './test-databases.js';
 import { typeTable } from './type-samples.js';
 import { createLoggedEngine, datamart, type Place, question, stays, table } from './world.js';
@@ -27,10 +28,14 @@ const isOfRows = (definition: MetricDefinition): boolean =>
 export const plainColumn = { alias: '', label: '', isHide: false, isApplyTimezone: false } as const;
 
 /** `more`: columns that the datamart computes. */
-export const openTypes = async (kind: Kind, more: readonly DatamartColumn[] = []): Promise<TypeWorld> => {
+export const openTypes = async (
+  kind: Kind,
+  more: readonly DatamartColumn[] = [],
+  options: Partial<EngineOptions> = {},
+): Promise<TypeWorld> => {
   const builder = await createBuilder(kind);
   const place = await builder.build('types', typeTable(kind));
-  const { engine } = createLoggedEngine();
+  const { engine } = createLoggedEngine(options);
   const source = (await engine.introspect(place.datasource)).find(({ tableName }) => tableName === 'types');
   const columns = (source?.columns ?? []).map(({ columnName, datatype, kind: kindOfValues }) => ({
     ...{ columnName, datatype, kind: kindOfValues, ...plainColumn },

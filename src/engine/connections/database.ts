@@ -73,7 +73,11 @@ export type OpenedDatabase = {
 };
 
 /** An opened database as questions see it, with the catalog of the tables they may read. */
-export type Database = Pick<OpenedDatabase, 'dialect' | 'run' | 'stream'> & { readonly catalog: Catalog };
+export type Database = Pick<OpenedDatabase, 'dialect' | 'run' | 'stream'> & {
+  readonly catalog: Catalog;
+  /** Whether the catalog was read so long ago that a column may have got another type. Left out: never. */
+  readonly isOld?: () => boolean;
+};
 
 /**
  * Opens a datasource.
@@ -215,6 +219,15 @@ export const runLogged = async <R>(
 
 /** The database does not have a table or column of the statement, or does not show it: the catalog may be outdated. */
 export class NamesRefused extends Refusal {}
+
+/** The database answered values of another type than the catalog has: the catalog is outdated. */
+export class TypesChanged extends Refusal {}
+
+export const refuseOldTypes = (): never => {
+  throw new TypesChanged('METRIC_QUERY_ERROR', 'The type of a column changed since the catalog was read. Retry.', {
+    reason: outdated,
+  });
+};
 
 /** An error thrown by the stream's reader, and not by the database. */
 export class ReaderFailed extends Error {

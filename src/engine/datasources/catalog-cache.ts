@@ -1,5 +1,6 @@
 import type { Datasource } from '../../domain/organization.js';
 import type { Clock } from '../../domain/ports.js';
+import { statementRefused } from '../../domain/query/engine.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createLru } from '../../platform/lru.js';
@@ -9,6 +10,7 @@ import {
   type OpenedDatabase,
   outdated,
   refuseConnection,
+  TypesChanged,
 } from '../connections/database.js';
 import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/client-database.js';
 
@@ -16,8 +18,8 @@ import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/cl
 export type Places = {
   /**
    * Gives the work the database with its catalog, which is read once, and again after a failure. Where the database does
-   * not know a name of a statement, the catalog is read again and the work done once more: a column that was renamed,
-   * dropped or revoked costs only the metrics that name it. Throws DATASOURCE_CONNECTION_ERROR.
+   * not know a name of a statement, or a type does not fit, the catalog is read again and the work done once more: a column
+   * that was renamed, dropped or revoked costs only the metrics that name it, and one of another type none. Throws DATASOURCE_CONNECTION_ERROR.
    */
   readonly use: <R>(client: ClientDatabaseRef | null, work: (database: Database) => Promise<R>) => Promise<R>;
 };
@@ -35,10 +37,30 @@ const missing: ReadonlySet<Reason> = new Set([
   'client-column-missing',
 ]);
 
+/**
+ * As freshMs, where a type does not fit: a column may have got another one. Faulty values and SQL are more frequent, so the
+ * catalog is read again less often.
+ */
+const freshOfTypesMs = 300_000;
+
+const ofTypes: ReadonlySet<Reason> = new Set([
+  statementRefused,
+  'measure-type',
+  'grain-without-date',
+  'bucket-invalid',
+  'value-of-wrong-type',
+  'client-column-type',
+  'tenancy-join-types',
+]);
+
+const mayBeOfCatalog: ReadonlySet<Reason> = new Set([...missing, ...ofTypes]);
+
 /** Whether a catalog of this age may be the reason of the failure. */
 const mayBeOutdated = (cause: unknown, age: number): boolean => {
   if (cause instanceof NamesRefused) return age >= freshMs;
-  return cause instanceof Refusal && missing.has(cause.reason) && age >= freshOfMissingMs;
+  if (cause instanceof TypesChanged) return true;
+  if (!(cause instanceof Refusal)) return false;
+  return age >= (missing.has(cause.reason) ? freshOfMissingMs : freshOfTypesMs) && mayBeOfCatalog.has(cause.reason);
 };
 
 type Read = { readonly database: Database; readonly readAt: number };
@@ -57,6 +79,7 @@ export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource:
     const database: Database = {
       dialect,
       catalog,
+      isOld: () => clock.now().getTime() - readAt >= freshOfMissingMs,
       run: (...asked) => run(...asked).catch(forgetOutdated(key)),
       stream: (...asked) => stream(...asked).catch(forgetOutdated(key)),
     };

@@ -11,7 +11,7 @@ import type { PageOfRows, Plan } from '../plan/plan.js';
 import { type Ask, buildPlan } from '../question/build-plan.js';
 import { resolve } from '../question/resolve.js';
 import type { RunResult } from '../run/run.js';
-import { shape, shapeBatch } from '../run/shape.js';
+import { hasOtherTypes, shape, shapeBatch } from '../run/shape.js';
 import { catalogFor } from '../scope/client-database.js';
 import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, compile } from '../sql/compile.js';
@@ -73,6 +73,7 @@ const prepareVisual = async (context: SqlContext, ask: Ask, runScoped: RunScoped
   return {
     question: ask.question,
     ...scopePlan(planned),
+    hasOtherTypes: (result) => hasOtherTypes(planned.output, result),
     shape: (result) => shape(planned.output, result),
     shapeBatch: (batch) => shapeBatch(planned.output, batch),
   };

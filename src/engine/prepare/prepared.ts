@@ -13,6 +13,8 @@ export type Prepared = {
   readonly scoped: CacheKeyParts['plan'];
   readonly compiled: CompiledPlan;
   readonly page: PageOfRows;
+  /** Whether the database answers values of other types than the catalog has. */
+  readonly hasOtherTypes: (result: Pick<ResultTable, 'dataTypes'>) => boolean;
   readonly shape: (result: RunResult) => MetricAnswer;
   readonly shapeBatch: (batch: ResultTable) => StreamBatch;
 };

@@ -60,6 +60,7 @@ export const prepareSql = async (context: SqlContext, question: SqlQuestion): Pr
     scoped,
     compiled: compileSql(dialect, scoped),
     page: plan.page,
+    hasOtherTypes: ({ dataTypes }) => columns.some(({ dataType }, index) => dataTypes[index] !== dataType),
     shape: (result) => shapeAnswer(question.definition, columns, result),
     shapeBatch: ({ rows }) => ({ columns, rows }),
   };

@@ -30,6 +30,17 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: Ru
   };
 };
 
+/**
+ * Whether the values of a column, as they are, are of another type than the catalog says. MySQL answers numbers for
+ * booleans.
+ */
+export const hasOtherTypes = ({ columns }: Output, { dataTypes }: Pick<ResultTable, 'dataTypes'>): boolean =>
+  columns.some(({ expression }, index) => {
+    const said = expression.kind === 'field' ? typeOf(expression) : undefined;
+    const found = dataTypes[index];
+    return said !== undefined && found !== undefined && said !== found && !(said === 'boolean' && found === 'number');
+  });
+
 type Named = MetricAnswer['rows'];
 
 /**
