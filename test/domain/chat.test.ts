@@ -5,6 +5,7 @@ import { catalogueText, openFeedback } from '../../src/domain/chat/catalogue.js'
 import { labelsOf } from '../../src/domain/chat/labels.js';
 import { type Model, modelsOf } from '../../src/domain/chat/model.js';
 import { hasOnlyKnownNumbers } from '../../src/domain/chat/numbers.js';
+import { knownNumbers, ranResult } from '../../src/domain/chat/tool-results.js';
 import { guestFields } from '../../src/domain/guest/fields.js';
 import { datamart, table } from '../engine/world.js';
 
@@ -117,4 +118,29 @@ describe('numbers in a text', () => {
       }),
     );
   });
+});
+
+test('a model reads the values of a measure as the card writes them, and may say them', () => {
+  const rows = [{ State: 'CA', Revenue: 1234567.5, Share: 0.215, Orders: 7 }];
+  const measures = ['Revenue', 'Share', 'Orders'].map((name) => ({ name }));
+  const numbers = [
+    { measure: 'Revenue', currency: 'EUR', notation: 'compact' },
+    { measure: 'Share', format: 'percent' },
+  ] as const;
+  const ran = (language?: string) =>
+    ranResult({ rows, totalRecords: 1 }, { chart: { numbers }, measures }, { allowsRows: true, language });
+  const { text, read } = ran();
+  expect(JSON.parse(text)).toMatchObject({ rows, written: [{ Revenue: '€1.2M', Share: '21.5%' }] });
+  expect(hasOnlyKnownNumbers('California earned €1.2M, 21.5% of all, with 7 orders.', knownNumbers(read))).toBe(true);
+  expect(hasOnlyKnownNumbers('California earned €1.3M.', knownNumbers(read))).toBe(false);
+  expect(JSON.parse(ran('de').text).written).toEqual([{ Revenue: '1,2\u00a0Mio.\u00a0€', Share: '21,5\u00a0%' }]);
+  expect(JSON.parse(ran('x').text).written).toEqual(JSON.parse(text).written);
+});
+
+test('a model without leave reads no row, and measures without a format are not written twice', () => {
+  const answer = { rows: [{ Revenue: 5 }], totalRecords: 1 };
+  const measures = [{ name: 'Revenue' }];
+  const closed = ranResult(answer, { chart: { currency: 'EUR' }, measures }, { allowsRows: false });
+  expect([closed.text.includes('5'), closed.read]).toEqual([false, []]);
+  expect(JSON.parse(ranResult(answer, { chart: {}, measures }, { allowsRows: true }).text).written).toBeUndefined();
 });

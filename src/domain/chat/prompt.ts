@@ -49,7 +49,7 @@ const task = [
 ] as const;
 
 const rowsRule = {
-  allowed: 'Tools answer the first rows of a metric to you.',
+  allowed: 'Tools answer the first rows of a metric to you. Write a value as `written` has it, where it is there.',
   closed: 'You do not see rows: the user sees them. Say what the chart shows, but no values.',
 } as const;
 

@@ -1,6 +1,7 @@
 /** What a model reads of its tools, and how its own words are read. Pure. */
 import { isRecord } from '../is-record.js';
 import type { MetricAnswer } from '../query/engine.js';
+import { knownLocale, type NumberFormats, numbersOf, withClaimedUnit, writeNumber } from '../query/numbers.js';
 import { chatLimits } from './chat.js';
 
 type Row = MetricAnswer['rows'][number];
@@ -47,14 +48,44 @@ const firstRows = (rows: readonly Row[]): readonly Row[] => {
   });
 };
 
-/** What a model reads of a metric that ran. Without the operator's leave it reads no row, and nothing about rows. */
+type Measured = {
+  readonly chart: NumberFormats;
+  readonly measures?: readonly { readonly name: string }[] | undefined;
+  readonly calculations?: readonly { readonly name: string }[] | undefined;
+};
+
+/** The values of the measures that have a format, as the user's card writes them; undefined: no measure has one. */
+const writtenIn = (
+  rows: readonly Row[],
+  { chart, measures = [], calculations = [] }: Measured,
+  language: string,
+): readonly Readonly<Record<string, string>>[] | undefined => {
+  const names = [...measures, ...calculations].map(({ name }) => name);
+  const claimed = withClaimedUnit({ ...chart, measures: names });
+  const formats = names.flatMap((name) => {
+    const { format, unit, currency, notation } = numbersOf(claimed, name);
+    const isPlain = [format === 'percent', unit, currency, notation === 'compact'].every((one) => !one);
+    return isPlain ? [] : [{ name, numbers: { format, unit, currency, notation } }];
+  });
+  if (formats.length === 0) return undefined;
+  return rows.map((row) =>
+    Object.fromEntries(formats.map(({ name, numbers }) => [name, writeNumber(language, row[name] ?? null, numbers)])),
+  );
+};
+
+/**
+ * What a model reads of a metric that ran. Without the operator's leave it reads no row, and nothing about rows. `language`:
+ * of the user, for `written`.
+ */
 export const ranResult = (
   { rows, totalRecords }: { readonly rows: readonly Row[]; readonly totalRecords: number },
-  allowsRows: boolean,
+  definition: Measured,
+  { allowsRows, language = 'en' }: { readonly allowsRows: boolean; readonly language?: string | undefined },
 ): { readonly text: string; readonly read: readonly unknown[] } => {
   if (!allowsRows) return { text: JSON.stringify({ result: 'The user sees the chart.' }), read: [] };
   const shown = firstRows(rows);
-  const result = { result: 'The user sees the chart.', totalRows: totalRecords, rows: shown };
+  const written = writtenIn(shown, definition, knownLocale(language));
+  const result = { result: 'The user sees the chart.', totalRows: totalRecords, rows: shown, written };
   return { text: JSON.stringify(result), read: [result] };
 };
 

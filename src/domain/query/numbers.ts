@@ -13,12 +13,23 @@ export const numberOf = (value: Cell | undefined): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
-type OfMeasures = ColumnNumbers & {
+/** The language as Intl has it; English for one that it does not know. */
+export const knownLocale = (language: string): string => {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(language)[0] ?? 'en';
+  } catch (error) {
+    if (error instanceof RangeError) return 'en';
+    throw error;
+  }
+};
+
+/** Of a chart: how its numbers are written, and those of single measures. */
+export type NumberFormats = ColumnNumbers & {
   readonly numbers?: readonly (ColumnNumbers & { readonly measure: string })[] | undefined;
 };
 
 /** How the numbers of a measure are written: as its own settings say, or as the chart's. */
-export const numbersOf = (chart: OfMeasures, measure: string): ColumnNumbers =>
+export const numbersOf = (chart: NumberFormats, measure: string): ColumnNumbers =>
   chart.numbers?.find((each) => each.measure === measure) ?? chart;
 
 /**

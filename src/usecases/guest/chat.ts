@@ -79,7 +79,8 @@ const runMetric = async (talk: Talk, name: string, definition: unknown): Promise
   const previewed = await deps.assistant.preview(caller, request, signal);
   if ('refused' in previewed) return refusedResult(previewed.refused);
   talk.metric = { name, definition: previewed.definition };
-  const { text, read } = ranResult(previewed, model.allowsRows);
+  const shown = withColumnFormats(previewed.definition, talk.catalogue.fields);
+  const { text, read } = ranResult(previewed, shown, { allowsRows: model.allowsRows, language: asked.language });
   talk.read.push(previewed.definition, ...read);
   return text;
 };

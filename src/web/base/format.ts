@@ -4,6 +4,7 @@ import type { ColumnNumbers } from '../../domain/datamart/datamart.js';
 import { type ColumnDates, dateParts, precisionOf } from '../../domain/datamart/dates.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import {
+  knownLocale,
   numberFormat,
   numberOf,
   numbersOf,
@@ -103,15 +104,6 @@ export const humanise = (name: string): string => {
 
 /** The title of a column in the reader's language; without a label, its name as words. */
 export const titleOf = ({ name, label }: Pick<AnswerColumn, 'name' | 'label'>): string => label ?? humanise(name);
-
-const knownLocale = (language: string): string => {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(language)[0] ?? 'en';
-  } catch (error) {
-    if (error instanceof RangeError) return 'en';
-    throw error;
-  }
-};
 
 /** Names of NULL and of the empty text, and of texts: one that reads like one of the two, or like nothing, is quoted. */
 const namesOf = (text: Text) => {
