@@ -8,6 +8,7 @@ import { operatorTools } from '../../src/studio/operator-tools.js';
 import { viewOperations } from '../../src/studio/views.js';
 import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
+import { policyFor } from './blind-world.js';
 
 export type Asked = {
   /** `guest`: a user of a tenant, whose answers are not compared. The others: a person of Studio. */
@@ -77,6 +78,14 @@ const gone = fc.constantFrom('gone-1', 'gone-2');
 const reason = fc.constant('a reason');
 const maybe = { requiredKeys: [] };
 
+/** Drafts that are valid, and differ in which users they choose; a few have a fault. */
+const policyText = fc
+  .constantFrom(
+    ...['true', '"boss" in user.roles', 'user.claims.secret == "x"', 'user.claims.regions.exists(r, r == "north")'],
+    ...['size(user.claims.secret) > 3', 'user.claims.unknown == "x"', '1 +'],
+  )
+  .map(policyFor);
+
 /** Inputs of the operators' commands. */
 const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'audit-export': fc.constant({}),
@@ -84,7 +93,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'audit-verify': fc.constant({}),
   'embed-facts': fc.constant({}),
   'erasure-report': fc.record({ clientId: fc.oneof(client, gone) }),
-  'policy-check': fc.oneof(fc.constant({}), fc.constant({ files: [] })),
+  'policy-check': fc.oneof(fc.constant({}), fc.record({ text: policyText })),
   'policy-explain': fc.oneof(
     fc.record({ claims: fc.tuple(claims, client).map(([own, org]) => ({ ...own, org })) }),
     fc.record({ request: fc.constant('blind') }),
@@ -95,7 +104,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
   'policy-read': fc.constant({}),
   'policy-reload': fc.constant({}),
-  'policy-save': fc.constant({ files: [] }),
+  'policy-save': fc.record({ text: policyText, digest: fc.constant('0'.repeat(64)) }),
   'policy-words': fc.constant({}),
   'request-explanation': fc.constant({ requestId: 'blind' }),
   revoke: fc.oneof(

@@ -39,29 +39,32 @@ const permissions = [
   ...['isEnableMetricUpdation', 'isEnableManageMetrics', 'isEnableArchiveMetrics', 'isEnableCreateDashboardView'],
 ];
 
-const policy = JSON.stringify({
-  ...{ version: 1, dataApp: 'shop', workspace: 'shop', datamart: 'shop' },
-  session: {
-    claims: { org: 'string', roles: 'list<string>', regions: 'list<string>', secret: 'string' },
-    ...{ tenant: 'claims.org', roles: 'claims.roles' },
-  },
-  templates: {
-    board: { name: 'Board', accessSettings: settings },
-    defaults: { name: 'Defaults', accessSettings: settings },
-    risky: { name: 'Risky', accessSettings: settings },
-  },
-  rules: [
-    { name: 'all', when: 'true', grant: { templates: ['board', 'defaults', 'risky'], permissions, timezone: '"UTC"' } },
-  ],
-  restrictions: [
-    {
-      name: 'regional',
-      when: '"regional" in user.roles',
-      restrict: { dashboardFilters: { Region: 'user.claims.regions' } },
+/** The policy of both installations, with a rule for those that the expression chooses. */
+export const policyFor = (when: string): string =>
+  JSON.stringify({
+    ...{ version: 1, dataApp: 'shop', workspace: 'shop', datamart: 'shop' },
+    session: {
+      claims: { org: 'string', roles: 'list<string>', regions: 'list<string>', secret: 'string' },
+      ...{ tenant: 'claims.org', roles: 'claims.roles' },
     },
-    { name: 'short', when: '"short" in user.roles', restrict: { hideDashboardFilters: ['Paid'] } },
-  ],
-});
+    templates: {
+      board: { name: 'Board', accessSettings: settings },
+      defaults: { name: 'Defaults', accessSettings: settings },
+      risky: { name: 'Risky', accessSettings: settings },
+    },
+    rules: [
+      { name: 'all', when, grant: { templates: ['board', 'defaults', 'risky'], permissions, timezone: '"UTC"' } },
+    ],
+    restrictions: [
+      {
+        name: 'regional',
+        when: '"regional" in user.roles',
+        restrict: { dashboardFilters: { Region: 'user.claims.regions' } },
+      },
+      { name: 'short', when: '"short" in user.roles', restrict: { hideDashboardFilters: ['Paid'] } },
+    ],
+  });
+const policy = policyFor('true');
 
 /** The same for both, since what is sealed names its key. */
 const sealingKey = Buffer.alloc(32, 7).toString('base64');
