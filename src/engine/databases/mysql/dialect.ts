@@ -170,7 +170,7 @@ const readAs = (bytes: Bytes, column: Sql, { type, zone }: Pick<Column, 'type' |
     case 'text':
       return bytes(column);
     case 'hex':
-      return sql`CONCAT('\\\\x', LOWER(HEX(${column})))`;
+      return sql`CONCAT('\\x', LOWER(HEX(${column})))`;
     case 'number':
       return sql`(${column} + 0)`;
     case 'date':

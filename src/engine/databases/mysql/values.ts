@@ -3,7 +3,8 @@ import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
 /** Type numbers of the protocol. */
-const numbers: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, 246]);
+const bits = 16;
+const numbers: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, bits, 246]);
 const integers: ReadonlySet<number> = new Set([1, 2, 3, 8, 9, 13]);
 const dates: ReadonlySet<number> = new Set([7, 10, 12, 14]);
 
@@ -11,7 +12,10 @@ const dates: ReadonlySet<number> = new Set([7, 10, 12, 14]);
 export const cellOf = (value: unknown, type: number): Cell => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return floatCell(value);
-  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  if (Buffer.isBuffer(value)) {
+    const hex = value.toString('hex');
+    return type === bits ? integerCell(BigInt(`0x${hex || '0'}`)) : `\\x${hex}`;
+  }
   if (typeof value !== 'string') return JSON.stringify(value);
   if (integers.has(type)) return integerCell(BigInt(value));
   if (numbers.has(type)) return decimalCell(value);
