@@ -78,6 +78,19 @@ describe.runIf((await findKinds()).includes('MYSQL'))('a column of a view that b
     expect(await refusalOf(async () => rowsOf(await download))).toMatchObject({ reason: 'text-added' });
   });
 
+  it('ends a download that has handed on rows, which is not begun again', async () => {
+    const many = 'bcdefghijkl'.split('').map((name) => `CROSS JOIN prices AS ${name}`);
+    const text = `SELECT SUM(a.price) OVER () AS total FROM prices AS a ${many.join(' ')}`;
+    const { batches } = await engine.stream(question(place, mart, 'None', sqlMetric(text)));
+    let rows = 0;
+    const reading = async (): Promise<void> => {
+      for await (const batch of batches) rows += batch.length;
+    };
+    expect(await refusalOf(reading)).toMatchObject({ reason: 'text-added' });
+    expect(rows).toBeGreaterThan(0);
+    expect(rows).toBeLessThanOrEqual(3 ** 12);
+  });
+
   it('is added where the SQL leaves out what is no number', async () => {
     expect(await ask(sqlMetric("SELECT SUM(price) AS total FROM prices WHERE price <> 'on request'"))).toBe(14.5);
     expect(await ask(sqlMetric('SELECT COUNT(price) AS total FROM prices WHERE price > 5'))).toBe(1);

@@ -72,22 +72,22 @@ export const joinGroups = (datamart: Datamart, isReadable: (table: TableRef) => 
   const isTenants = (table: TableRef): boolean => tenants !== undefined && sameTable(table, tenants);
   const all = datamart.relationships.filter(({ parent, child }) => !sameTable(parent, child));
   const isBeside = ({ parent, child }: Relationship): boolean => !isTenants(parent) && !isTenants(child);
-  const any = groupsAlong(all, open);
-  const beside = tenants === undefined ? any : groupsAlong(all.filter(isBeside), open);
+  const whole = groupsAlong(all, open);
+  const beside = tenants === undefined ? whole : groupsAlong(all.filter(isBeside), open);
   const leadsToTenants = (from: TableRef, to: TableRef): boolean => {
     const found = findWay(datamart, from, to);
     return found.kind === 'one' && found.way.every(({ parent, child }) => open(parent) && open(child));
   };
   const isJoinable = (from: TableRef, to: TableRef): boolean => {
     if (isTenants(to) && !isTenants(from)) return leadsToTenants(from, to);
-    const groups = beside.relatedTo(from).has(tableKey(to)) ? beside : any;
+    const groups = beside.relatedTo(from).has(tableKey(to)) ? beside : whole;
     return groups.groupOf(from).has(tableKey(to));
   };
   const ends = all.flatMap(({ parent, child }) => [parent, child]);
   return {
     isJoinable,
     isWorksheet: (table) => {
-      const reached = any.relatedTo(table);
+      const reached = whole.relatedTo(table);
       return ends.every((end) => !reached.has(tableKey(end)) || isJoinable(table, end));
     },
     relationships: all.filter((one) =>

@@ -19,7 +19,8 @@ export type Places = {
   /**
    * Gives the work the database with its catalog, which is read once, and again after a failure. Where the database does
    * not know a name of a statement, or a type does not fit, the catalog is read again and the work done once more: a column
-   * that was renamed, dropped or revoked costs only the metrics that name it, and one of another type none. Throws DATASOURCE_CONNECTION_ERROR.
+   * that was renamed, dropped or revoked costs only the metrics that name it, and one of another type none. Throws
+   * DATASOURCE_CONNECTION_ERROR.
    */
   readonly use: <R>(client: ClientDatabaseRef | null, work: (database: Database) => Promise<R>) => Promise<R>;
 };

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Connection, FieldPacket } from 'mysql2/promise';
 import type { Cell } from '../../../domain/query/engine.js';
+import { Refusal } from '../../../domain/refusal.js';
 import {
   batchBytes,
   collect,
@@ -61,15 +62,20 @@ const truncatedValue = 1292;
 
 /**
  * The server adds text as the number that it begins with, or as 0, and has only warnings of it. A sum of such text is a
- * wrong number: of a view's column that became text, or in SQL that did not convert it.
+ * wrong number: of a view's column that became text, or in SQL that did not convert it. `isRepeatable`: no row was handed
+ * on, so that the statement may be run again with a newer catalog.
  */
-const assertNumbersAdded = async ({ connection, countWarnings }: Server, { sql }: Statement): Promise<void> => {
+const assertNumbersAdded = async (
+  { connection, countWarnings }: Server,
+  { sql }: Statement,
+  isRepeatable: boolean,
+): Promise<void> => {
   if (countWarnings() === 0 || !adding.test(sql)) return;
   const [warnings] = await connection.query<never[]>('SHOW WARNINGS');
   const isOfText = ([, code, message]: Row): boolean =>
     Number(code) === truncatedValue && String(message).includes('DOUBLE');
   if (!warnings.some(isOfText)) return;
-  throw new NamesRefused(
+  throw new (isRepeatable ? NamesRefused : Refusal)(
     'METRIC_QUERY_ERROR',
     'A sum or average reads text that is no number, which the database would count as 0. Correct the column, or convert and filter its text in the SQL.',
     { reason: 'text-added' },
@@ -140,7 +146,7 @@ export const runStatement = async (
         },
       }).then(resolve, reject);
     });
-    await assertNumbersAdded(server, statement);
+    await assertNumbersAdded(server, statement, true);
     return table();
   } finally {
     meter.allow(undefined, () => undefined);
@@ -194,7 +200,7 @@ export const streamStatement = async (
         },
       }).then(resolve, reject);
     });
-    await assertNumbersAdded(server, statement);
+    await assertNumbersAdded(server, statement, isFirst);
     if (rows.length > 0 || isFirst) await flush();
   } finally {
     meter.allow(undefined, () => undefined);
