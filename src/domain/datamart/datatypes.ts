@@ -144,7 +144,8 @@ const mysql: readonly Row[] = [
   ['smallint unsigned', integer('USMALLINT')],
   ['mediumint unsigned|int unsigned', integer('UINTEGER')],
   ['bigint unsigned', integer('UBIGINT')],
-  ['year', integer('USMALLINT')],
+  // As a number: compared as it is stored, 0 to 99 are the years 2000 to 1999.
+  ['year', integer('USMALLINT', { readAs: 'number' })],
   ['bit', integer('UBIGINT', { readAs: 'number' })],
   ['decimal', decimal],
   ['float', float],

@@ -20,8 +20,11 @@ export type ResultTable = {
   /** Column names as the database returns them. */
   readonly names: readonly string[];
   readonly dataTypes: readonly AnswerColumn['dataType'][];
-  /** The number types of columns whose values are not decimals of arbitrary size. */
-  readonly numberTypes?: readonly (SqlType | null)[] | undefined;
+  /**
+   * The types of columns whose values are neither plain text nor decimals of arbitrary size, as far as the database
+   * reports them: how a column of a table with such values is read.
+   */
+  readonly valueTypes?: readonly (SqlType | null)[] | undefined;
   /**
    * The types that values have to be cast to before they are answered or sorted, since the database writes them in a form
    * of the session, or cannot sort them. Left out: none.

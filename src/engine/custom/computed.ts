@@ -13,15 +13,14 @@ import {
 } from '../../domain/datamart/datamart.js';
 import type { Condition } from '../../domain/filter/filter.js';
 import { handled } from '../../domain/handled.js';
-import { type Catalog, columnName } from '../databases/catalog.js';
-import type { Dialect, Sql } from '../databases/dialect.js';
+import { type Catalog, columnName, typeOf } from '../databases/catalog.js';
+import { castTo, type Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
-import type { SqlType } from '../databases/sql-type.js';
+import { isOpaque, isReadAsText, type SqlType } from '../databases/sql-type.js';
 import type { ParsedExpression, Path, SqlParser, Template } from '../parsing/sql-parser.js';
 import type { Computed } from '../plan/plan.js';
 import { assertOperators, findOwnColumn, loadParser, rememberPerDatabase, type SqlContext } from './context.js';
-import { castOf } from './queries.js';
-import { type Shape, shapeOf } from './statement.js';
+import { leavesFor, type Naming, type Shape, shapeOf } from './statement.js';
 
 const parses = rememberPerDatabase<ParsedExpression>();
 
@@ -84,12 +83,9 @@ const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
   return { computed, type };
 };
 
-const castTo = (dialect: Dialect, value: Sql, cast: string | null): Sql =>
-  cast === null ? value : castOf(dialect, value, cast);
-
 /** The type as far as the database reports it. Numbers are decimals, and dates are timestamps. */
 const typeFor = (column: Shape[number] | undefined): { type: SqlType; cast: string | null } => {
-  if (column?.numberType != null) return { type: column.numberType, cast: null };
+  if (column?.valueType != null) return { type: column.valueType, cast: null };
   switch (column?.dataType) {
     case 'number':
       return { type: { kind: 'decimal', cast: 'DECIMAL(38,0)' }, cast: column?.readCast ?? null };
@@ -206,6 +202,37 @@ const readExpression = async (
     );
   }
   return parts.flat();
+};
+
+/** Whether the database writes values of the type in a form of its own: money as text of a language, and values without an order. */
+const isWrittenApart = (type: SqlType | undefined): boolean =>
+  type !== undefined &&
+  (isReadAsText(type) || isOpaque(type) || (type.kind === 'decimal' && type.readAs !== undefined));
+
+/**
+ * The types that the values of expressions are cast to before they are answered, by `expressionKey`; left out: they are
+ * answered as they are. Asks the database only about expressions over types that it writes in a form of its own.
+ */
+export const readCasts = async (
+  context: SqlContext,
+  expressions: Expressions,
+  { catalog, columns }: Computations,
+): Promise<ReadonlyMap<string, string>> => {
+  const casts = new Map<string, string>();
+  for (const [key, template] of expressions) {
+    const refs = columnsIn(template);
+    if (!refs.some((ref) => isWrittenApart(typeOf(catalog, ref)))) continue;
+    const keys = refs.map(tableKey);
+    const nameOf: Naming = (table) => `gl_leaf_${keys.indexOf(tableKey(table))}`;
+    const leaves = leavesFor(refs, nameOf).map((leaf) => ({ ...leaf, computed: columns.get(tableKey(leaf.table)) }));
+    const shape = await shapeOf({ ...context, catalog }, template, leaves, () => {
+      const value = templateSql(template, (ref) => sql.id(nameOf(ref), ref.columnName));
+      return sql`SELECT (${value}) AS ${sql.id('gl_c0')} FROM ${sql.join(leaves.map(({ name }) => sql.id(name)))}`;
+    });
+    const readCast = shape[0]?.readCast;
+    if (readCast != null) casts.set(key, readCast);
+  }
+  return casts;
 };
 
 /** The columns that the expressions sum as they are, where the database itself would sum anything. */

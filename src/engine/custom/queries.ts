@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type ColumnRef, tableKey } from '../../domain/datamart/datamart.js';
 import type { Condition, Predicate } from '../../domain/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
-import type { Dialect, Sql } from '../databases/dialect.js';
+import { castTo, type Dialect, type Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
 import { isReadAsText, type SqlKind, type SqlType } from '../databases/sql-type.js';
 import type { Leaf } from '../plan/plan.js';
@@ -89,9 +89,5 @@ const assertComparable = (ref: ColumnRef, type: SqlType, dataType: string | unde
 const valuesSql = (dialect: Dialect, rows: Sql, name: string, type: SqlType): Sql => {
   const value = sql.id('gl_q', name);
   const cast = type.kind === 'uuid' ? 'UUID' : dataTypeOf(type) === 'string' ? 'VARCHAR' : null;
-  return sql`SELECT ${cast === null ? value : castOf(dialect, value, cast)} FROM (${rows}) AS ${sql.id('gl_q')}`;
+  return sql`SELECT ${castTo(dialect, value, cast)} FROM (${rows}) AS ${sql.id('gl_q')}`;
 };
-
-/** A dialect writes the cast around its argument, here a value in place of a bound text. */
-export const castOf = (dialect: Dialect, value: Sql, cast: string): Sql =>
-  dialect.cast({ text: value as unknown as string, cast });

@@ -11,6 +11,7 @@ import {
   type Expressions,
   isWritten,
   namedBy,
+  readCasts,
   readComputed,
   readExpressions,
   readSums,
@@ -24,10 +25,15 @@ export type Custom = {
   readonly catalog: Catalog | null;
   readonly columns: ReadonlyMap<string, readonly Computed[]>;
   readonly expressions: Expressions;
+  /** See `readCasts`. */
+  readonly casts: ReadonlyMap<string, string>;
   readonly queries: Queries;
 };
 
-export const noCustom: Custom = { catalog: null, columns: new Map(), expressions: new Map(), queries: new Map() };
+export const noCustom: Custom = {
+  catalog: null,
+  ...{ columns: new Map(), expressions: new Map(), casts: new Map(), queries: new Map() },
+};
 
 export type CustomQuestion = {
   readonly datamart: Datamart;
@@ -54,10 +60,12 @@ export const readCustom = async (context: SqlContext, question: CustomQuestion):
   ];
   const expressions = await readExpressions(context, definition.measures.filter(isWritten), near);
   const refs = [...named, ...[...expressions.values()].flatMap(columnsIn)];
-  const { catalog, columns } = await readComputed(context, refs);
+  const computed = await readComputed(context, refs);
+  const { catalog, columns } = computed;
   if (context.isWritten) {
     const sums = await readSums(context, definition.measures.filter(isWritten), near);
     for (const { aggregate, column: summed } of sums) assertSum({ catalog }, aggregate, [summed]);
   }
-  return { catalog: columns.size === 0 ? null : catalog, columns, expressions, queries };
+  const casts = await readCasts(context, expressions, computed);
+  return { catalog: columns.size === 0 ? null : catalog, columns, expressions, casts, queries };
 };

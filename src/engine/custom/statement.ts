@@ -187,7 +187,7 @@ export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly
 export type Shape = readonly {
   readonly name: string;
   readonly dataType: AnswerColumn['dataType'];
-  readonly numberType: SqlType | null;
+  readonly valueType: SqlType | null;
   /** The type that its values are cast to before they are answered; see ResultTable. */
   readonly readCast: string | null;
 }[];
@@ -206,11 +206,11 @@ export const shapeOf = (
   return shapes(memory, known, async () => {
     const scoped = scopeToTenant({ leaves }, tenant, { datamart, catalog });
     const query = sql`${rowsAs(dialect, scoped, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
-    const { names, dataTypes, numberTypes, readCasts } = await context.run(dialect.compile(query, scoped.leaves));
+    const { names, dataTypes, valueTypes, readCasts } = await context.run(dialect.compile(query, scoped.leaves));
     return names.map((name, index) => ({
       name,
       dataType: readCasts?.[index] === unboundedDecimal ? 'number' : (dataTypes[index] ?? 'string'),
-      numberType: numberTypes?.[index] ?? null,
+      valueType: valueTypes?.[index] ?? null,
       readCast: readCasts?.[index] ?? null,
     }));
   });

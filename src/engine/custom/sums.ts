@@ -1,5 +1,5 @@
 /**
- * Refuses SUM and AVG of text and dates in custom SQL while a metric is written. PostgreSQL, DuckDB and ClickHouse refuse
+ * Refuses SUM and AVG of what is no number in custom SQL while a metric is written. PostgreSQL, DuckDB and ClickHouse refuse
  * them; MySQL would answer numbers that mean nothing. A stored metric goes on as before.
  */
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
@@ -15,6 +15,8 @@ const kinds: Readonly<Partial<Record<SqlKind, string>>> = {
   date: 'dates',
   timestamp: 'dates',
   instant: 'dates',
+  json: 'JSON',
+  other: 'values that are no numbers',
 };
 
 /** `columns`: those that the name may mean. All of them must be without a sum. */
@@ -23,7 +25,10 @@ export const assertSum = (
   aggregate: string,
   columns: readonly ColumnRef[],
 ): void => {
-  const found = columns.map((ref) => ({ ref, holds: kinds[typeOf(catalog, ref)?.kind ?? 'other'] }));
+  const found = columns.map((ref) => {
+    const type = typeOf(catalog, ref);
+    return { ref, holds: type && kinds[type.kind] };
+  });
   const [one] = found;
   if (one?.holds === undefined || found.some(({ holds }) => holds === undefined)) return;
   refuseQuery(

@@ -150,6 +150,10 @@ export type Capabilities = {
   readonly hasCorrelatedSubqueries: boolean;
 };
 
+/** The value cast to the type; null: as it is. A dialect writes the cast around its argument, here in place of a bound text. */
+export const castTo = (dialect: Pick<Dialect, 'cast'>, value: Sql, cast: string | null): Sql =>
+  cast === null ? value : dialect.cast({ text: value as unknown as string, cast });
+
 /** The database's own name of a type. */
 export const castName = (cast: string, names: ReadonlyMap<string, string>): string => {
   const plain = names.get(cast);

@@ -118,8 +118,13 @@ export type Aggregated =
     }
   /** The number of the leaf's own rows. */
   | { readonly kind: 'rowCount'; readonly leaf: number; readonly once: number | null }
-  /** A custom expression of aggregates. */
-  | { readonly kind: 'custom'; readonly template: Template<Field>; readonly once: null };
+  /** A custom expression of aggregates. `readCast`: the type that its values are cast to; null: none. */
+  | {
+      readonly kind: 'custom';
+      readonly template: Template<Field>;
+      readonly readCast: string | null;
+      readonly once: null;
+    };
 
 /**
  * Computed from output columns, by position, over the groups that `having` left. Groups that differ in `within` are

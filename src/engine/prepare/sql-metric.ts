@@ -5,7 +5,7 @@ import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart/datam
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/query/engine.js';
 import { namedBy, readComputed } from '../custom/computed.js';
 import type { SqlContext } from '../custom/context.js';
-import { castOf, readQueries } from '../custom/queries.js';
+import { readQueries } from '../custom/queries.js';
 import {
   leavesFor,
   type Naming,
@@ -15,7 +15,13 @@ import {
   shapeOf,
   statementSql,
 } from '../custom/statement.js';
-import type { Column, Statement as CompiledStatement, Dialect, Sql } from '../databases/dialect.js';
+import {
+  type Column,
+  type Statement as CompiledStatement,
+  castTo,
+  type Dialect,
+  type Sql,
+} from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { orderBy } from '../question/build-plan.js';
@@ -132,8 +138,8 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
     const found = shape.filter((column) => parser.isSameName(column.name, name));
     const [one, ...others] = found;
     if (one === undefined || others.length > 0) return [];
-    const { name: source, numberType, readCast } = one;
-    return [{ name, source, isFloat: numberType?.kind === 'float', readCast }];
+    const { name: source, valueType, readCast } = one;
+    return [{ name, source, isFloat: valueType?.kind === 'float', readCast }];
   });
   const isWhole = columns.length === declared.length && shape.length === declared.length;
   return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
@@ -150,9 +156,7 @@ const compileSql = (dialect: Dialect, plan: TenantScoped<SqlPlan>): CompiledPlan
     return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`, plan.leaves);
   };
   const columns = plan.columns.map(({ source, readCast }, index) => {
-    const value = sql.id('gl_q', source);
-    const read = readCast === null ? value : castOf(dialect, value, readCast);
-    return sql`${read} AS ${sql.id(outputName(index))}`;
+    return sql`${castTo(dialect, sql.id('gl_q', source), readCast)} AS ${sql.id(outputName(index))}`;
   });
   const keys = plan.order.map(({ output, direction }) =>
     dialect.order(

@@ -163,7 +163,7 @@ const isOverlapping = ({ column }: ResolvedMeasure, { dimensions, from }: Resolv
 
 const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
   const { aggregate, column, indicator, fraction, custom } = measure;
-  if (custom !== undefined) return customExpression(measure.name, custom, root, rows);
+  if (custom !== undefined) return customExpression(measure, custom, root, rows);
   const isRepeated =
     !repeatable.has(aggregate) && spreadOver(rows.steps, column === null ? root : column.ref).length > 0;
   if (column === null) return { kind: 'rowCount', leaf: 0, once: isRepeated ? 0 : null };
@@ -180,7 +180,12 @@ const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSe
 };
 
 /** A custom expression cannot skip repeated or padded rows, so such joins are refused. */
-const customExpression = (name: string, template: Template<Column>, root: TableRef, rows: RowSet): Expression => {
+const customExpression = (
+  { name, readCast = null }: ResolvedMeasure,
+  template: Template<Column>,
+  root: TableRef,
+  rows: RowSet,
+): Expression => {
   const columns = template.filter((part): part is Column => typeof part !== 'string');
   const tables = columns.length === 0 ? [root] : columns.map(({ ref }) => ref);
   const repeated = tables.find((table) => spreadOver(rows.steps, table).length > 0);
@@ -199,6 +204,7 @@ const customExpression = (name: string, template: Template<Column>, root: TableR
   return {
     kind: 'custom',
     template: template.map((part) => (typeof part === 'string' ? part : rows.fieldOf(part))),
+    readCast,
     once: null,
   };
 };

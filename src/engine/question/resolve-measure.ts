@@ -1,6 +1,7 @@
 import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/dashboard/metric.js';
 import type { ColumnRef } from '../../domain/datamart/datamart.js';
-import { type Expressions, expressionKey, isWritten } from '../custom/computed.js';
+import { expressionKey, isWritten } from '../custom/computed.js';
+import type { Custom } from '../custom/read-custom.js';
 import { columnName } from '../databases/catalog.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
@@ -19,6 +20,8 @@ export type ResolvedMeasure = {
   readonly fraction: number | null;
   /** A custom expression of aggregates, which replaces the fields above. */
   readonly custom?: Template<Column> | undefined;
+  /** The type that the values of the expression are cast to. */
+  readonly readCast?: string | null | undefined;
 };
 
 type ColumnOf = (ref: ColumnRef) => Column;
@@ -26,15 +29,21 @@ type ColumnOf = (ref: ColumnRef) => Column;
 type Computed = AggregateMeasure & { readonly aggregate: Aggregate };
 
 /** Throws METRIC_QUERY_ERROR where the column's type cannot be aggregated this way. */
-export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions: Expressions): ResolvedMeasure => {
+export const resolveMeasure = (
+  measure: Measure,
+  columnOf: ColumnOf,
+  { expressions, casts }: Pick<Custom, 'expressions' | 'casts'>,
+): ResolvedMeasure => {
   const { aggregate } = measure;
   if (aggregate !== undefined && aggregate !== 'AGGREGATE')
     return resolveAggregate({ ...measure, aggregate }, columnOf);
   if (!isWritten(measure)) throw new TypeError('a measure of an unknown kind');
-  const template = expressions.get(expressionKey(measure));
+  const key = expressionKey(measure);
+  const template = expressions.get(key);
   if (template === undefined) throw new TypeError('an expression that was not read');
   const custom = template.map((part) => (typeof part === 'string' ? part : columnOf(part)));
-  return { name: measure.name, aggregate: 'COUNT', column: null, indicator: null, fraction: null, custom };
+  const readCast = casts.get(key) ?? null;
+  return { name: measure.name, aggregate: 'COUNT', column: null, indicator: null, fraction: null, custom, readCast };
 };
 
 const percentiles: ReadonlySet<Aggregate> = new Set(['MEDIAN', 'PERCENTILE']);

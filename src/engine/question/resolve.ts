@@ -69,7 +69,7 @@ export const resolve = (question: Question, catalog: Catalog, custom: Custom = n
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, custom.catalog ?? catalog, zone);
   assertTable(definition.from, datamart, catalog);
   const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
-  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom.expressions));
+  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom));
   const isRead = isReadBy(question, measures);
   const held = splitHeld(question.conditions, isRead, (condition) =>
     resolveCondition(condition, columnOf, custom.queries),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Bound, Dialect, Sql } from '../databases/dialect.js';
+import { type Bound, castTo, type Dialect, type Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
 import { isReadAsText, type SqlType } from '../databases/sql-type.js';
 import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
@@ -112,7 +112,7 @@ export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Le
     const leaf = leaves[expression.leaf];
     return leaf?.isMarked || leaf?.isNumbered ? sql.id(leafName(expression.leaf), markOf(leaf)) : sql`1`;
   }
-  if (expression.kind === 'custom') return customSql(expression);
+  if (expression.kind === 'custom') return customSql(dialect, expression);
   const { indicator, among, field, aggregate } = expression;
   // The least of values that are read as text is by the database's own order.
   const isExtreme = indicator === null && (aggregate === 'MIN' || aggregate === 'MAX');
@@ -123,11 +123,10 @@ export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Le
 };
 
 /** Custom expressions get columns as they are stored. */
-const customSql = ({ template }: Extract<Aggregated, { kind: 'custom' }>): Sql =>
-  sql`(${sql.join(
-    template.map((part) => (typeof part === 'string' ? sql.raw(part) : rawSql(part))),
-    sql``,
-  )})`;
+const customSql = (dialect: Dialect, { template, readCast }: Extract<Aggregated, { kind: 'custom' }>): Sql => {
+  const parts = template.map((part) => (typeof part === 'string' ? sql.raw(part) : rawSql(part)));
+  return castTo(dialect, sql`(${sql.join(parts, sql``)})`, readCast);
+};
 
 const indicatorSql = (dialect: Dialect, value: Sql, type: SqlType, indicator: BoundPredicate): Sql => {
   const [yes, no] = ['1', '0'].map((text) => dialect.cast({ text, cast: 'DOUBLE' }));

@@ -31,7 +31,7 @@ type Take = (row: readonly unknown[], head: Head) => boolean | Promise<void>;
 const headOf = ({ names, readers }: Head) => ({
   names,
   dataTypes: readers.map(({ dataType }) => dataType),
-  numberTypes: readers.map(({ numberType }) => numberType),
+  valueTypes: readers.map(({ valueType }) => valueType),
 });
 const cellsOf = (row: readonly unknown[], { readers }: Head): readonly Cell[] =>
   readers.map(({ cellOf }, index) => cellOf(row[index]));

@@ -7,7 +7,7 @@ import { parseClickHouseType } from './types.js';
 /** How the cells of a column are read, by its ClickHouse type. */
 export type ColumnReader = {
   readonly dataType: AnswerColumn['dataType'];
-  readonly numberType: SqlType | null;
+  readonly valueType: SqlType | null;
   /** Reads a cell from JSON as the settings in read.ts format it: numbers that JSON would round are text. */
   readonly cellOf: (value: unknown) => Cell;
 };
@@ -19,7 +19,7 @@ export const readerOf = (name: string): ColumnReader => {
   return {
     dataType: dataTypes[kind],
     // Sums and remainders keep a decimal's declared size.
-    numberType: isNumeric(type) ? type : null,
+    valueType: isNumeric(type) ? type : null,
     cellOf: (value) => (value === null || value === undefined ? null : read(value, bareClickHouseType(name))),
   };
 };

@@ -13,7 +13,7 @@ import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../con
 import { type ResultTable, type Running, refuseLate, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { keepStatement, takeStatement } from './statements.js';
-import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
+import { cellOf, dataTypeOf, valueTypeOf } from './values.js';
 
 /** Limits a statement by time and by the signal. */
 export type Watch = {
@@ -75,7 +75,7 @@ const open = async <R>(
     const head = {
       names: result.columnNames(),
       dataTypes: types.map(dataTypeOf),
-      numberTypes: types.map(numberTypeOf),
+      valueTypes: types.map(valueTypeOf),
     };
     return await work({ head, next });
   } finally {

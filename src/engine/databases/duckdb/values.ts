@@ -74,7 +74,7 @@ const dataTypes: ReadonlyMap<DuckDBTypeId, AnswerColumn['dataType']> = new Map([
   [DuckDBTypeId.BOOLEAN, 'boolean'],
 ]);
 
-export const numberTypeOf = ({ typeId }: DuckDBType): SqlType | null =>
+export const valueTypeOf = ({ typeId }: DuckDBType): SqlType | null =>
   typeId === DuckDBTypeId.FLOAT || typeId === DuckDBTypeId.DOUBLE ? floatType : null;
 
 export const dataTypeOf = (type: DuckDBType): AnswerColumn['dataType'] => dataTypes.get(type.typeId) ?? 'string';

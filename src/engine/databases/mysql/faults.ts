@@ -22,8 +22,8 @@ const faultOfCode = createFaultOf({
     'ER_INVALID_GROUP_FUNC_USE',
     'ER_WRONG_FIELD_WITH_GROUP',
     'ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT',
-    'ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION',
-    'ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION',
+    // Types that an operation does not take. The driver has other names for these numbers of MariaDB.
+    ...[4078, 4079],
   ],
   credentials: [
     'ER_ACCESS_DENIED_ERROR',

@@ -16,7 +16,7 @@ import {
 import { NamesRefused, type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
-import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
+import { cellOf, dataTypeOf, valueTypeOf } from './values.js';
 
 export type Server = {
   readonly connection: Connection;
@@ -85,7 +85,11 @@ const assertNumbersAdded = async (
 /** The protocol counts parameters in 16 bits. */
 const greatestCount = 65_535;
 
-type Columns = { readonly names: readonly string[]; readonly types: readonly number[] };
+type Columns = {
+  readonly names: readonly string[];
+  readonly types: readonly number[];
+  readonly characterSets: readonly number[];
+};
 type Listener = { readonly columns: (columns: Columns) => void; readonly row: (row: Row) => void };
 
 /** Runs one prepared statement, whose values are never part of its text. Resolves after the last row. */
@@ -106,6 +110,7 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
       listener.columns({
         names: fields.map(({ name }) => name),
         types: fields.map(({ columnType }) => columnType ?? 0),
+        characterSets: fields.map(({ characterSet }) => characterSet ?? 0),
       }),
     );
     asked.on('result', listener.row);
@@ -113,11 +118,11 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
   }).finally(() => core.off('error', lost));
 };
 
-const noColumns: Columns = { names: [], types: [] };
-const headOf = ({ names, types }: Columns) => ({
+const noColumns: Columns = { names: [], types: [], characterSets: [] };
+const headOf = ({ names, types, characterSets }: Columns) => ({
   names,
   dataTypes: types.map(dataTypeOf),
-  numberTypes: types.map(numberTypeOf),
+  valueTypes: types.map((type, index) => valueTypeOf(type, characterSets[index] ?? 0)),
 });
 
 const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>

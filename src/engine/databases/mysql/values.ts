@@ -1,6 +1,7 @@
+import { datatypeOf } from '../../../domain/datamart/datatypes.js';
 import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
-import { floatType, type SqlType } from '../sql-type.js';
+import { floatType, otherType, type SqlType } from '../sql-type.js';
 
 /** Type numbers of the protocol. */
 const bits = 16;
@@ -25,7 +26,21 @@ export const cellOf = (value: unknown, type: number): Cell => {
 /** A date with zero parts is answered as NULL. */
 const calendarCell = (text: string): Cell => (/^0000|-00/.test(text) ? null : dateCell(text));
 
-export const numberTypeOf = (type: number): SqlType | null => (type === 4 || type === 5 ? floatType : null);
+const bytes = datatypeOf('MYSQL', 'blob') ?? null;
+const typesOfNumbers: Readonly<Record<number, SqlType | null>> = {
+  4: floatType,
+  5: floatType,
+  13: datatypeOf('MYSQL', 'year') ?? null,
+  [bits]: datatypeOf('MYSQL', 'bit') ?? null,
+  // Geometry.
+  255: otherType,
+};
+/** Texts of the character set `binary` are bytes. */
+const texts: ReadonlySet<number> = new Set([15, 249, 250, 251, 252, 253, 254]);
+const binary = 63;
+
+export const valueTypeOf = (type: number, characterSet: number): SqlType | null =>
+  texts.has(type) && characterSet === binary ? bytes : (typesOfNumbers[type] ?? null);
 
 export const dataTypeOf = (type: number): AnswerColumn['dataType'] => {
   if (dates.has(type)) return 'date';

@@ -15,7 +15,7 @@ import { type ResultTable, type Running, refuseOutdated, type Sink, textOf } fro
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import { assumedStatement } from './assumed.js';
-import { cellOf, dataTypeOf, numberTypeOf, readCastOf } from './values.js';
+import { cellOf, dataTypeOf, readCastOf, valueTypeOf } from './values.js';
 
 type Text = readonly (string | null)[];
 type Asking = QueryArrayConfig & { readonly queryMode: 'extended' };
@@ -65,7 +65,7 @@ const typesOf = (fields: readonly FieldDef[]): readonly number[] => fields.map((
 const columnsOf = (fields: readonly FieldDef[]) => ({
   names: fields.map(({ name }) => name),
   dataTypes: typesOf(fields).map(dataTypeOf),
-  numberTypes: typesOf(fields).map(numberTypeOf),
+  valueTypes: typesOf(fields).map(valueTypeOf),
   readCasts: typesOf(fields).map(readCastOf),
 });
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));

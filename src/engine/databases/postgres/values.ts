@@ -47,7 +47,7 @@ export const readCastOf = (type: number): string | null => {
   return unsorted.has(type) ? 'VARCHAR' : null;
 };
 
-export const numberTypeOf = (type: number): SqlType | null =>
+export const valueTypeOf = (type: number): SqlType | null =>
   type === oid.real || type === oid.double ? floatType : null;
 
 export const dataTypeOf = (type: number): AnswerColumn['dataType'] => {
