@@ -23,6 +23,7 @@ const ownReasons = [
   'card-of-a-metric-not-open',
   'chat-tenant-limit',
   'chat-user-limit',
+  'claim-number-unsafe',
   'client-column-missing',
   'client-column-type',
   'client-database-unlisted',

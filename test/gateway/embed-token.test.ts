@@ -197,6 +197,20 @@ describe('POST /embed-token', () => {
     expect(lines.at(-1)?.detail).toContain('"delays--LAX"');
   });
 
+  it('answers 400 with the name of a claim that JSON may have rounded, and mints nothing', async () => {
+    const { refused, upstream, lines } = await startGateway();
+    for (const [claims, name] of [
+      [{ ...analyst, org_id: 2 ** 53 }, 'org_id'],
+      [{ ...regional, region: 2 ** 60 }, 'region'],
+    ] as const) {
+      const answer = await refused(claims);
+      expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+      expect(answer.message).toContain(`claim "${name}": a whole number beyond 9007199254740991 must be sent as text`);
+      expect(lines.at(-1)).toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'claim-number-unsafe' });
+    }
+    expect(upstream.mints()).toHaveLength(0);
+  });
+
   it('names no rule, file, expression or tenant in any 403', async () => {
     for (const code of ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR']) {
       const { refused, upstream, lines } = await startGateway();

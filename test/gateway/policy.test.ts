@@ -171,9 +171,29 @@ describe('leak 9: an expression that cannot be evaluated denies', () => {
         { [claim]: value },
       );
     for (const value of [2 ** 53, -(2 ** 60), 1e300])
-      for (const claim of ['amount', 'level']) expect(codeOf(bound(value, claim))).toBe('POLICY_UNDECIDED');
+      for (const claim of ['amount', 'level']) expect(codeOf(bound(value, claim))).toBe('INVALID_REQUEST_BODY');
     for (const value of [2 ** 53 - 1, 0.1, -7])
       expect(bound(value, 'amount')().restriction.rls.get('least')).toBe(value);
+  });
+
+  it.each([
+    ['a whole number', { level: 2 ** 53 }, 'user.claims.level > 0', 'level'],
+    ['a text', { region: -(2 ** 60) }, 'user.claims.region == "CA"', 'region'],
+    ['a list of texts', { states: ['CA', 2 ** 53] }, '"CA" in user.claims.states', 'states'],
+  ])('a number that JSON may have rounded is refused by the name of its claim, which is declared as %s', (...given) => {
+    const [, claims, when, name] = given;
+    expect(() => decide({ rules: [rule('r', {}, when)] }, claims)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_REQUEST_BODY',
+        message: `The session's claim "${name}": a whole number beyond 9007199254740991 must be sent as text, since JSON rounds it.`,
+      }),
+    );
+  });
+
+  it('a claim with a number that JSON may have rounded matters only where an expression reads it', () => {
+    const unread = { rules: [rule('r', {}, 'user.claims.region == "CA"')] };
+    expect(codeOf(() => decide(unread, { region: 'CA', level: 2 ** 53 }))).toBe('OK');
+    expect(codeOf(() => decide(unread, { level: 2 ** 53 }))).toBe('POLICY_UNDECIDED');
   });
 
   it('a timezone that does not exist', () => {
@@ -209,6 +229,19 @@ describe('the tenant', () => {
     expect(tenantOf('claims.orgs', { orgs: ['ATL', 'SFO'] }, 'SFO')).toBe('SFO');
     expect(codeOf(() => tenantOf('claims.orgs', { orgs: ['ATL', 'SFO'] }))).toBe('NO_TENANT');
     expect(codeOf(() => tenantOf('claims.orgs', { orgs: ['ATL', 'SFO'] }, 'LAX'))).toBe('NO_TENANT');
+  });
+
+  it.each([
+    ['claims.org_id', { org_id: 2 ** 53 }],
+    ['claims.orgs', { orgs: ['ATL', 2 ** 53] }],
+    ['string(claims.level)', { level: -(2 ** 53) }],
+  ])('of %s is refused by the name of the claim if JSON may have rounded it', (expression, claims) => {
+    expect(() => tenantOf(expression, claims)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_REQUEST_BODY',
+        message: expect.stringContaining(`claim "${Object.keys(claims)[0]}": a whole number beyond 9007199254740991`),
+      }),
+    );
   });
 
   it.each([

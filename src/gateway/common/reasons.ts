@@ -16,6 +16,7 @@ const refusals = {
     'body-type',
     'body-unreadable',
     'timezone-refused',
+    'claim-number-unsafe',
   ],
   NO_TENANT: [
     /** The policy's tenant expression could not be evaluated. */

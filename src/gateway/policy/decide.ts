@@ -31,6 +31,7 @@ import { celClaims, type Expression, ExpressionFault, type PolicyVariables } fro
 import { maxClaimList } from './expression-cost.js';
 import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
+import { refuseUnsafeClaim } from './unsafe-claims.js';
 import { createLifetimes } from './validity.js';
 
 /** The access that the policy grants this user in this tenant. */
@@ -71,7 +72,7 @@ export type PolicyDecision = {
 
 /**
  * Decides a request. Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, or INVALID_REQUEST_BODY for an unusable
- * timezone in the request.
+ * timezone in the request and for a claim with a number that JSON may have rounded.
  */
 export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
 
@@ -86,11 +87,14 @@ export const undecided = (reason: Reason<'POLICY_UNDECIDED'>, cause: unknown): R
     { reason, cause },
   );
 
-const guarded = <T>(work: () => T): T => {
+const guarded = <T>(policy: Policy, session: Session, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    if (error instanceof ExpressionFault) throw undecided('expression-failed', error);
+    if (error instanceof ExpressionFault) {
+      refuseUnsafeClaim(error.source, session.claims, policy.claims, error);
+      throw undecided('expression-failed', error);
+    }
     if (error instanceof EmptyIntersection) throw undecided('empty-intersection', error);
     throw error;
   }
@@ -295,7 +299,7 @@ const decideBy = (
 export const createPolicyDecision = (clock: Clock) => {
   const lifetimeOf = createLifetimes();
   return (base: Policy, session: Session, clientId: string, asked: EmbedTokenBody): PolicyDecision =>
-    guarded(() => {
+    guarded(base, session, () => {
       const policy = policyFor(base, clientId);
       const variables = variablesOf(policy, session, clientId, clock.now());
       const matching = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));

@@ -16,11 +16,13 @@ import { PolicyFaults } from '../policy/source.js';
 import type { TenantTable } from '../policy/tenant-csv.js';
 import { isTenantId, tenantIdShape } from '../policy/tenant-id.js';
 import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
+import { refuseUnsafeClaim } from '../policy/unsafe-claims.js';
 import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
 
 /**
  * Returns the clientId of a session, from the policy's tenant rule. If the rule gives several, `asked` must be one of
- * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE.
+ * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE, or
+ * INVALID_REQUEST_BODY for a claim with a number that JSON may have rounded.
  */
 export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
 
@@ -57,16 +59,20 @@ const refuse = (message: string, reason: Reason<'NO_TENANT'>, cause?: unknown): 
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 
-const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
+const evaluate = ({ tenant: { key }, claims }: Policy, session: Session): unknown => {
+  let value: unknown;
   try {
-    return tenant.key.evaluate({ claims: celClaims(session.claims, claims) });
+    value = key.evaluate({ claims: celClaims(session.claims, claims) });
   } catch (cause) {
+    refuseUnsafeClaim(key.source, session.claims, claims, cause);
     return refuse(
-      `The session names no organisation: the policy's tenant expression "${tenant.key.source}" gives nothing for its claims. Issue sessions with that claim.`,
+      `The session names no organisation: the policy's tenant expression "${key.source}" gives nothing for its claims. Issue sessions with that claim.`,
       'tenant-undecided',
       cause,
     );
   }
+  if ([value].flat().includes(null)) refuseUnsafeClaim(key.source, session.claims, claims);
+  return value;
 };
 
 /**
