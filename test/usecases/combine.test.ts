@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Measure } from '../../src/domain/dashboard/metric.js';
 import { viewChart } from '../../src/usecases/guest/reads.js';
+import { viewOf } from '../../src/web/editor/preview.js';
 import { columnRef, metric } from '../engine/world.js';
 
 const measure = (aggregate: NonNullable<Measure['aggregate']>): Measure => ({
@@ -19,4 +20,12 @@ test('sums, counts and extremes combine, and averages and distinct counts never 
     MIN: 'min',
     MAX: 'max',
   });
+});
+
+test('a draft in the editor combines as the saved metric does, shares of a total too', () => {
+  const calculations = [{ kind: 'shareOfTotal', name: 'Share', of: 'SUM' } as const];
+  const measures = [measure('SUM'), measure('AVG')];
+  const draft = { chart: { type: 'table' } as const, dimensions: [], measures, calculations, comparison: null };
+  const { combine } = viewChart(metric('sales', { measures, calculations }));
+  expect([viewOf(draft, 'Sales').chart.combine, combine]).toEqual([combine, { SUM: 'sum', Share: 'sum' }]);
 });

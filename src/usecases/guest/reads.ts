@@ -3,17 +3,13 @@
  */
 import { mayShowFewerPoints } from '../../domain/dashboard/chart.js';
 import type { LayoutCard } from '../../domain/dashboard/dashboard.js';
-import {
-  type MeasureAggregate,
-  type Metric,
-  measureNames,
-  type VisualDefinition,
-} from '../../domain/dashboard/metric.js';
+import { type Metric, measureNames, type VisualDefinition } from '../../domain/dashboard/metric.js';
 import { besideCards, type Tile, translatedTile } from '../../domain/dashboard/tile.js';
 import type { Translation } from '../../domain/dashboard/translations.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions, withoutWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
+import { combiningOf } from '../../domain/guest/combining.js';
 import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
 import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
@@ -21,7 +17,6 @@ import type { GuestGrant } from '../../domain/guest/grant.js';
 import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../domain/guest/made-values.js';
 import { withRowFormats } from '../../domain/guest/row-formats.js';
 import type {
-  Combine,
   FindTheme,
   GuestChart,
   GuestDashboard,
@@ -79,22 +74,6 @@ const grainsOf = ({ dimensions, drillPath }: VisualDefinition): GuestChart['grai
     [...dimensions, ...drillPath].flatMap(({ name, grain }) => (grain === undefined ? [] : [[name, grain]])),
   );
 
-const combining: Readonly<Partial<Record<MeasureAggregate, Combine>>> = {
-  SUM: 'sum',
-  COUNT: 'sum',
-  MIN: 'min',
-  MAX: 'max',
-};
-
-const combineOf = ({ measures, calculations = [] }: VisualDefinition): GuestChart['combine'] =>
-  Object.fromEntries([
-    ...measures.flatMap(({ name, aggregate }) => {
-      const combine = aggregate === undefined ? undefined : combining[aggregate];
-      return combine === undefined ? [] : [[name, combine] as const];
-    }),
-    ...calculations.flatMap(({ kind, name }) => (kind === 'shareOfTotal' ? [[name, 'sum'] as const] : [])),
-  ]);
-
 /** The distance in time only: the column of a comparison may be hidden from the guest. */
 const comparisonOf = ({ comparison }: VisualDefinition): Pick<GuestChart, 'comparison'> =>
   comparison === undefined ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } };
@@ -125,7 +104,7 @@ export const viewChart = (definition: Metric['definition']): GuestChart => {
     ...(hasRows(definition) ? {} : { isWithoutRows: true as const }),
     ...(drillLevels > 0 ? { drillLevels } : {}),
     ...(definition.kind === 'visual'
-      ? { grains: grainsOf(definition), combine: combineOf(definition), ...comparisonOf(definition) }
+      ? { grains: grainsOf(definition), combine: combiningOf(definition), ...comparisonOf(definition) }
       : {}),
   };
 };

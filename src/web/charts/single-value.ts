@@ -2,19 +2,10 @@
 import { css, html, LitElement, svg, type TemplateResult } from 'lit';
 import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
 import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, humanise, type NumberHint, numberOf, timeOf } from '../base/format.js';
+import { type Format, humanise, type NumberHint, numberOf, numbersOf, timeOf } from '../base/format.js';
 import { baseStyles } from '../base/theme.js';
 import type { Text } from '../languages/text.js';
-import {
-  columnsOf,
-  grainOf,
-  hintOf,
-  labelOf,
-  measureText,
-  type Row,
-  truncationNote,
-  valueLabel,
-} from './model/columns.js';
+import { columnsOf, grainOf, labelOf, measureText, type Row, truncationNote, valueLabel } from './model/columns.js';
 
 const styles = css`
   :host {
@@ -183,7 +174,7 @@ export class SingleValue extends LitElement {
     const { answer, format, notes } = this;
     const { chart, name } = this.metric;
     const single = singleOf(answer, chart, format);
-    const hint = hintOf(chart, single.measure);
+    const hint = numbersOf(chart, single.measure);
     const text = single.label ?? format.measure(single.value, shortened(hint, single.value));
     const change = changeOf(single, chart, hint, format);
     const { period } = single;

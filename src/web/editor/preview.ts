@@ -1,16 +1,9 @@
 /** A draft as a card shows it: the metric that the service would describe, and a client that asks for previews. */
-import type { MeasureAggregate } from '../../domain/dashboard/metric.js';
-import type { Combine, GuestMetric } from '../../domain/guest/view.js';
+import { combiningOf } from '../../domain/guest/combining.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
 import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { GuestClient } from '../base/client.js';
 import { type Draft, definitionOf } from './draft.js';
-
-const combining: Readonly<Partial<Record<MeasureAggregate, Combine>>> = {
-  SUM: 'sum',
-  COUNT: 'sum',
-  MIN: 'min',
-  MAX: 'max',
-};
 
 /** Returns the metric as the service describes a saved one. */
 export const viewOf = (
@@ -34,12 +27,7 @@ export const viewOf = (
     grains: Object.fromEntries(
       dimensions.flatMap(({ name: of, grain }) => (grain === undefined ? [] : [[of, grain] as const])),
     ),
-    combine: Object.fromEntries(
-      measures.flatMap(({ name: of, aggregate }) => {
-        const combine = aggregate === undefined ? undefined : combining[aggregate];
-        return combine === undefined ? [] : [[of, combine] as const];
-      }),
-    ),
+    combine: combiningOf({ measures, calculations }),
     ...(comparison === null ? {} : { comparison: { grain: comparison.grain, periods: comparison.periods } }),
   },
 });

@@ -2,8 +2,8 @@
 import type { GuestMetric } from '../../domain/guest/view.js';
 import type { Fact, Place } from '../../domain/summary/facts.js';
 import { apart } from '../base/apart.js';
-import { type Format, withClaimedUnit } from '../base/format.js';
-import { datesOf, hintOf } from '../charts/model/columns.js';
+import { type Format, numbersOf, withClaimedUnit } from '../base/format.js';
+import { datesOf } from '../charts/model/columns.js';
 
 type Read = { readonly at: Place; readonly value: number };
 
@@ -24,7 +24,7 @@ const typeOf = (value: unknown): 'number' | 'boolean' | 'string' =>
 export const factText = (fact: Fact, metric: GuestMetric, format: Format): string => {
   const { text } = format;
   const measure = apart(fact.measure, format);
-  const hint = hintOf(withClaimedUnit(metric.chart), fact.measure);
+  const hint = numbersOf(withClaimedUnit(metric.chart), fact.measure);
   const write = (value: number): string => apart(format.measure(value, hint), format);
   const where = ({ at }: Read): string => apart(placeText(at, metric, format), format);
   switch (fact.kind) {

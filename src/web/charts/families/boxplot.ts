@@ -1,7 +1,7 @@
 /** Distributions from five measures: minimum, lower quartile, median, upper quartile, maximum. Pure. */
-import { numberOf, titleOf } from '../../base/format.js';
+import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { categoryAxis, grid, pointer, pointingOf, valueAxis } from '../model/axes.js';
-import { columnsOf, hintOf, labelOf } from '../model/columns.js';
+import { columnsOf, labelOf } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, type Picture } from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
 import type { Plot, Point } from '../model/plot.js';
@@ -52,7 +52,7 @@ export const draw: Draw = (drawing) => {
 
 const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture => {
   const { answer, chart, format } = drawing;
-  const hint = hintOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
+  const hint = numbersOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
   const missing = answer.rows.length - boxes.length;
   const medians = boxes.map(({ values, label }) => ({ value: values[2] ?? null, label }));
   return {
@@ -82,7 +82,7 @@ const pictureOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture
 
 const optionOf = (drawing: Drawing, boxes: readonly Box[], plot: Plot): Picture['option'] => {
   const { answer, chart, theme, width } = drawing;
-  const hint = hintOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
+  const hint = numbersOf(chart, columnsOf(answer, chart).measures[2]?.name ?? '');
   return forReader(drawing, {
     ...commonOption(drawing),
     grid: grid(hint.unit === undefined ? {} : { top: 28 }),

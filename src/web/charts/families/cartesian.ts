@@ -1,5 +1,6 @@
 /** Lines, areas and bars on two axes: line, stepped, area, time series, bar, row, stack, combo. Pure. */
 import type { ChartSeries } from '../../../domain/dashboard/chart.js';
+import { numbersOf } from '../../base/format.js';
 import {
   type Axis,
   areBarsHorizontal,
@@ -19,7 +20,7 @@ import {
   timeAxis,
   valueAxis,
 } from '../model/axes.js';
-import { hintOf, isTarget } from '../model/columns.js';
+import { isTarget } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -143,7 +144,7 @@ const pictureOf = (planned: Planned): Picture => {
         ...plot.series.map(({ name, measure, slot, values }, at) => ({
           name,
           colour: colourOf(planned, at, slot),
-          value: format.measure(values[index] ?? null, hintOf(chart, measure)),
+          value: format.measure(values[index] ?? null, numbersOf(chart, measure)),
         })),
         ...lineTips(lines, format),
       ],
@@ -216,7 +217,7 @@ const legendOf = (planned: Planned): Picture['legend'] => {
 const horizontal = ({ drawing, plot, lines, isStacked }: Planned) => {
   const { format, chart, width } = drawing;
   const texts = plot.series.flatMap(({ measure, values: own }) =>
-    own.map((value) => textWidth(format.measure(value, hintOf(chart, measure)))),
+    own.map((value) => textWidth(format.measure(value, numbersOf(chart, measure)))),
   );
   const longest = isStacked ? 0 : texts.reduce((a, b) => Math.max(a, b), 0);
   return {
@@ -340,7 +341,7 @@ const bar = (planned: Planned, at: number): Axis => {
       color: theme.muted,
       fontSize: 11,
       formatter: ({ dataIndex }: { dataIndex: number }) =>
-        format.measure(values[dataIndex] ?? null, hintOf(chart, measure)),
+        format.measure(values[dataIndex] ?? null, numbersOf(chart, measure)),
     },
   };
 };

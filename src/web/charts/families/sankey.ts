@@ -1,6 +1,6 @@
 /** Flows from each dimension's values to the next dimension's. Pure. */
-import { numberOf, titleOf } from '../../base/format.js';
-import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
+import { numberOf, numbersOf, titleOf } from '../../base/format.js';
+import { columnsOf, labelOf, type Row } from '../model/columns.js';
 import { colourAt, commonOption, type Draw, type Drawing, ellipsis, type Picture, slotsOf } from '../model/drawing.js';
 import { fromStart, isRightToLeft } from '../model/mirror.js';
 import { type Slot, slotOf, valueKey } from '../model/slots.js';
@@ -85,7 +85,7 @@ export const draw: Draw = (drawing) => {
 const pictureOf = (drawing: Drawing, { nodes, links, notes }: Flows): Picture => {
   const { answer, chart, format, theme } = drawing;
   const column = columnsOf(answer, chart).measures[0] ?? { name: '' };
-  const [measure, hint] = [titleOf(column), hintOf(chart, column.name)];
+  const [measure, hint] = [titleOf(column), numbersOf(chart, column.name)];
   const labels = new Map(nodes.map(({ id, label }) => [id, label]));
   const name = ({ source, target }: Link) => fromStart(format, labels.get(source) ?? '', labels.get(target) ?? '');
   const ranked = [...links].sort((a, b) => b.value - a.value);

@@ -1,8 +1,8 @@
 /** Points by two measures: scatter, and bubble, where a third measure is the size. Pure. */
 import type { AnswerColumn } from '../../../domain/query/engine.js';
-import { numberOf, titleOf } from '../../base/format.js';
+import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { grid, valueAxis } from '../model/axes.js';
-import { columnsOf, hintOf, labelOf, type Row } from '../model/columns.js';
+import { columnsOf, labelOf, type Row } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -98,7 +98,7 @@ const pictureOf = (drawing: Drawing, measures: Measures, all: readonly Group[], 
       const lines = columns.map((column, at) => ({
         name: titleOf(column),
         colour: at === 0 ? colour : null,
-        value: format.measure(row[column.name] ?? null, hintOf(chart, column.name)),
+        value: format.measure(row[column.name] ?? null, numbersOf(chart, column.name)),
       }));
       return { title: pointTitle(row), lines };
     },
@@ -131,8 +131,8 @@ const summaryOf = (drawing: Drawing, { x, y, size }: Measures, groups: readonly 
   const span = (column: AnswerColumn, values: readonly number[]) =>
     format.text('{name} from {min} to {max}', {
       name: titleOf(column),
-      min: format.measure(least(values), hintOf(chart, column.name)),
-      max: format.measure(most(values), hintOf(chart, column.name)),
+      min: format.measure(least(values), numbersOf(chart, column.name)),
+      max: format.measure(most(values), numbersOf(chart, column.name)),
     });
   if (dots.length === 0) return say(drawing, format.text('no points'), []);
   return say(drawing, format.text('{n} points', { n: dots.length }), [
@@ -153,13 +153,13 @@ const isFar = (values: readonly number[]): boolean => least(values) > most(value
 const axesOf = (drawing: Drawing, { x, y }: Measures, all: readonly Dot[]) => {
   const { chart, theme, width } = drawing;
   const titled = (column: AnswerColumn) => {
-    const { unit } = hintOf(chart, column.name);
+    const { unit } = numbersOf(chart, column.name);
     return unit === undefined ? titleOf(column) : `${titleOf(column)} (${unit})`;
   };
   const named = { color: theme.muted, fontSize: 11, lineHeight: 14 };
   return {
     xAxis: valueAxis(drawing, {
-      hint: hintOf(chart, x.name),
+      hint: numbersOf(chart, x.name),
       name: titled(x),
       nameLocation: 'middle',
       nameGap: 26,
@@ -169,7 +169,7 @@ const axesOf = (drawing: Drawing, { x, y }: Measures, all: readonly Dot[]) => {
       axisLine: { show: false, onZero: false },
     }),
     yAxis: valueAxis(drawing, {
-      hint: hintOf(chart, y.name),
+      hint: numbersOf(chart, y.name),
       name: textWidth(titled(y)) < width - 20 ? titled(y) : '',
       nameTextStyle: { ...named, align: 'left' },
       scale: isFar(all.map((dot) => dot.y)),

@@ -1,6 +1,6 @@
 /** Axes, grid and pointing of charts with two axes. Pure. */
-import { type NumberHint, titleOf } from '../../base/format.js';
-import { datesOf, grainOf, hintOf } from './columns.js';
+import { type NumberHint, numbersOf, titleOf } from '../../base/format.js';
+import { datesOf, grainOf } from './columns.js';
 import {
   axisText,
   colourAt,
@@ -223,7 +223,7 @@ export const periodsOf = ({ dimension, points }: Plot, chart: Drawing['chart']):
 
 /** An axis is written as its first measure is. A unit that its measures do not share is left out. */
 export const axisHint = (chart: Drawing['chart'], drawn: Plot['series']): NumberHint => {
-  const [first, ...others] = drawn.map(({ measure }) => hintOf(chart, measure));
+  const [first, ...others] = drawn.map(({ measure }) => numbersOf(chart, measure));
   if (first === undefined) return chart;
   return others.every(({ unit }) => unit === first.unit) ? first : { ...first, unit: undefined };
 };

@@ -1,6 +1,6 @@
 /** Reference lines: a target, a limit or an average across a chart with axes. Pure. */
 import type { ReferenceLine } from '../../../domain/dashboard/chart.js';
-import { hintOf } from './columns.js';
+import { numbersOf } from '../../base/format.js';
 import type { Drawing, TipLine } from './drawing.js';
 import type { Plot } from './plot.js';
 
@@ -25,7 +25,7 @@ export const linesOf = (
     if (value === null) return [];
     const measure = line.kind === 'value' ? (plot.series[0]?.measure ?? '') : line.measure;
     const name = line.name ?? (line.kind === 'average' ? format.text('Average') : '');
-    const number = format.measure(value, hintOf(chart, measure));
+    const number = format.measure(value, numbersOf(chart, measure));
     return [{ name, value, number, text: name === '' ? number : `${name} ${number}`, axis: axisOf(measure) }];
   });
 

@@ -1,9 +1,9 @@
 /** Sentences that say what a chart shows, for readers who do not see it. Pure. */
 import type { GuestChart } from '../../../domain/guest/view.js';
 import type { MetricAnswer } from '../../../domain/query/engine.js';
-import type { Format, NumberHint } from '../../base/format.js';
+import { type Format, type NumberHint, numbersOf } from '../../base/format.js';
 import type { Text } from '../../languages/text.js';
-import { hintOf, truncationNote } from './columns.js';
+import { truncationNote } from './columns.js';
 import type { Plot } from './plot.js';
 
 /** How each chart type is called in a sentence. */
@@ -74,7 +74,7 @@ export const plotSummary = (about: About, plot: Plot): string => {
   const subject = plot.series.length > 1 ? `${plot.series[0]?.name}: ` : '';
   return say(about, span, [
     ...names,
-    ...extremes(items, hintOf(chart, plot.series[0]?.measure ?? ''), format).map((sentence) => subject + sentence),
+    ...extremes(items, numbersOf(chart, plot.series[0]?.measure ?? ''), format).map((sentence) => subject + sentence),
   ]);
 };
 
