@@ -48,7 +48,7 @@ export const metricAnswer = z
             .literal(true)
             .optional()
             .describe(
-              'Of a measure: a row may count in several groups, because a join repeats it. Values do not add up to that of all rows.',
+              'Of a measure: a row may count in several groups, because a join repeats it. Values do not add up to that of all rows. Of a share or a running total of such groups: it has no values.',
             ),
           label: z.string().optional().describe('The name in the reader’s language, if it has a translation.'),
           valueLabels: z
@@ -59,7 +59,9 @@ export const metricAnswer = z
             .array(z.object({ value: scalar.nullable(), colour: z.string() }))
             .optional()
             .describe('Colours that the author pinned to values in `data`.'),
-          numbers: columnNumbers.optional().describe('Of rows behind a metric: how numbers of the column are written.'),
+          numbers: columnNumbers
+            .optional()
+            .describe('How numbers of the column are written, if not plainly. `data` has the plain numbers.'),
           dates: columnDates.optional().describe('Of rows behind a metric: how dates of the column are written.'),
         }),
       ),

@@ -124,6 +124,28 @@ describe.each(await findKinds())('an aggregate on %s', (kind) => {
     expect(await overlapping({ ...byOrder, measures })).toEqual([]);
   });
 
+  it('has no share and no running total of groups that share rows, and says so of their columns', async () => {
+    const calculations = [
+      { kind: 'shareOfTotal', name: 'share', of: 'sum' },
+      { kind: 'shareOfTotal', name: 'share of lines', of: 'lines' },
+      { kind: 'shareOfTotal', name: 'share of orders in a line', of: 'sum', within: ['line'] },
+      { kind: 'runningTotal', name: 'running', of: 'sum', along: 'line' },
+    ] as const;
+    const definition = over({
+      dimensions: [...byLine.dimensions, { name: 'order', column: columnRef('orders.d') }],
+      measures: measures.filter(({ name }) => name === 'sum' || name === 'lines'),
+      calculations,
+    });
+    const mart = martOf(['LEFT JOIN'], 'OneToMany');
+    const { rows, columns } = await engine.query(question(place, mart, 'None', definition));
+    const overlapping = columns.filter(({ isOverlapping }) => isOverlapping === true).map(({ name }) => name);
+    expect(overlapping).toEqual(['sum', 'share', 'running']);
+    for (const row of rows) expect([row.share, row.running]).toEqual([null, null]);
+    expect(rows.reduce((sum, row) => sum + Number(row['share of lines']), 0)).toBeCloseTo(1);
+    const ofU = rows.filter((row) => row.line === 'u').map((row) => Number(row['share of orders in a line']));
+    expect(ofU.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+  });
+
   it('an aggregate of the one side is counted once without groups', async () => {
     const both = [
       ...measures,

@@ -17,6 +17,8 @@ import { draw as scatter } from '../../src/web/charts/families/scatter.js';
 import { type Draw, type Drawing, isolated, type Picture } from '../../src/web/charts/model/drawing.js';
 import { pivotOf } from '../../src/web/charts/pivot.js';
 import { rendererOf } from '../../src/web/charts/registry.js';
+import { calculationsOf } from '../../src/web/editor/calculations.js';
+import { type Draft, emptyDraft } from '../../src/web/editor/draft.js';
 
 const format = createFormat('en');
 type Rows = MetricAnswer['rows'];
@@ -594,6 +596,38 @@ describe('histogram and waterfall', () => {
       },
     ]);
     expect(drawn.summary).toContain('3 steps to a total of 7');
+  });
+});
+
+// lightdash#861: a join repeats rows, and a total counts them more than once.
+describe('groups that share rows', () => {
+  const shared = (type: GuestChart['type'], measures: readonly string[], rows: Rows): Drawing => {
+    const given = drawing({ type, dimensions: ['Step'], measures }, rows);
+    const isOfStep = ({ name }: AnswerColumn) => name === 'Step';
+    const flagged = given.answer.columns.map((one) => (isOfStep(one) ? one : { ...one, isOverlapping: true as const }));
+    return { ...given, answer: { ...given.answer, columns: flagged } };
+  };
+  const sentence = (name: string) => `${name} is not shown: groups share rows, so they do not add up`;
+
+  it('are no steps of a waterfall, which says why it draws nothing', () => {
+    const rows = [5, 4].map((Change, at) => ({ Step: `S${at}`, Change }));
+    expect(columns(shared('waterfall', ['Change'], rows))).toBe(`${sentence('Change')}.`);
+  });
+
+  it('have no value of a share, and a pivot table says why', () => {
+    const rows = [5, 4].map((Sales, at) => ({ Step: `S${at}`, Sales, Share: null }));
+    const { answer, chart } = shared('pivotTable', ['Sales', 'Share'], rows);
+    expect(pivotOf(answer, chart, format).notes).toEqual([sentence('Share')]);
+  });
+
+  it('are offered no share of a total in the editor', () => {
+    const draft = { ...emptyDraft, dimensions: [{ name: 'Step' }], measures: [{ name: 'Sales' }] } as unknown as Draft;
+    const offered = (overlapping: readonly string[]) =>
+      calculationsOf(draft, format.text, new Set(overlapping)).map(({ label }) => label);
+    expect([offered([]), offered(['Sales'])]).toEqual([
+      ['Sales: share of the total', 'Sales: running total'],
+      ['Sales: running total'],
+    ]);
   });
 });
 

@@ -92,7 +92,7 @@ export type Output = {
 export type OutputColumn = {
   readonly name: string;
   readonly expression: Expression;
-  /** Of a measure: a row may count in several groups, so that its values do not add up. */
+  /** Of a measure or calculation: a row may count in several groups, so that its values do not add up. */
   readonly isOverlapping?: true | undefined;
 };
 
@@ -130,7 +130,13 @@ export type Aggregated =
  * Computed from output columns, by position, over the groups that `having` left. Groups that differ in `within` are
  * computed separately.
  */
-export type Calculated = { readonly of: number; readonly within: readonly number[]; readonly isFloat: boolean } & (
+export type Calculated = {
+  readonly of: number;
+  readonly within: readonly number[];
+  readonly isFloat: boolean;
+  /** It would add up groups that share rows, so it has no value. */
+  readonly isOverlapping?: true | undefined;
+} & (
   | { readonly kind: 'share' }
   | { readonly kind: 'runningTotal'; readonly along: number }
   | {

@@ -9,6 +9,7 @@ import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
 import { isAggregate } from '../sql/expressions.js';
 import { isReachable, spreadOver } from './paths.js';
 import type { Resolved } from './resolve.js';
+import type { ResolvedCalculation } from './resolve-calculation.js';
 import type { ResolvedDimension } from './resolve-dimension.js';
 import type { ResolvedMeasure } from './resolve-measure.js';
 import { planRowSet, type RowSet } from './row-set.js';
@@ -47,9 +48,9 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
     ...measures.map((measure) => ({
       name: measure.name,
       expression: measureExpression(measure, resolved.from, rows),
-      isOverlapping: isOverlapping(measure, resolved, rows) || undefined,
+      isOverlapping: isOverlapping(measure, dimensions, resolved.from, rows) || undefined,
     })),
-    ...calculations,
+    ...calculations.map((calculation) => withOverlap(calculation, resolved, rows)),
   ];
   return {
     ...rowsOf(rows, columns),
@@ -154,13 +155,29 @@ const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, 
 /** Aggregates that repeated rows do not change. */
 const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
 
-/** Where joins repeat the rows of the measure's table, each row counts once per group. */
-/** Whether a row may count in several groups: a dimension is of a table that has several rows to it. */
-const isOverlapping = ({ column }: ResolvedMeasure, { dimensions, from }: Resolved, { steps }: RowSet): boolean =>
-  spreadOver(steps, column === null ? from : column.ref).some((table) =>
+/** Whether a row may count in several of the groups: one of `dimensions` is of a table that has several rows to it. */
+const isOverlapping = (
+  { column }: ResolvedMeasure,
+  dimensions: readonly ResolvedDimension[],
+  root: TableRef,
+  { steps }: RowSet,
+): boolean =>
+  spreadOver(steps, column === null ? root : column.ref).some((table) =>
     dimensions.some((dimension) => sameTable(dimension.column.ref, table)),
   );
 
+/** A share and a running total add up the groups that differ in the dimensions outside of `within`. */
+const withOverlap = (calculation: ResolvedCalculation, asked: Resolved, rows: RowSet): OutputColumn => {
+  const { name, expression } = calculation;
+  const { dimensions, measures, from } = asked;
+  const measure = measures[expression.of - dimensions.length];
+  const added = dimensions.filter((_, index) => !expression.within.includes(index));
+  if (measure === undefined || expression.kind === 'previous') return calculation;
+  if (!isOverlapping(measure, added, from, rows)) return calculation;
+  return { name, expression: { ...expression, isOverlapping: true }, isOverlapping: true };
+};
+
+/** Where joins repeat the rows of the measure's table, each row counts once per group. */
 const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
   const { aggregate, column, indicator, fraction, custom } = measure;
   if (custom !== undefined) return customExpression(measure, custom, root, rows);

@@ -29,6 +29,7 @@ const havingSql = (dialect: Dialect, having: Having): Sql =>
       );
 
 const calculationSql = (dialect: Dialect, calculation: Calculated): Sql => {
+  if (calculation.isOverlapping === true) return dialect.double(sql`NULL`);
   const within = calculation.within.map(outputSql);
   const partition = within.length === 0 ? sql`` : sql`PARTITION BY ${sql.join(within)} `;
   const measure = outputSql(calculation.of);

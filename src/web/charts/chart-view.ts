@@ -15,7 +15,7 @@ import { emptyState, errorState, loadingState, stateStyles } from '../base/state
 import { baseStyles, readChartTheme } from '../base/theme.js';
 import { type Period, periodOf, type Range, rangeOf, shortestDrag } from './brush.js';
 import { legend, legendStyles } from './legend.js';
-import { truncationNote } from './model/columns.js';
+import { overlapNote, truncationNote } from './model/columns.js';
 import type { Drawing, Mark, Picture } from './model/drawing.js';
 import type { Choice } from './model/plot.js';
 import type { SlotMemory } from './model/slots.js';
@@ -196,8 +196,8 @@ export class ChartView extends LitElement {
     const { problem, picture } = this;
     if (problem !== undefined) return this.#problem(problem);
     if (this.family === undefined) return loadingState(this.format.text('Loading {name}', { name: this.metric.name }));
-    const truncation = truncationNote(this.answer, this.format);
-    const notes = [...(truncation === null ? [] : [truncation]), ...(picture?.notes ?? [])];
+    const ofAnswer = [truncationNote(this.answer, this.format), overlapNote(this.answer, this.format)];
+    const notes = [...ofAnswer.filter((note) => note !== null), ...(picture?.notes ?? [])];
     return html`<div class="frame">
       ${picture === undefined || picture.legend.length === 0 ? null : legend(picture.legend, this.#toggle, this.format.text)}
       ${this.#seriesPicker()}

@@ -1,9 +1,9 @@
 /** A pivot table: some dimensions down, others across, with subtotals and totals where values combine. Pure. */
 import type { Combine, GuestChart } from '../../domain/guest/view.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
-import { type Format, numberOf, titleOf } from '../base/format.js';
+import { type Format, numberOf, numbersOf, titleOf } from '../base/format.js';
 import type { Text } from '../languages/text.js';
-import { columnsOf, combineOf, hintOf, labelOf, measureText, type Row } from './model/columns.js';
+import { columnsOf, combineOf, labelOf, measureText, overlapNote, type Row } from './model/columns.js';
 import { together } from './model/plot.js';
 
 export type PivotRow = {
@@ -81,11 +81,14 @@ export const pivotOf = (answer: MetricAnswer, chart: GuestChart, format: Format)
       isCut,
       canTotal: measures.some((each) => combinedBy(each) !== undefined),
     }),
-    notes:
-      kept.length < keys.length
-        ? [format.text('{n} more columns are not shown', { n: keys.length - kept.length })]
-        : [],
+    notes: notesOf(answer, keys.length - kept.length, format),
   };
+};
+
+/** `n`: how many columns are left out. */
+const notesOf = (answer: MetricAnswer, n: number, format: Format): readonly string[] => {
+  const cut = n > 0 ? format.text('{n} more columns are not shown', { n }) : null;
+  return [cut, overlapNote(answer, format)].filter((note) => note !== null);
 };
 
 /** A truncated answer lacks rows, so its totals are of the rows shown. */
@@ -141,7 +144,7 @@ const cellText = (
       rows.map((row) => numberOf(row[name])),
       combine,
     ),
-    hintOf(chart, name),
+    numbersOf(chart, name),
   );
 };
 

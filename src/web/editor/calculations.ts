@@ -5,10 +5,14 @@ import type { Draft } from './draft.js';
 import type { Action } from './edit.js';
 import { isPeriod } from './fitting.js';
 
-/** Each with its name. The core says which of them are possible. */
+/**
+ * Each with its name. The core says which of them are possible. `overlapping`: names of measures whose groups share rows, as
+ * the last answer says, of which no share is offered.
+ */
 export const calculationsOf = (
   { dimensions, measures }: Draft,
   text: Text,
+  overlapping: ReadonlySet<string> = new Set(),
 ): readonly { readonly label: string; readonly action: Action }[] => {
   const [first] = dimensions;
   const course = dimensions.find(({ grain }) => isPeriod(grain));
@@ -20,7 +24,8 @@ export const calculationsOf = (
       ...{ kind: 'previousPeriod', name: text('{name}: change since the period before', { name }), of },
       ...{ along: course?.name, result: 'relativeChange' },
     };
-    return [...(first === undefined ? [] : [share, total]), ...(course === undefined ? [] : [change])];
+    const shares = overlapping.has(of) ? [] : [share];
+    return [...(first === undefined ? [] : [...shares, total]), ...(course === undefined ? [] : [change])];
   });
   return offered.map((calculation) => ({
     label: calculation.name,

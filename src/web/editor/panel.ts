@@ -69,7 +69,8 @@ type Row = ListRow & {
   readonly controls: readonly Control[];
   readonly found?: Found;
 };
-type Shown = { readonly metric: GuestMetric; readonly source: Source };
+/** `overlapping`: measures whose groups share rows. */
+type Shown = { readonly metric: GuestMetric; readonly source: Source; readonly overlapping: ReadonlySet<string> };
 
 /** The shelves of fields. */
 type ShownShelf = Exclude<Shelf, 'calculations' | 'having'>;
@@ -383,7 +384,7 @@ export class EditorPanel extends LitElement {
       (one, at) =>
         html`<li class="chip" part="chip">${this.#title(one, one.name)} ${this.#removal('calculations', at, one.name)}</li>`,
     )}</ul>
-    ${this.#offer(text('Add a calculation'), calculationsOf(this.#draft, text))}`;
+    ${this.#offer(text('Add a calculation'), calculationsOf(this.#draft, text, this.shown?.overlapping))}`;
   }
 
   /** Settings that most metrics leave as they are: open if one of them is used. */
@@ -731,7 +732,8 @@ export class EditorPanel extends LitElement {
           dashboardId,
           dashboardFilter: {},
         };
-        this.shown = { metric: this.#metric(), source };
+        const shared = answer.columns.filter(({ isOverlapping }) => isOverlapping === true);
+        this.shown = { metric: this.#metric(), source, overlapping: new Set(shared.map((column) => column.name)) };
       },
       (error) => {
         this.problem = this.textOf(error);

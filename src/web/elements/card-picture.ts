@@ -4,7 +4,7 @@ import type { MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, titleOf } from '../base/format.js';
 import { readChartTheme } from '../base/theme.js';
 import type { ChartView } from '../charts/chart-view.js';
-import { columnsOf, labelOf, measureText, truncationNote, valueLabel } from '../charts/model/columns.js';
+import { columnsOf, labelOf, measureText, overlapNote, truncationNote, valueLabel } from '../charts/model/columns.js';
 import type { CardPicture, Content, ImageType, TableRow } from '../charts/pictures/content.js';
 import { drawPicture } from '../charts/pictures/draw.js';
 import { pivotOf } from '../charts/pivot.js';
@@ -121,7 +121,7 @@ export const pictureOf = async (shown: Shown, type: ImageType): Promise<Blob> =>
   const picture: CardPicture = {
     title: metric.name,
     notes,
-    feet: [...(missing === null ? [] : [missing]), momentOf(madeAt, language)],
+    feet: [missing, overlapNote(answer, view.format), momentOf(madeAt, language)].filter((foot) => foot !== null),
     width: card.clientWidth,
     theme: readChartTheme(card, view.colours),
     content,

@@ -10,7 +10,7 @@ import { loadPart } from '../base/load-part.js';
 import { exported } from '../base/parts.js';
 import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
 import { baseStyles } from '../base/theme.js';
-import { columnsOf, grainOf, rowsOf, truncationNote } from '../charts/model/columns.js';
+import { columnsOf, grainOf, overlapNote, rowsOf, truncationNote } from '../charts/model/columns.js';
 import type { SlotMemory } from '../charts/model/slots.js';
 import type { ImageType } from '../charts/pictures/content.js';
 import { rendererOf } from '../charts/registry.js';
@@ -426,6 +426,7 @@ export class MetricCard extends LitElement {
     const { dimensions, measures } = columnsOf(answer, chart);
     const hasMarks = this.#hasMarks && dimensions.length > 0;
     const missing = this.#missing(answer);
+    const overlap = overlapNote(answer, format);
     const pages = this.#pages(answer);
     const table = {
       answer,
@@ -440,7 +441,8 @@ export class MetricCard extends LitElement {
       onMark: hasMarks ? this.#chooseMark : undefined,
     };
     return html`${this.#tableElement({ kind: 'table', table, pages })}
-    ${missing === null || pages !== undefined ? null : html`<p class="more quiet" part="note">${missing}</p>`}`;
+    ${missing === null || pages !== undefined ? null : html`<p class="more quiet" part="note">${missing}</p>`}
+    ${overlap === null ? null : html`<p class="more quiet" part="note">${overlap}</p>`}`;
   }
 
   /** Set if the answer is one of several pages. */

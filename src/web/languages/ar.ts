@@ -106,6 +106,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'يحتاج هذا المخطط إلى مقياس.',
   'This chart needs a dimension and a measure.': 'يحتاج هذا المخطط إلى بُعد ومقياس.',
   'This chart needs values above zero.': 'يحتاج هذا المخطط إلى قيم أكبر من الصفر.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    'لا يُعرض {name}: تشترك المجموعات في صفوف، فلا يصح جمعها',
   'A gauge needs a value.': 'يحتاج المقياس إلى قيمة.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'يحتاج المخطط المبعثر إلى مقياسين، أو إلى مقياس وبُعد رقمي.',

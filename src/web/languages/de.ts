@@ -109,6 +109,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Dieses Diagramm braucht eine Kennzahl.',
   'This chart needs a dimension and a measure.': 'Dieses Diagramm braucht eine Dimension und eine Kennzahl.',
   'This chart needs values above zero.': 'Dieses Diagramm braucht Werte über null.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} wird nicht gezeigt: Gruppen haben gemeinsame Zeilen und lassen sich nicht addieren',
   'A gauge needs a value.': 'Ein Tacho braucht einen Wert.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Ein Streudiagramm braucht zwei Kennzahlen oder eine Kennzahl und eine Dimension aus Zahlen.',

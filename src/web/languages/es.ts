@@ -109,6 +109,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Este gráfico necesita una medida.',
   'This chart needs a dimension and a measure.': 'Este gráfico necesita una dimensión y una medida.',
   'This chart needs values above zero.': 'Este gráfico necesita valores mayores que cero.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    'No se muestra {name}: los grupos comparten filas y no se pueden sumar',
   'A gauge needs a value.': 'Un indicador necesita un valor.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Un gráfico de dispersión necesita dos medidas, o una medida y una dimensión numérica.',

@@ -109,6 +109,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Ce graphique requiert une mesure.',
   'This chart needs a dimension and a measure.': 'Ce graphique requiert une dimension et une mesure.',
   'This chart needs values above zero.': 'Ce graphique requiert des valeurs supérieures à zéro.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} n’est pas affiché : des groupes partagent des lignes et ne s’additionnent pas',
   'A gauge needs a value.': 'Une jauge requiert une valeur.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Un nuage de points requiert deux mesures, ou une mesure et une dimension numérique.',

@@ -110,6 +110,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Questo grafico richiede una misura.',
   'This chart needs a dimension and a measure.': 'Questo grafico richiede una dimensione e una misura.',
   'This chart needs values above zero.': 'Questo grafico richiede valori maggiori di zero.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} non è mostrato: i gruppi condividono righe e non si possono sommare',
   'A gauge needs a value.': 'Un indicatore richiede un valore.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Un grafico a dispersione richiede due misure, oppure una misura e una dimensione numerica.',

@@ -106,6 +106,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'このグラフには指標が必要です。',
   'This chart needs a dimension and a measure.': 'このグラフにはディメンションと指標が必要です。',
   'This chart needs values above zero.': 'このグラフには0より大きい値が必要です。',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name}は表示されません：グループが行を共有しており、合計できません',
   'A gauge needs a value.': 'ゲージには値が必要です。',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     '散布図には2つの指標、または指標と数値のディメンションが必要です。',

@@ -109,6 +109,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Deze grafiek heeft een meetwaarde nodig.',
   'This chart needs a dimension and a measure.': 'Deze grafiek heeft een dimensie en een meetwaarde nodig.',
   'This chart needs values above zero.': 'Deze grafiek heeft waarden boven nul nodig.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} wordt niet getoond: groepen delen rijen en kunnen niet worden opgeteld',
   'A gauge needs a value.': 'Een meter heeft een waarde nodig.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Een spreidingsdiagram heeft twee meetwaarden nodig, of een meetwaarde en een numerieke dimensie.',

@@ -116,6 +116,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Ten wykres wymaga miary.',
   'This chart needs a dimension and a measure.': 'Ten wykres wymaga wymiaru i miary.',
   'This chart needs values above zero.': 'Ten wykres wymaga wartości większych od zera.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    'Nie pokazano {name}: grupy mają wspólne wiersze i nie można ich sumować',
   'A gauge needs a value.': 'Wskaźnik wymaga wartości.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Wykres punktowy wymaga dwóch miar albo miary i wymiaru liczbowego.',

@@ -109,6 +109,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Este gráfico precisa de uma medida.',
   'This chart needs a dimension and a measure.': 'Este gráfico precisa de uma dimensão e de uma medida.',
   'This chart needs values above zero.': 'Este gráfico precisa de valores acima de zero.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} não é mostrado: os grupos partilham linhas e não se podem somar',
   'A gauge needs a value.': 'Um indicador precisa de um valor.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Um gráfico de dispersão precisa de duas medidas, ou de uma medida e de uma dimensão numérica.',

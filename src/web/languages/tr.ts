@@ -106,6 +106,8 @@ export const texts: Texts = {
   'This chart needs a measure.': 'Bu grafik bir ölçü gerektirir.',
   'This chart needs a dimension and a measure.': 'Bu grafik bir boyut ve bir ölçü gerektirir.',
   'This chart needs values above zero.': 'Bu grafik sıfırdan büyük değerler gerektirir.',
+  '{name} is not shown: groups share rows, so they do not add up':
+    '{name} gösterilmiyor: gruplar satırları paylaştığından toplanamaz',
   'A gauge needs a value.': 'Gösterge bir değer gerektirir.',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     'Dağılım grafiği iki ölçü veya bir ölçü ve sayısal bir boyut gerektirir.',

@@ -106,6 +106,7 @@ export const texts: Texts = {
   'This chart needs a measure.': '此图表需要一个度量。',
   'This chart needs a dimension and a measure.': '此图表需要一个维度和一个度量。',
   'This chart needs values above zero.': '此图表需要大于零的值。',
+  '{name} is not shown: groups share rows, so they do not add up': '未显示{name}：各组有共同的行，无法相加',
   'A gauge needs a value.': '仪表图需要一个值。',
   'A scatter chart needs two measures, or a measure and a dimension of numbers.':
     '散点图需要两个度量，或一个度量和一个数值维度。',

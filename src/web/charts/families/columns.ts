@@ -1,7 +1,7 @@
 /** Columns with a meaning of their own: histogram (ranges of numbers) and waterfall (steps to a total). Pure. */
-import { numberOf, titleOf } from '../../base/format.js';
+import { numberOf, numbersOf, titleOf } from '../../base/format.js';
 import { type Axis, categoryAxis, grid, periodsOf, pointer, pointingOf, valueAxis } from '../model/axes.js';
-import { asMeasure, hintOf } from '../model/columns.js';
+import { asMeasure, columnsOf, overlapOf } from '../model/columns.js';
 import {
   colourAt,
   commonOption,
@@ -13,7 +13,7 @@ import {
 } from '../model/drawing.js';
 import { forReader } from '../model/mirror.js';
 import { type Plot, plotOf } from '../model/plot.js';
-import { extremes, plotSummary, say } from '../model/summary.js';
+import { extremes, inSentences, plotSummary, say } from '../model/summary.js';
 
 export const draw: Draw = (drawing) => {
   const paints = { slots: drawing.slots, palette: drawing.theme.series };
@@ -22,6 +22,9 @@ export const draw: Draw = (drawing) => {
     return drawing.format.text('This chart needs a dimension and a measure.');
   }
   const chart = asMeasure(drawing.chart, plot.series[0]?.measure ?? '');
+  const overlap =
+    chart.type === 'waterfall' ? overlapOf(columnsOf(drawing.answer, chart).measures[0], drawing.format) : null;
+  if (overlap !== null) return inSentences([overlap], drawing.format);
   return chart.type === 'waterfall' ? waterfall({ ...drawing, chart }, plot) : histogram({ ...drawing, chart }, plot);
 };
 
@@ -75,7 +78,7 @@ const base = (drawing: Drawing, plot: Plot): Omit<Picture, 'option' | 'summary'>
       lines: plot.series.map(({ name, measure, slot, values }) => ({
         name,
         colour: colourAt(theme, slot),
-        value: format.measure(values[index] ?? null, hintOf(chart, measure)),
+        value: format.measure(values[index] ?? null, numbersOf(chart, measure)),
       })),
     }),
     valueAt: ({ index }) => plot.points[index]?.value,

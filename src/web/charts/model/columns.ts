@@ -36,9 +36,6 @@ export const combineOf = (
   return combine === 'sum' && measure?.isOverlapping === true ? undefined : combine;
 };
 
-/** How the numbers of a measure are written: as its own settings say, or as the chart's. */
-export const hintOf = numbersOf;
-
 /** How the dates of a column are written; undefined: as usual. */
 export const datesOf = ({ dates }: Pick<GuestChart, 'dates'>, name: string): ColumnDates | undefined =>
   dates?.find((each) => each.name === name);
@@ -50,7 +47,7 @@ export const asMeasure = (chart: GuestChart, measure: string): GuestChart => ({
   unit: undefined,
   currency: undefined,
   notation: undefined,
-  ...hintOf(chart, measure),
+  ...numbersOf(chart, measure),
 });
 
 /** The measures that are drawn as a reference line instead of a series of the chart's type. */
@@ -79,7 +76,7 @@ export const measureText = (
 ): string =>
   dataType === 'date' && value !== null
     ? format.dimension(value, dataType, undefined, datesOf(chart, name))
-    : format.measure(value, hintOf(chart, name));
+    : format.measure(value, numbersOf(chart, name));
 
 /** Says that rows are missing, or that fewer points are shown; null if the answer is complete. */
 export const truncationNote = (
@@ -92,6 +89,21 @@ export const truncationNote = (
   return totalRecords > rows.length
     ? rowsOf({ rows, totalRecords }, format)
     : format.text('First {n} rows', { n: rows.length });
+};
+
+const isNotAdded = (names: string, { text }: Format): string =>
+  text('{name} is not shown: groups share rows, so they do not add up', { name: names });
+
+/** Why values of a measure whose groups share rows are not added up to what is drawn; null if they may be. */
+export const overlapOf = (measure: AnswerColumn | undefined, format: Format): string | null =>
+  measure?.isOverlapping === true ? isNotAdded(titleOf(measure), format) : null;
+
+/** Says which columns have no values, since they would add up groups that share rows; null if there are none. */
+export const overlapNote = ({ rows, columns }: MetricAnswer, format: Format): string | null => {
+  const empty = columns.filter(
+    ({ name, isOverlapping }) => isOverlapping === true && rows.every((row) => (row[name] ?? null) === null),
+  );
+  return empty.length === 0 ? null : isNotAdded(empty.map(titleOf).join(', '), format);
 };
 
 /** How many of the rows are here. */
