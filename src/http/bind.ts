@@ -122,11 +122,9 @@ const takesNothing = (() => {
   };
 })();
 
-/** The language that the browser wants most. What is no language is left out. */
-const firstLanguage = (acceptLanguage = ''): { readonly language?: string } => {
-  const [, language] = /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3})\s*(?:[,;]|$)/.exec(acceptLanguage) ?? [];
-  return language === undefined ? {} : { language };
-};
+/** The language that the caller wants most; undefined if it names none. */
+export const firstLanguage = (acceptLanguage = ''): string | undefined =>
+  /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3})\s*(?:[,;]|$)/.exec(acceptLanguage)?.[1];
 
 const decode = ({ operation, binding, params }: Match, request: DispatchRequest, body: unknown): unknown => {
   const root = binding.from;
@@ -139,7 +137,8 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest,
   if (shape.fault !== undefined) refuse([shape.fault]);
   const twice = names.filter((name) => isRecord(fields) && Object.hasOwn(fields, name));
   if (twice.length > 0) refuse(twice.map((name) => `${name}: is given in the path and must not be in the ${root}`));
-  const language = operation.takesLanguage === true ? firstLanguage(request.acceptLanguage) : {};
+  const wanted = operation.takesLanguage === true ? firstLanguage(request.acceptLanguage) : undefined;
+  const language = wanted === undefined ? {} : { language: wanted };
   const input = isRecord(fields) ? { ...language, ...fields, ...decodeParams(params) } : fields;
   const decoded = findFaults(binding.input ?? operation.input, input, { root, values: shape.values });
   return 'faults' in decoded ? refuse(decoded.faults) : decoded.data;

@@ -1,8 +1,10 @@
 /** Calls the operation of a tool as its HTTP request would, and writes the answer as the result of the tool. */
 import type { z } from 'zod';
+import { metricAnswer } from '../contract/metrics.js';
 import type { Binding } from '../contract/operation.js';
 import { isRecord } from '../domain/is-record.js';
-import { type Dispatch, type DispatchRequest, type DispatchResponse, isPieces } from '../http/bind.js';
+import { writtenRows } from '../domain/query/numbers.js';
+import { type Dispatch, type DispatchRequest, type DispatchResponse, firstLanguage, isPieces } from '../http/bind.js';
 import { envelope } from '../http/envelope.js';
 import { findFaults, findShapeFault, writeFaults } from '../http/faults.js';
 import { wholeOf } from '../http/in-process.js';
@@ -48,10 +50,26 @@ const fileResult = async ({ body, contentType }: DispatchResponse, { name }: Too
   return { content: [{ type: 'resource', resource }] };
 };
 
-const resultOf = async (answer: DispatchResponse, tool: Tool): Promise<ToolResult> => {
+/** What an answer with rows has, among other things. */
+const answerOfRows = metricAnswer.pick({ data: true, metaData: true });
+
+/** The answer, beside its rows with the numbers as the user's cards write them, where their columns have a format. */
+const withWritten = (body: unknown, language = 'en'): unknown => {
+  const found = answerOfRows.safeParse(body);
+  if (!found.success || !isRecord(body)) return body;
+  const { data, metaData } = found.data;
+  return { ...body, written: writtenRows(data, metaData.columns, language) };
+};
+
+const resultOf = async (
+  answer: DispatchResponse,
+  tool: Tool,
+  acceptLanguage: string | undefined,
+): Promise<ToolResult> => {
   if (answer.status !== 200) return { ...textResult(JSON.stringify(answer.body)), isError: true };
   if (!answer.contentType.startsWith('application/json')) return fileResult(answer, tool);
-  return textResult(isPieces(answer.body) ? String(await wholeOf(answer.body)) : await jsonText(answer.body));
+  if (isPieces(answer.body)) return textResult(String(await wholeOf(answer.body)));
+  return textResult(await jsonText(withWritten(answer.body, firstLanguage(acceptLanguage))));
 };
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -90,5 +108,6 @@ export const callTool = async (dispatch: Dispatch, asker: Asker, tool: Tool, giv
   if (fault !== undefined) return { result: failed('INVALID_REQUEST_BODY', fault), answer: null };
   const answer = await dispatch({ ...asker, ...requestFor(binding, values) });
   if (answer === undefined) throw new Error(`nothing serves ${tool.operation.name}`);
-  return { result: await resultOf(answer, tool), answer };
+  const { acceptLanguage = asker.acceptLanguage } = requestFor(binding, values);
+  return { result: await resultOf(answer, tool, acceptLanguage), answer };
 };

@@ -162,6 +162,39 @@ describe('dates with a format of the model', () => {
   });
 });
 
+describe('numbers with a format of the metric', () => {
+  const row: Row = [0.215, 0.22, -1234.5, 0.0002, 1500, '9007199254740993', null, 3];
+  const [percent, euro, yen] = [{ format: 'percent' }, { currency: 'EUR' }, { currency: 'JPY' }] as const;
+  const formatted: readonly DownloadColumn[] = [percent, percent, euro, percent, yen, euro, euro, { unit: 'min' }].map(
+    (numbers, at) => ({ name: `c${at}`, label: `c${at}`, dataType: 'number', numbers }),
+  );
+  const bookIn = (language: string | undefined) =>
+    bytesOf(workbookOf([sheetOf(() => rowsOf(batched([row]), { columns: formatted }))], { language }));
+  const codesIn = async (language: string | undefined): Promise<readonly (string | undefined)[]> => {
+    const file = await bookIn(language);
+    const styles = strFromU8(unzipSync(new Uint8Array(file))['xl/styles.xml'] ?? new Uint8Array());
+    const codes = new Map(
+      [...styles.matchAll(/numFmtId="(\d+)" formatCode="([^"]*)"/g)].map(([, id, code]) => [id, code]),
+    );
+    const formats = [...styles.matchAll(/<xf numFmtId="(\d+)" [^>]*xfId="0"\/>/g)].map(([, id]) => codes.get(id));
+    return [...xmlOf(file, 2).matchAll(/<c r="[A-H]2"(?: s="(\d+)")?><v>/g)].map(([, at = '0']) =>
+      formats[Number(at)]?.replaceAll('\\', ''),
+    );
+  };
+
+  test('stay plain numbers, which other programs read with every digit', async () => {
+    expect((await readSheet(await bookIn('de'), 'Flights'))[1]).toEqual(row);
+  });
+
+  test.each([
+    ['en', ['0.0%', '0.0%', '[$€]#,##0.00', '0.00%', '[$¥]#,##0', undefined]],
+    ['de', ['0.0 %', '0.0 %', '#,##0.00 [$€]', '0.00 %', '#,##0 [$¥]', undefined]],
+    ['tr', ['%0.0', '%0.0', '[$€]#,##0.00', '%0.00', '[$¥]#,##0', undefined]],
+  ])('are written as amounts and percents in the order of %s, and a unit has no format', async (language, codes) => {
+    expect(await codesIn(language)).toEqual(codes);
+  });
+});
+
 describe('the first sheet', () => {
   test('states title, moment in the time zone, filters, and the rows of each sheet', async () => {
     const filters = [

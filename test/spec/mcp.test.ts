@@ -100,6 +100,33 @@ describe('the tools', () => {
     }
   });
 
+  test('numbers with a format come plain and as a card writes them, in the language of the caller', async () => {
+    const client = await open(await guest(house, 'acme'));
+    const chart = { type: 'bar', numbers: [{ measure: 'Revenue', currency: 'EUR' }] };
+    const calculations = [{ kind: 'shareOfTotal', name: 'Share', of: 'Revenue' }];
+    const ask = async (more: Input, input: Input = {}) => {
+      const definition = revenueBy('sales.region', { chart, calculations, ...more });
+      return JSON.parse(
+        textOf(await callTool(client, 'preview_metric', { dashboardId: 'acme-board', definition, ...input })),
+      );
+    };
+    const { data, metaData, written } = await ask({});
+    const { Revenue } = data[0];
+    expect(typeof Revenue).toBe('number');
+    expect(metaData.columns.map(({ numbers }: { numbers?: object }) => numbers)).toEqual([
+      undefined,
+      { currency: 'EUR' },
+      undefined,
+    ]);
+    expect(written).toHaveLength(data.length);
+    expect(written[0]).toEqual({
+      Revenue: new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' }).format(Revenue),
+    });
+    const shares = await ask({ chart: { type: 'bar', numbers: [{ measure: 'Share', format: 'percent' }] } });
+    expect(shares.written[0].Share).toMatch(/^[\d.]+%$/);
+    expect((await ask({ chart: { type: 'bar' } })).written).toBeUndefined();
+  });
+
   test('a metric is made, read, changed and exported', async () => {
     const client = await open(await guest(house, 'acme'));
     const definition = revenueBy('sales.region');

@@ -14,6 +14,7 @@ const ids = { a: '', b: '' };
 const permissions = { isEnableDownloadMetrics: true };
 
 const byShop = metric('sales', {
+  chart: { type: 'table', numbers: [{ measure: 'Sales', currency: 'EUR' }] },
   dimensions: [{ name: 'shop', column: columnRef('sales.shop') }],
   measures: [{ name: 'Sales', aggregate: 'COUNT' }],
   filters: [{ name: 'shop', label: 'Shop', column: columnRef('sales.shop'), dataType: 'string' }],
@@ -102,6 +103,13 @@ describe.each(Object.entries(ways))('%s', (_, read) => {
     const caller = await guestOf('a');
     const refusal = await refusalOf(() => read(caller, 'a', { dashboardFilter: { Colour: 'red' } }));
     expect(refusal.code).toBe('INVALID_REQUEST_BODY');
+  });
+
+  test('measures have the numbers of the chart, as in the answer of a query, and dimensions have none', async () => {
+    const caller = await guestOf('a');
+    const { answer } = await queryGuestMetric(world.deps)(caller, ask('a'), stays);
+    for (const { columns } of [answer, await read(caller, 'a')])
+      expect(columns.map(({ numbers }) => numbers)).toEqual([undefined, { currency: 'EUR' }]);
   });
 
   test('titles are the labels of the datamart, and names that the author chose', async () => {

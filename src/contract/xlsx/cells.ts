@@ -2,12 +2,12 @@
 import type { TimeGrain } from '../../domain/dashboard/metric.js';
 import { type ColumnDates, precisionOf } from '../../domain/datamart/dates.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
-import { dateFormatOf } from './date-formats.js';
+import { dateFormatCount, dateFormatOf } from './date-formats.js';
 
 /** A spreadsheet takes a cell that starts with one of these characters for a formula. */
 export const formula = /^[=+\-@\t\r]/;
 
-/** Positions in the list of cell formats in parts.ts. From `dates` on: those of date-formats.ts. */
+/** Positions in the list of cell formats in parts.ts. From `dates` on: those of date-formats.ts, then of number-formats.ts. */
 export const formats = {
   general: 0,
   day: 1,
@@ -18,6 +18,7 @@ export const formats = {
   bold: 6,
   minute: 7,
   dates: 8,
+  numbers: 8 + dateFormatCount,
 } as const;
 
 /** The greatest number of characters that a spreadsheet reads from a cell. */
@@ -105,13 +106,17 @@ const isExactText = (text: string): boolean => {
 export type TypedColumn = Pick<AnswerColumn, 'dataType'> & {
   readonly grain?: TimeGrain | undefined;
   readonly dates?: ColumnDates | undefined;
+  /** Returns the place of a number's format among those of number-formats.ts. Left out: numbers have none. */
+  readonly numberFormat?: ((value: number) => number | undefined) | undefined;
 };
 
 /** Writes a cell with its type. NULL is no cell. */
 export const typedCell = (at: string, cell: Cell | undefined, { dataType, ...written }: TypedColumn): string => {
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'boolean') return `<c r="${at}" t="b"><v>${cell ? 1 : 0}</v></c>`;
-  if (typeof cell === 'number') return Number.isFinite(cell) ? numberCell(at, cell) : textCell(at, String(cell));
-  if (dataType === 'date') return dateCell(at, cell, written);
-  return dataType === 'number' && isExactText(cell) ? numberCell(at, cell) : textCell(at, cell);
+  if (dataType === 'date' && typeof cell === 'string') return dateCell(at, cell, written);
+  const isNumber = typeof cell === 'number' ? Number.isFinite(cell) : dataType === 'number' && isExactText(cell);
+  if (!isNumber) return textCell(at, String(cell));
+  const format = written.numberFormat?.(Number(cell));
+  return numberCell(at, cell, format === undefined ? formats.general : formats.numbers + format);
 };

@@ -21,8 +21,11 @@ export const dateFormatOf = (dates: ColumnDates, hasTime: boolean): number => {
 /** A day, hour and month of one digit, so that a part with two was asked for. */
 const sample = new Date(Date.UTC(2001, 1, 3, 4, 5, 6));
 
+/** How many formats there are. */
+export const dateFormatCount = dateStyles.length * datePrecisions.length;
+
 /** Each character as itself. Marks of direction and narrow spaces are no part of a format. */
-const literal = (text: string): string =>
+export const literal = (text: string): string =>
   [...text.replaceAll(/[\u200e\u200f\u061c]/g, '').replaceAll(/[\u00a0\u202f]/g, ' ')]
     .map((character) => `\\${character}`)
     .join('');

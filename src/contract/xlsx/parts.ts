@@ -15,9 +15,9 @@ const firstCode = 164;
 
 const numbered = (id: number): string => `numFmtId="${id}" fontId="0" applyNumberFormat="1"`;
 
-/** The cell formats, in the order of `formats` in cells.ts. */
-const styles = (language: string): string => {
-  const codes = [...fixedCodes, ...dateFormatCodes(language)];
+/** The cell formats, in the order of `formats` in cells.ts. `language` orders the parts of dates. */
+export const styles = (language: string, numberCodes: readonly string[]): string => {
+  const codes = [...fixedCodes, ...dateFormatCodes(language), ...numberCodes];
   const cells = [
     'numFmtId="0" fontId="0"',
     ...[164, 165, 166, 167].map(numbered),
@@ -54,11 +54,8 @@ const workbook = (names: readonly string[]): string =>
     .map((name, index) => `<sheet name="${escapeXml(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`)
     .join('')}</sheets></workbook>`;
 
-/** Returns the parts by their path, for worksheets of these names. `language` orders the parts of dates. */
-export const fixedParts = (
-  names: readonly string[],
-  language: string,
-): readonly (readonly [path: string, text: string])[] => [
+/** Returns the parts by their path, for worksheets of these names, without the styles. */
+export const fixedParts = (names: readonly string[]): readonly (readonly [path: string, text: string])[] => [
   ['[Content_Types].xml', contentTypes(names)],
   ['_rels/.rels', relationships([relationship('rId1', 'officeDocument', 'xl/workbook.xml')])],
   ['xl/workbook.xml', workbook(names)],
@@ -69,7 +66,6 @@ export const fixedParts = (
       relationship(`rId${names.length + 1}`, 'styles', 'styles.xml'),
     ]),
   ],
-  ['xl/styles.xml', styles(language)],
 ];
 
 const longestName = 31;

@@ -8,7 +8,8 @@ import { readLanguage, type Speech, speechOf } from '../../texts/messages.js';
 import { columnName, formats, numberCell, serialOf, textCell, typedCell } from './cells.js';
 import { filterWords } from './filter-words.js';
 import { missingRows } from './missing-rows.js';
-import { fixedParts, sheetNames, xml } from './parts.js';
+import { createNumberFormatCodes, type NumberFormatCodes } from './number-formats.js';
+import { fixedParts, sheetNames, styles, xml } from './parts.js';
 import { type Part, zipped } from './zip.js';
 
 /** The greatest number of rows that a spreadsheet reads, without those of the title and of the note at the end. */
@@ -34,10 +35,23 @@ const widthOf = (label: string): number => Math.min(60, Math.max(14, label.lengt
 type Told = { readonly count: number | null; readonly remark: string };
 type Room = { left: number };
 type Tell = (told: Told) => void;
-type Write = { readonly failure: WriteFailure; readonly tell: Tell; readonly speech: Speech };
+type Write = {
+  readonly failure: WriteFailure;
+  readonly tell: Tell;
+  readonly speech: Speech;
+  readonly numberFormats: NumberFormatCodes;
+};
 
-async function* writeRows(rows: DownloadRows, room: Room, { tell, speech }: Write): AsyncGenerator<string> {
-  const columns = rows.columns.slice(0, mostColumns).map((column, index) => ({ ...column, at: columnName(index) }));
+async function* writeRows(
+  rows: DownloadRows,
+  room: Room,
+  { tell, speech, numberFormats }: Write,
+): AsyncGenerator<string> {
+  const columns = rows.columns.slice(0, mostColumns).map((column, index) => {
+    const { numbers } = column;
+    const numberFormat = numbers && ((value: number) => numberFormats.placeOf(value, numbers));
+    return { ...column, at: columnName(index), numberFormat };
+  });
   yield head(columns.map(({ label }) => widthOf(label)));
   yield line(
     1,
@@ -152,16 +166,18 @@ async function* partsOf(workbook: Workbook, failure: WriteFailure): AsyncGenerat
     [about],
     speech.text('Sheet'),
   );
-  for (const [path, text] of fixedParts([about, ...names], readLanguage(workbook.language) ?? 'en-GB'))
-    yield { path, pieces: once(text) };
+  const language = readLanguage(workbook.language) ?? 'en-GB';
+  const numberFormats = createNumberFormatCodes(language);
+  for (const [path, text] of fixedParts([about, ...names])) yield { path, pieces: once(text) };
   const told: Told[] = [];
   const room: Room = { left: mostCharacters };
   for (const [index, sheet] of workbook.sheets.entries()) {
-    const write: Write = { failure, tell: (of) => void told.push(of), speech };
+    const write: Write = { failure, tell: (of) => void told.push(of), speech, numberFormats };
     yield { path: `xl/worksheets/sheet${index + 2}.xml`, pieces: writeSheet(sheet, room, write) };
   }
   // The first sheet is written last: only now it is known how many rows there are.
   yield { path: 'xl/worksheets/sheet1.xml', pieces: writeAbout(workbook, names, told, speech) };
+  yield { path: 'xl/styles.xml', pieces: once(styles(language, numberFormats.codes)) };
 }
 
 /** Writes the workbook in pieces. A failure after the first row of a sheet is thrown. */

@@ -1,7 +1,7 @@
 /** What a model reads of its tools, and how its own words are read. Pure. */
 import { isRecord } from '../is-record.js';
 import type { MetricAnswer } from '../query/engine.js';
-import { knownLocale, type NumberFormats, numbersOf, withClaimedUnit, writeNumber } from '../query/numbers.js';
+import { measureNumbers, type NumberFormats, writtenRows } from '../query/numbers.js';
 import { chatLimits } from './chat.js';
 
 type Row = MetricAnswer['rows'][number];
@@ -54,23 +54,9 @@ type Measured = {
   readonly calculations?: readonly { readonly name: string }[] | undefined;
 };
 
-/** The values of the measures that have a format, as the user's card writes them; undefined: no measure has one. */
-const writtenIn = (
-  rows: readonly Row[],
-  { chart, measures = [], calculations = [] }: Measured,
-  language: string,
-): readonly Readonly<Record<string, string>>[] | undefined => {
+const columnsOf = ({ chart, measures = [], calculations = [] }: Measured) => {
   const names = [...measures, ...calculations].map(({ name }) => name);
-  const claimed = withClaimedUnit({ ...chart, measures: names });
-  const formats = names.flatMap((name) => {
-    const { format, unit, currency, notation } = numbersOf(claimed, name);
-    const isPlain = [format === 'percent', unit, currency, notation === 'compact'].every((one) => !one);
-    return isPlain ? [] : [{ name, numbers: { format, unit, currency, notation } }];
-  });
-  if (formats.length === 0) return undefined;
-  return rows.map((row) =>
-    Object.fromEntries(formats.map(({ name, numbers }) => [name, writeNumber(language, row[name] ?? null, numbers)])),
-  );
+  return names.map((name) => ({ name, numbers: measureNumbers({ ...chart, measures: names }, name) }));
 };
 
 /**
@@ -84,7 +70,7 @@ export const ranResult = (
 ): { readonly text: string; readonly read: readonly unknown[] } => {
   if (!allowsRows) return { text: JSON.stringify({ result: 'The user sees the chart.' }), read: [] };
   const shown = firstRows(rows);
-  const written = writtenIn(shown, definition, knownLocale(language));
+  const written = writtenRows(shown, columnsOf(definition), language);
   const result = { result: 'The user sees the chart.', totalRows: totalRecords, rows: shown, written };
   return { text: JSON.stringify(result), read: [result] };
 };

@@ -40,6 +40,35 @@ export const withClaimedUnit = <Chart extends ColumnNumbers & { readonly measure
   chart: Chart,
 ): Chart => (chart.measures.length > 1 ? { ...chart, unit: undefined } : chart);
 
+/** How the numbers of one of a metric's measures are written. `measures`: the names of all of them. */
+export const measureNumbers = (
+  chart: NumberFormats & { readonly measures: readonly string[] },
+  measure: string,
+): ColumnNumbers => {
+  const { format, unit, currency, notation } = numbersOf(withClaimedUnit(chart), measure);
+  return { format, unit, currency, notation };
+};
+
+/** Whether such numbers are written in another way than plain ones. */
+export const areFormatted = ({ format, unit, currency, notation }: ColumnNumbers): boolean =>
+  [format === 'percent', unit, currency, notation === 'compact'].some(Boolean);
+
+/** The values of the columns that have a format, row by row, as a card writes them; undefined: no column has one. */
+export const writtenRows = (
+  rows: readonly Readonly<Record<string, Cell>>[],
+  columns: readonly { readonly name: string; readonly numbers?: ColumnNumbers | undefined }[],
+  language: string,
+): readonly Readonly<Record<string, string>>[] | undefined => {
+  const locale = knownLocale(language);
+  const formats = columns.flatMap(({ name, numbers }) =>
+    numbers === undefined || !areFormatted(numbers) ? [] : [{ name, numbers }],
+  );
+  if (formats.length === 0) return undefined;
+  return rows.map((row) =>
+    Object.fromEntries(formats.map(({ name, numbers }) => [name, writeNumber(locale, row[name] ?? null, numbers)])),
+  );
+};
+
 /**
  * As writeNumber, with every digit that the value has, if the numbers are neither amounts nor percents nor short: a value
  * and a limit that it passes must not read alike.
@@ -66,6 +95,10 @@ const withoutUnit = (locale: string, value: Cell, hint: ColumnNumbers): string =
   }
   return numberFormat(locale, optionsOf(number, hint)).format(number);
 };
+
+/** The parts of a number as writeNumber writes it, without a unit. */
+export const numberParts = (locale: string, number: number, hint: ColumnNumbers): readonly Intl.NumberFormatPart[] =>
+  numberFormat(locale, optionsOf(number, hint)).formatToParts(number);
 
 const optionsOf = (number: number, hint: ColumnNumbers): Intl.NumberFormatOptions => {
   if (hint.format === 'percent') return { style: 'percent', ...percentDigits(Math.abs(number)) };

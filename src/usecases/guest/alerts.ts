@@ -13,7 +13,7 @@ import { notOpen } from '../../domain/guest/access.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import type { GuestChart } from '../../domain/guest/view.js';
 import type { Tag } from '../../domain/ports.js';
-import { numbersOf, withClaimedUnit } from '../../domain/query/numbers.js';
+import { measureNumbers } from '../../domain/query/numbers.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened, openMetricsOf, type Source } from '../embeds/lookup.js';
@@ -54,11 +54,6 @@ const datesOf = ({ dimensions, grains = {}, dates = [] }: GuestChart): readonly 
     return { grain: grains[dimension], style, precision };
   });
 
-const numbersFor = (chart: GuestChart, measure: string): ColumnNumbers => {
-  const { format, unit, currency, notation } = numbersOf(withClaimedUnit(chart), measure);
-  return { format, unit, currency, notation };
-};
-
 /** Everything but the metric that decides which rows are read: the token's restrictions, and whose rows are whose. */
 const rightOf = async ({ tag }: Deps, grant: GuestGrant, source: Source | undefined): Promise<string> => {
   const { id, tenancy, tables, relationships, sharedTables } = source?.datamart ?? {};
@@ -87,7 +82,7 @@ export const openAlert = async (
     measures: chart.measures,
     shape: shapeOf(chart),
     dates: datesOf(chart),
-    numbers: numbersFor(chart, alert.measure),
+    numbers: measureNumbers(chart, alert.measure),
     kind: source && kindOfMeasure(definition, alert.measure, source.datamart),
     right: await rightOf(deps, grant, source),
     rule: await deps.tag(['alert-rule', canonicalJson({ rule, definition, filters: opened.dashboard.filters })]),

@@ -8,6 +8,7 @@ import { markWords } from '../../domain/guest/cross-filter.js';
 import type { DownloadRows, DownloadSheet, StatedFilter, Workbook } from '../../domain/guest/download.js';
 import { appliedValue } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
+import { withMeasureNumbers } from '../../domain/guest/row-formats.js';
 import type { GuestQuery } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import type { MetricQuestion, ReadEngine } from '../../domain/query/engine.js';
@@ -76,7 +77,7 @@ const rowsOf = async (
     definition.kind === 'visual' ? definition.dimensions.map(({ name, grain }) => [name, grain]) : [],
   );
   return {
-    columns: columns.map((column) => ({
+    columns: withMeasureNumbers(columns, definition).map((column) => ({
       ...column,
       label: titleIn(translation, column.name, labels.get(column.name) ?? column.name),
       grain: grains.get(column.name),

@@ -4,6 +4,7 @@ import { assertDefines, assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { type GuestDefinition, isWhole } from '../../domain/guest/metric.js';
+import { withMeasureNumbers } from '../../domain/guest/row-formats.js';
 import type { GuestQuery, MetricReply } from '../../domain/guest/view.js';
 import type { Clock } from '../../domain/ports.js';
 import { compared } from '../../domain/query/comparison.js';
@@ -76,6 +77,7 @@ export const previewGuestMetric =
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
     const ask = compared(guestReads(deps.engine, signal).query);
-    const answer = await ask(await questionFor(deps.store, grant, target, query, started));
+    const asked = await ask(await questionFor(deps.store, grant, target, query, started));
+    const answer = { ...asked, columns: withMeasureNumbers(asked.columns, metric.definition) };
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
   };

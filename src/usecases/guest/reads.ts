@@ -15,7 +15,7 @@ import { crossFilteredBy } from '../../domain/guest/cross-filter.js';
 import { appliedValue, areEndUserFiltersAllowed } from '../../domain/guest/end-user-filters.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
 import { hasMadeChart, showsChartValuesOf, showsValuesOf, withoutChartValues } from '../../domain/guest/made-values.js';
-import { withRowFormats } from '../../domain/guest/row-formats.js';
+import { withMeasureNumbers, withRowFormats } from '../../domain/guest/row-formats.js';
 import type {
   FindTheme,
   GuestChart,
@@ -315,8 +315,16 @@ export const queryGuestMetric =
   ): Promise<MetricReply & { readonly tag: string }> => {
     const target = await openTarget(deps, caller, query);
     const reads = guestReads(deps.engine, signal);
-    const replied = await reply(deps, caller, target, query, fewerPoints(query, target.metric, reads));
+    const replied = await reply(deps, caller, target, query, measured(fewerPoints(query, target.metric, reads)));
     return { ...replied, tag: await answerTag(deps.tag, caller.grant, replied) };
+  };
+
+/** The answer with the formats of its measures. */
+const measured =
+  (ask: Ask): Ask =>
+  async (question) => {
+    const answer = await ask(question);
+    return { ...answer, columns: withMeasureNumbers(answer.columns, question.definition) };
   };
 
 /** The columns of underlying rows are those that the definition names, in its order. */
