@@ -28,6 +28,7 @@ it('no way is a fault with its place, also by a relationship of a table with its
 });
 
 // metabase#3475: a key of two columns could not be modelled. As two relationships it is two ways, which are named.
+// cube#3692: one table could not be joined twice, by two keys.
 it('two ways are a fault that names both', () => {
   const around = [relationship('invoices.owner', 'people.id'), relationship('people.project', 'projects.id')];
   const composite = relationship('invoices.code', 'projects.code');

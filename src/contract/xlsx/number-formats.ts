@@ -9,7 +9,7 @@ const symbolCode = (symbol: string): string => (/[-[\]"]/.test(symbol) ? literal
 const digitsCode = (digits: number): string => (digits === 0 ? '' : `.${'0'.repeat(digits)}`);
 
 /** The format code of a number; undefined: it is written plainly. A percent has one decimal place at least. */
-export const numberFormatCode = (value: number, hint: ColumnNumbers, language: string): string | undefined => {
+const numberFormatCode = (value: number, hint: ColumnNumbers, language: string): string | undefined => {
   const isPercent = hint.format === 'percent';
   if (!isPercent && hint.currency === undefined) return undefined;
   const parts = numberParts(language, Math.abs(value), { ...hint, notation: 'full' });
