@@ -77,7 +77,8 @@ export const previewGuestMetric =
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
     const ask = compared(guestReads(deps.engine, signal).query);
-    const asked = await ask(await questionFor(deps.store, grant, target, query, started));
-    const answer = { ...asked, columns: withMeasureNumbers(asked.columns, metric.definition) };
-    return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
+    const answer = await ask(await questionFor(deps.store, grant, target, query, started));
+    const columns = withMeasureNumbers(answer.columns, metric.definition);
+    const timeTakenInMs = deps.clock.now().getTime() - started.getTime();
+    return { metricId: metric.metricId, answer: { ...answer, columns }, timeTakenInMs };
   };
