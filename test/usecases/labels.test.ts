@@ -56,7 +56,7 @@ test('an answer has the labels of its own rows, and of no other value of the dic
   const reply = await ask('b', { language: 'de' });
   expect(encodeReply(reply).metaData.columns).toEqual([
     { name: 'State', dataType: 'string', label: 'Bundesstaat', valueLabels: { CA: 'Kalifornien' } },
-    { name: 'Sales', dataType: 'number', label: 'Verkäufe' },
+    { name: 'Sales', dataType: 'number', label: 'Verkäufe', numbers: { unit: 'Stück' } },
   ]);
   expect(reply.answer.rows).toEqual([{ State: 'CA', Sales: 1 }]);
   expect(JSON.stringify(reply)).not.toMatch(/Nevada|Neu York|Texas/);
@@ -72,7 +72,7 @@ test('rows, their order and the answer without a translation are those of today'
   ];
   expect(encodeReply(plain).metaData.columns).toEqual([
     { name: 'State', dataType: 'string' },
-    { name: 'Sales', dataType: 'number' },
+    { name: 'Sales', dataType: 'number', numbers: { unit: 'pieces' } },
   ]);
   expect(english.answer).toEqual(plain.answer);
   expect(german.answer.rows).toEqual(plain.answer.rows);
