@@ -34,6 +34,8 @@ export type Asked = {
   readonly sort: readonly Sort[] | null;
   readonly limit: number | null;
   readonly offset: number;
+  /** Calculations without values, since they would add up groups that share rows. */
+  readonly unadded?: ReadonlySet<string> | undefined;
 };
 
 /**
@@ -120,7 +122,10 @@ export const evaluate = (source: Source, asked: Asked): Expected => {
   const rows = left.map((group) => ({
     ...group,
     ...Object.fromEntries(
-      calculations.map((item): [string, Value] => [item.name, calculate(item, group, left, definition)]),
+      calculations.map((item): [string, Value] => [
+        item.name,
+        asked.unadded?.has(item.name) === true ? null : calculate(item, group, left, definition),
+      ]),
     ),
   }));
   const names = [...dimensions, ...measures, ...calculations].map(({ name }) => name);

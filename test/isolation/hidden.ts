@@ -14,7 +14,7 @@ import type { ABatch, AFrame } from './hidden-cases.js';
 import { withoutHidden } from './hidden-rows.js';
 import { type AFailing, smallest } from './hidden-smaller.js';
 import { expectedOf, outcomeOf } from './judge.js';
-import { assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unanswerable } from './oracle.js';
+import { asAdded, assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unanswerable } from './oracle.js';
 import { conditionOf, nearTables, type Posed, pose } from './question.js';
 import { type Asking, askEngine, type Stage, sourceOf } from './stage.js';
 
@@ -158,7 +158,8 @@ const judgeOne = async (
 ): Promise<void> => {
   const { posed, ask, timezone } = question;
   const { shared, without, again } = await askEverywhere(stage, inForce, question);
-  const expected = expectedUnder(inForce, question);
+  const added = { ...question, posed: asAdded(posed, shared) };
+  const expected = expectedUnder(inForce, added);
   tally.asked += 1;
   if (again !== null) {
     tally.built += 1;
@@ -179,7 +180,7 @@ const judgeOne = async (
   judgeAnswer(sourceOf(inForce.left, posed.alone, timezone), posed, shared, expected);
   if (!isCompared) return;
   tally.compared += 1;
-  if (show(expectedOfWrong(inForce, question)) !== show(expected)) tally.bitten += 1;
+  if (show(expectedOfWrong(inForce, added)) !== show(expected)) tally.bitten += 1;
 };
 
 /** A question whose answers differ. */
