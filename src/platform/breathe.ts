@@ -45,3 +45,36 @@ export const createBreathe = ({
 
 /** The `Breathe` that all work in this process shares. */
 export const breathe = createBreathe();
+
+/** Long work in small steps, with a `yield` between two of them. Its result is the same at once and in slices. */
+export type Sliced<Result> = Generator<undefined, Result, undefined>;
+
+/** Does the work for each item in a step of its own. */
+export function* eachInSteps<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Result,
+): Sliced<readonly Result[]> {
+  const results: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    results.push(work(item, index));
+    yield;
+  }
+  return results;
+}
+
+/** Does all steps, for callers that nothing waits for: the command line, a start, a thread. */
+export const atOnce = <Result>(work: Sliced<Result>): Result => {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+};
+
+/** Does the steps in slices, between which other tasks run. */
+export const inSlices = async <Result>(work: Sliced<Result>, pause: Breathe = breathe): Promise<Result> => {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    await pause();
+  }
+};

@@ -2,13 +2,13 @@
  * Checks drafts of a policy in a thread of their own, one at a time, so that no text delays other requests. The thread
  * gets the texts and no environment. The main thread reads what the draft names, as far as `ReachOf` allows it.
  */
-import { existsSync } from 'node:fs';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Refusal } from '../domain/refusal.js';
 import type { PolicyReach } from '../gateway/policy/reach.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantTableFile } from '../gateway/policy/tenant-table.js';
 import { BulkheadFull, createBulkhead } from '../platform/bulkhead.js';
+import { findThread, runThread } from '../platform/thread.js';
 import type { DraftEffects, DraftWork } from './draft-check.js';
 import type { SampleUser } from './sample.js';
 
@@ -59,13 +59,8 @@ const tooLong = (): Refusal =>
     `What this draft changes takes more than ${mostCharacters.toLocaleString('en')} characters to tell. Make the change in several steps.`,
   );
 
-const workerFile = (): URL => {
-  // Beside this file, also in a package; and below the command line's bundle.
-  const places = ['draft-worker.js', 'policy-tools/draft-worker.js'].map((path) => new URL(path, import.meta.url));
-  const found = places.find((place) => existsSync(place));
-  if (found === undefined) throw new Error('draft-worker.js is missing beside the program');
-  return found;
-};
+/** Beside this file, also in a package; and below the command line's bundle. */
+const places = ['draft-worker.js', 'policy-tools/draft-worker.js'];
 
 /** Answers the thread's questions, in their order. */
 const createAnswers = (reads: DraftReads) => {
@@ -107,30 +102,21 @@ const serve = (port: MessagePort, turn: Int32Array, reads: DraftReads, failed: (
 };
 
 /** Runs the thread until its answer. Ends it when the signal aborts, and rejects with the signal's reason. */
-const runThread = (work: DraftWork, reads: DraftReads, { megabytes }: DraftLimits, signal: AbortSignal) =>
-  new Promise<DraftOutcome>((resolve, reject) => {
-    signal.throwIfAborted();
-    const { port1: port, port2: questions } = new MessageChannel();
-    const turn = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const worker = new Worker(workerFile(), {
-      workerData: { work, questions, turn, mostCharacters },
-      transferList: [questions],
-      resourceLimits: { maxOldGenerationSizeMb: megabytes },
-      ...{ env: {}, argv: [], execArgv: [] },
+const runDraft = async (work: DraftWork, reads: DraftReads, { megabytes }: DraftLimits, signal: AbortSignal) => {
+  const { port1: port, port2: questions } = new MessageChannel();
+  const turn = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const failed = new AbortController();
+  serve(port, turn, reads, (cause) => failed.abort(cause));
+  try {
+    return await runThread<DraftOutcome>(findThread(import.meta.url, places), {
+      data: { work, questions, turn, mostCharacters },
+      transfer: [questions],
+      ...{ megabytes, signal: AbortSignal.any([signal, failed.signal]) },
     });
-    const end = (settle: () => void): void => {
-      settle();
-      port.close();
-      signal.removeEventListener('abort', leave);
-      void worker.terminate();
-    };
-    const leave = (): void => end(() => reject(signal.reason));
-    signal.addEventListener('abort', leave);
-    serve(port, turn, reads, (cause) => end(() => reject(cause)));
-    worker.once('message', (outcome: DraftOutcome) => end(() => resolve(outcome)));
-    worker.once('error', (error) => end(() => reject(error)));
-    worker.once('exit', (code) => end(() => reject(new Error(`the thread of a draft ended with ${code}`))));
-  });
+  } finally {
+    port.close();
+  }
+};
 
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -146,7 +132,7 @@ export const createDraftThread = (limits: DraftLimits = usualLimits): CheckDraft
   const run = async (work: DraftWork, reads: DraftReads, gone: AbortSignal): Promise<DraftEffects> => {
     const late = AbortSignal.timeout(limits.seconds * 1000);
     try {
-      const outcome = await runThread(work, reads, limits, AbortSignal.any([gone, late]));
+      const outcome = await runDraft(work, reads, limits, AbortSignal.any([gone, late]));
       if (outcome === 'too-long') throw tooLong();
       return outcome;
     } catch (error) {

@@ -6,11 +6,11 @@ import { loadExplanation } from '../gateway/audit/read.js';
 import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
-import { loadPolicy } from '../gateway/policy/load.js';
 import type { Policies } from '../gateway/policy/policies.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import { type ReachOf, tableNamedIn } from '../gateway/policy/reach.js';
-import { createSource, PolicyFaults } from '../gateway/policy/source.js';
+import { compileRead, readPolicy } from '../gateway/policy/reading.js';
+import { PolicyFaults } from '../gateway/policy/source.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
@@ -100,19 +100,19 @@ export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Prom
   };
 };
 
-const loadFiles = async ([own, ...beside]: LoggedRequest['files'], reachOf: ReachOf): Promise<Policy> => {
+const loadFiles = async (files: LoggedRequest['files'], reachOf: ReachOf): Promise<Policy> => {
+  if (files.length === 0) throw new Refusal('NOT_FOUND', 'The policy of that request was not stored.');
   try {
-    if (own !== undefined) {
-      const reach = await reachOf(tableNamedIn(createSource(own.text, own.file)));
-      return loadPolicy(own.text, own.file, beside, reach);
-    }
+    const { documents } = await readPolicy({ from: files });
+    if (documents instanceof PolicyFaults) throw documents;
+    if (documents === null) throw new Error('texts are read unless their mark is given');
+    return await compileRead(documents, await reachOf(tableNamedIn(documents.own.source)));
   } catch (cause) {
     if (!(cause instanceof PolicyFaults)) throw cause;
     throw new Refusal('NOT_SUPPORTED', `This release cannot read the policy of that time: ${cause.message}`, {
       cause,
     });
   }
-  throw new Refusal('NOT_FOUND', 'The policy of that request was not stored.');
 };
 
 /**

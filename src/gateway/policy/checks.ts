@@ -1,4 +1,5 @@
 /** Finds faults of a policy that the schema cannot find: unknown names, duplicate names, one name in two spellings. */
+import { eachInSteps, type Sliced } from '../../platform/breathe.js';
 import type { OverrideDocument, PolicyDocument } from './schema.js';
 import type { Faults, Path, Source } from './source.js';
 
@@ -128,16 +129,14 @@ const checkNames = (parts: Parts): void => {
 };
 
 /** Checks the whole policy. Adds each fault to the list of its file. */
-export const checkPolicy = (parts: Parts): void => {
+export function* checkPolicy(parts: Parts): Sliced<void> {
   const all = [parts.own, ...parts.overrides];
   const embeds = new Set(all.flatMap(({ rules }) => rules.flatMap(({ grant }) => grant.embeds)));
-  for (const part of all) {
+  yield* eachInSteps(all, (part) => {
     checkGrants(parts, part);
     checkHidden(parts, part, embeds);
     checkUnique(part, part === parts.own ? null : parts.own);
-  }
-  for (const override of parts.overrides) checkSwitchedOff(parts, override);
-  checkSignUp(parts);
-  checkSpelling(all);
-  checkNames(parts);
-};
+  });
+  yield* eachInSteps(parts.overrides, (override) => checkSwitchedOff(parts, override));
+  yield* eachInSteps([checkSignUp, () => checkSpelling(all), checkNames], (check) => check(parts));
+}

@@ -3,6 +3,7 @@
  * solution.
  */
 import { createHash } from 'node:crypto';
+import { atOnce, type Sliced } from '../../platform/breathe.js';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
 import { maxPolicyCost } from './expression-cost.js';
@@ -11,10 +12,10 @@ import { compileOverrides } from './overrides.js';
 import type { Policy, Template } from './policy.js';
 import { everythingNamed, type PolicyReach } from './reach.js';
 import { compileRestrictions, compileRules, createCompile } from './rules.js';
-import { type PolicyDocument, policySchema, tenantFileSchema } from './schema.js';
+import { type PolicyDocument, policySchema, type TenantFileDocument, tenantFileSchema } from './schema.js';
 import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
 import { compileTenantRule } from './tenant-rule.js';
-import { type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
+import { keptTexts, type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
 
 type Costed = { readonly source: string; readonly at: string; readonly cost: number };
 
@@ -43,7 +44,7 @@ const faultOf = (policy: Policy): string | undefined => {
 };
 
 /** Adds a fault if one request would need too many steps, with or without the overrides of a tenant. */
-const checkCost = (policy: Policy, { source, faults }: Part): void => {
+function* checkCost(policy: Policy, { source, faults }: Part): Sliced<void> {
   const own = faultOf(policy);
   if (own !== undefined) {
     faults.add(source.offsetOf(['rules']), own);
@@ -55,8 +56,9 @@ const checkCost = (policy: Policy, { source, faults }: Part): void => {
     seen.add(overridden);
     const fault = faultOf(overridden);
     if (fault !== undefined) faults.add(source.offsetOf(['tenants']), `with the overrides of "${clientId}", ${fault}`);
+    yield;
   }
-};
+}
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
@@ -71,7 +73,11 @@ const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
 
 type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
-const compilePolicy = (parts: Parts, file: string, digests: Digests, reach: PolicyReach): Policy => {
+function* compilePolicy(
+  parts: Parts,
+  { file, digests }: Pick<PolicyDocuments, 'file' | 'digests'>,
+  reach: PolicyReach,
+): Sliced<Policy> {
   const { document, own, overrides } = parts;
   const { session } = document;
   const compileAt = createCompile(own.source, own.faults);
@@ -79,7 +85,7 @@ const compilePolicy = (parts: Parts, file: string, digests: Digests, reach: Poli
   const policy: Policy = {
     file,
     ...digests,
-    names: collectNames(parts),
+    names: yield* collectNames(parts),
     dataApp: document.dataApp,
     workspace: document.workspace,
     datamart: document.datamart,
@@ -95,14 +101,14 @@ const compilePolicy = (parts: Parts, file: string, digests: Digests, reach: Poli
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
     onSignUp: onSignUpOf(document),
-    rules: compileRules(own, compilers.policy),
-    restrictions: compileRestrictions(own, compilers.policy),
+    rules: yield* compileRules(own, compilers.policy),
+    restrictions: yield* compileRestrictions(own, compilers.policy),
     overrides: new Map(),
   };
-  const whole = { ...policy, overrides: compileOverrides(policy, overrides, compilers.policy) };
-  checkCost(whole, own);
+  const whole = { ...policy, overrides: yield* compileOverrides(policy, overrides, compilers.policy) };
+  yield* checkCost(whole, own);
   return whole;
-};
+}
 
 type Read<Document> = {
   readonly source: Source;
@@ -136,37 +142,51 @@ const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonl
     override,
   }));
 
-/** Loads a policy from texts. `beside` has the texts of its `tenantFiles`. Throws PolicyFaults. */
-const loadTexts = (
-  own: PolicyFile,
-  ownSource: Source,
-  { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>,
-  reach: PolicyReach,
-): Policy => {
-  const read = readDocument(ownSource, (content) => policySchema.safeParse(content));
+type PlacedDocument<Document> = { readonly source: Source; readonly document: Document };
+
+/** The content of a policy's files, which fits their schemas. Expressions and names are not checked yet. */
+export type PolicyDocuments = {
+  readonly file: string;
+  readonly own: PlacedDocument<PolicyDocument>;
+  readonly beside: readonly PlacedDocument<TenantFileDocument>[];
+  readonly digests: Digests;
+};
+
+/** Reads the content of the texts, without their expressions. Throws PolicyFaults, also if a file could not be read. */
+export const readDocuments = ({ own, source, beside, faults }: PolicyTexts): PolicyDocuments => {
+  if (own === null || source === null) throw new PolicyFaults(faults);
+  const read = readDocument(source, (content) => policySchema.safeParse(content));
   const files = beside.map(({ text, file }) =>
     readDocument(createSource(text, file), (content) => tenantFileSchema.safeParse(content)),
   );
-  const shape = [...read.faults, ...unread, ...files.flatMap(({ faults }) => faults)];
-  if (read.document === null || shape.length > 0) throw new PolicyFaults(shape);
-  const { document, source } = read;
+  const shape = [...read.faults, ...faults, ...files.flatMap((file) => file.faults)];
+  const { document } = read;
+  if (document === null || shape.length > 0) throw new PolicyFaults(shape);
+  const documents = files.flatMap((file) => (file.document === null ? [] : [{ ...file, document: file.document }]));
+  const all = [document, ...documents.map((file) => file.document)];
+  return { file: own.file, own: { source, document }, beside: documents, digests: digestsOf(own, beside, all) };
+};
+
+/** Compiles the content of a policy's files. Throws PolicyFaults. */
+export function* compileDocuments(documents: PolicyDocuments, reach: PolicyReach): Sliced<Policy> {
+  const { own, beside } = documents;
+  const { document, source } = own;
   const ownPart = { source, faults: createFaults(source), path: [], ...document };
-  const parts = files.map((file) => ({
+  const parts = beside.map((file) => ({
     part: { source: file.source, faults: createFaults(file.source), path: [], rules: [], restrictions: [] },
-    tenants: file.document?.tenants ?? [],
+    tenants: file.document.tenants,
   }));
   const placed = [
     ...placeOverrides(ownPart, document.tenants),
     ...parts.flatMap(({ part, tenants }) => placeOverrides(part, tenants)),
   ];
   const all: Parts = { document, own: ownPart, overrides: placed };
-  checkPolicy(all);
-  const documents = [document, ...files.map((file) => file.document)];
-  const policy = compilePolicy(all, own.file, digestsOf(own, beside, documents), reach);
+  yield* checkPolicy(all);
+  const policy = yield* compilePolicy(all, documents, reach);
   const found = [ownPart, ...parts.map(({ part }) => part)].flatMap(({ faults }) => faults.list());
   if (found.length > 0) throw new PolicyFaults(found);
   return policy;
-};
+}
 
 /**
  * Loads a policy from its text. `file` is its name in faults and logs. `beside` has the texts of its `tenantFiles`, which
@@ -177,14 +197,11 @@ export const loadPolicy = (
   file: string,
   beside: readonly PolicyFile[] = [],
   reach: PolicyReach = everythingNamed,
-): Policy => loadTexts({ file, text }, createSource(text, file), { beside, faults: [] }, reach);
+): Policy => loadPolicyTexts(keptTexts([{ file, text }, ...beside]), reach);
 
 /** Loads a policy from the texts of its files. Throws PolicyFaults, also if a file could not be read. */
-export const loadPolicyTexts = (texts: PolicyTexts, reach: PolicyReach): Policy => {
-  const { own, source, faults } = texts;
-  if (own === null || source === null) throw new PolicyFaults(faults);
-  return loadTexts(own, source, texts, reach);
-};
+export const loadPolicyTexts = (texts: PolicyTexts, reach: PolicyReach): Policy =>
+  atOnce(compileDocuments(readDocuments(texts), reach));
 
 /** Loads a policy file and the files that it refers to. Throws PolicyFaults, also if a file cannot be read. */
 export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path), everythingNamed);

@@ -1,5 +1,6 @@
 /** The names in a policy that only the service can know, and those among them that it does not have. Pure. */
 import { nearestName } from '../../domain/nearest-name.js';
+import { eachInSteps, type Sliced } from '../../platform/breathe.js';
 import type { Part, Parts } from './checks.js';
 import type { RestrictDocument } from './schema.js';
 
@@ -52,8 +53,8 @@ const restrictNames = (
   ];
 };
 
-const columnNames = (part: Part): readonly PolicyName[] =>
-  part.rules.flatMap(({ grant }, rule) =>
+const columnNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
+  eachInSteps(part.rules, ({ grant }, rule) =>
     (['dashboardFilterColumns', 'metricFilterColumns'] as const).flatMap((field) => {
       const tables = grant.embeds.length > 0 ? [] : (grant.accessPermissions?.[field] ?? []);
       return tables.flatMap(({ tableName, columns }, index) => {
@@ -68,30 +69,36 @@ const columnNames = (part: Part): readonly PolicyName[] =>
     }),
   );
 
-const partNames = (part: Part): readonly PolicyName[] => [
-  ...part.rules.flatMap(({ grant }, rule) =>
+const embedNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
+  eachInSteps(part.rules, ({ grant }, rule) =>
     grant.embeds.map((name, index) => ({
       kind: 'embed' as const,
       name,
       at: part.source.at(part.source.offsetOf([...part.path, 'rules', rule, 'grant', 'embeds', index])),
     })),
-  ),
-  ...part.restrictions.flatMap(({ restrict }, index) =>
+  );
+
+const restrictionNames = (part: Part): Sliced<readonly (readonly PolicyName[])[]> =>
+  eachInSteps(part.restrictions, ({ restrict }, index) =>
     restrictNames(part, [...part.path, 'restrictions', index, 'restrict'], restrict),
-  ),
-];
+  );
 
 /** Returns every such name of the policy and of its overrides. */
-export const collectNames = ({ document, own, overrides }: Parts): readonly PolicyName[] => [
-  { kind: 'workspace', name: document.workspace, at: own.source.at(own.source.offsetOf(['workspace'])) },
-  ...Object.keys(document.templates).map((name) => ({
-    kind: 'template' as const,
-    name,
-    at: own.source.at(own.source.offsetOfKey(['templates'], name)),
-  })),
-  ...[own, ...overrides].flatMap(partNames),
-  ...[own, ...overrides].flatMap(columnNames),
-];
+export function* collectNames({ document, own, overrides }: Parts): Sliced<readonly PolicyName[]> {
+  const names: (readonly PolicyName[])[] = [
+    [{ kind: 'workspace', name: document.workspace, at: own.source.at(own.source.offsetOf(['workspace'])) }],
+    Object.keys(document.templates).map((name) => ({
+      kind: 'template' as const,
+      name,
+      at: own.source.at(own.source.offsetOfKey(['templates'], name)),
+    })),
+  ];
+  for (const part of [own, ...overrides]) {
+    names.push((yield* embedNames(part)).flat(), (yield* restrictionNames(part)).flat());
+  }
+  for (const part of [own, ...overrides]) names.push((yield* columnNames(part)).flat());
+  return names.flat();
+}
 
 /** What the service has behind one template or embed. Null: the service cannot tell. */
 export type CatalogueBoard = {

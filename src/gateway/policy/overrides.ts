@@ -3,6 +3,7 @@
  * the expiry. They can never remove a restriction of the policy.
  */
 
+import type { Sliced } from '../../platform/breathe.js';
 import type { PlacedOverride } from './checks.js';
 import type { Compile, PolicyVariables } from './expression.js';
 import type { Policy, Template } from './policy.js';
@@ -36,36 +37,33 @@ const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
 /**
  * Returns the policy of each tenant that has overrides, by clientId. Tenants with the same overrides share one policy.
  */
-export const compileOverrides = (
+export function* compileOverrides(
   policy: Policy,
   placed: readonly PlacedOverride[],
   compile: Compile<PolicyVariables>,
-): ReadonlyMap<string, Policy> => {
-  const compiled = placed.map(
-    (part): Override => ({
-      ...part.override,
-      rules: compileRules(part, compile),
-      restrictions: compileRestrictions(part, compile),
-    }),
-  );
+): Sliced<ReadonlyMap<string, Policy>> {
+  const compiled: Override[] = [];
+  for (const part of placed) {
+    const rules = yield* compileRules(part, compile);
+    compiled.push({ ...part.override, rules, restrictions: yield* compileRestrictions(part, compile) });
+  }
   const indexes = new Map<string, number[]>();
   placed.forEach(({ override }, index) => {
     for (const clientId of new Set(override.clientIds)) {
-      indexes.set(clientId, [...(indexes.get(clientId) ?? []), index]);
+      const known = indexes.get(clientId);
+      if (known === undefined) indexes.set(clientId, [index]);
+      else known.push(index);
     }
   });
   const shared = new Map<string, Policy>();
-  return new Map(
-    [...indexes].map(([clientId, own]) => {
-      const key = own.join(' ');
-      const applied =
-        shared.get(key) ??
-        applyTo(
-          policy,
-          own.flatMap((index) => compiled[index] ?? []),
-        );
-      shared.set(key, applied);
-      return [clientId, applied];
-    }),
-  );
-};
+  const ofClients = new Map<string, Policy>();
+  for (const [clientId, own] of indexes) {
+    const key = own.join(' ');
+    const overrides = own.flatMap((index) => compiled[index] ?? []);
+    const applied = shared.get(key) ?? applyTo(policy, overrides);
+    shared.set(key, applied);
+    ofClients.set(clientId, applied);
+    yield;
+  }
+  return ofClients;
+}

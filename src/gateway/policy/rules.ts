@@ -1,5 +1,6 @@
 /** Compiles the rules and restrictions of a policy, both from its file and from overrides. */
 
+import { eachInSteps, type Sliced } from '../../platform/breathe.js';
 import type { Part } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
 import type { GrantDocument, RestrictDocument } from './schema.js';
@@ -46,9 +47,9 @@ export const createCompile =
 
 const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];
 
-export const compileRules = (part: Part, compile: Compile<PolicyVariables>): readonly Rule[] => {
+export const compileRules = (part: Part, compile: Compile<PolicyVariables>): Sliced<readonly Rule[]> => {
   const compileAt = createCompile(part.source, part.faults);
-  return part.rules.map(({ name, when, grant }, index) => {
+  return eachInSteps(part.rules, ({ name, when, grant }, index): Rule => {
     const { timezone, ...rest } = grant;
     const path = [...part.path, 'rules', index];
     return {
@@ -65,9 +66,12 @@ export const compileRules = (part: Part, compile: Compile<PolicyVariables>): rea
   });
 };
 
-export const compileRestrictions = (part: Part, compile: Compile<PolicyVariables>): readonly RestrictionRule[] => {
+export const compileRestrictions = (
+  part: Part,
+  compile: Compile<PolicyVariables>,
+): Sliced<readonly RestrictionRule[]> => {
   const compileAt = createCompile(part.source, part.faults);
-  return part.restrictions.map(({ name, when, restrict }, index) => {
+  return eachInSteps(part.restrictions, ({ name, when, restrict }, index): RestrictionRule => {
     const path = [...part.path, 'restrictions', index];
     const compileValues = (field: 'dashboardFilters' | 'rls' | 'appFilters'): Values =>
       new Map(

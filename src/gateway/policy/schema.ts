@@ -304,6 +304,7 @@ export const policySchema = z.strictObject({
     .describe('More such overrides: files, or folders of *.tenants.yaml, relative to this file.'),
 });
 export type PolicyDocument = z.output<typeof policySchema>;
+export type TenantFileDocument = z.output<typeof tenantFileSchema>;
 export type OverrideDocument = PolicyDocument['tenants'][number];
 export type GrantDocument = PolicyDocument['rules'][number]['grant'];
 export type RestrictDocument = PolicyDocument['restrictions'][number]['restrict'];

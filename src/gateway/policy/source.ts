@@ -1,18 +1,5 @@
 /** A parsed YAML file that knows the place (`file:line:column`) of each value, so that faults can name it. */
-import {
-  type Document,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 
 /** One fault: `at` is `file:line:column`. */
@@ -66,7 +53,7 @@ const readContent = (document: Document): { readonly content: unknown; readonly 
   }
 };
 
-/** Characters of one file. Parsing blocks the process, and takes seconds for some megabytes. */
+/** Characters of one file. Parsing takes seconds for some megabytes. */
 const maxCharacters = 2_000_000;
 
 /** Levels of nesting. A policy needs about ten; the parser needs the stack for each, and fails at about a thousand. */
@@ -106,64 +93,125 @@ const placeIn = (text: string, offset: number): { readonly line: number; readonl
   return { line: before.length, col: (before.at(-1)?.length ?? 0) + 1 };
 };
 
-/** Finds the entries of maps by their keys. The parser's own search compares every key before it. */
-const createFindPair = () => {
-  const known = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
-  return (map: YAMLMap, key: string | number): Pair | undefined => {
-    const pairs =
-      known.get(map) ??
-      new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
-    known.set(map, pairs);
-    return pairs.get(String(key));
+/**
+ * Where the values of a text are: a table with a row for each node, a parent before its children. A thread hands it on
+ * without a copy.
+ */
+type Places = {
+  /** `width` numbers for each row: where the node begins and ends, where its key begins, and the row after its last descendant. */
+  readonly rows: Int32Array<ArrayBuffer>;
+  /** A JSON list: the key of each row in its map, or its index in its list. */
+  readonly keys: string;
+  /** The offset of each line. */
+  readonly lines: readonly number[];
+};
+const width = 4;
+/** Stands for a place that a row does not have. */
+const nowhere = -1;
+
+const placesOf = (document: Document, { lineStarts }: LineCounter): Places => {
+  const rows: number[] = [];
+  const keys: string[] = [];
+  const add = (node: unknown, key: string, keyStart: number): void => {
+    const [start, end] = (isNode(node) ? node.range : undefined) ?? [nowhere, nowhere];
+    const row = rows.push(start, end, keyStart, 0) - width;
+    keys.push(key);
+    if (isMap(node)) {
+      for (const { key: own, value } of node.items)
+        if (isScalar(own)) add(value, String(own.value), own.range?.[0] ?? nowhere);
+    } else if (isSeq(node)) for (const [index, item] of node.items.entries()) add(item, String(index), nowhere);
+    rows[row + width - 1] = rows.length / width;
+  };
+  add(document.contents, '', nowhere);
+  return { rows: Int32Array.from(rows), keys: JSON.stringify(keys), lines: lineStarts };
+};
+
+/** Finds the rows of nodes. The children of a node are indexed once. */
+const createFindRow = ({ rows, keys }: Places) => {
+  const names: readonly string[] = JSON.parse(keys);
+  const known = new Map<number, ReadonlyMap<string, number>>();
+  const numberOf = (row: number, at: number): number => rows[row * width + at] ?? nowhere;
+  const childrenOf = (row: number): ReadonlyMap<string, number> => {
+    const indexed = known.get(row);
+    if (indexed !== undefined) return indexed;
+    const children = new Map<string, number>();
+    for (let child = row + 1; child < numberOf(row, 3); child = numberOf(child, 3))
+      children.set(names[child] ?? '', child);
+    known.set(row, children);
+    return children;
+  };
+  const find = (row: number, key: string | number) => childrenOf(row).get(String(key));
+  /** The row of the node at the path, or of the last one on the way to it. */
+  const rowAt = (path: Path): number => {
+    let row = 0;
+    for (const key of path) {
+      const child = find(row, key);
+      if (child === undefined || numberOf(child, 0) === nowhere) return row;
+      row = child;
+    }
+    return row;
+  };
+  const startOf = (row: number): number => Math.max(numberOf(row, 0), 0);
+  return {
+    rangeAt: (path: Path): readonly [start: number, end: number] => {
+      const row = rowAt(path);
+      return [startOf(row), Math.max(numberOf(row, 1), 0)];
+    },
+    keyAt: (path: Path, key: string): number => {
+      const row = rowAt(path);
+      const child = find(row, key);
+      const start = child === undefined ? nowhere : numberOf(child, 2);
+      return start === nowhere ? startOf(row) : start;
+    },
   };
 };
 
-/** Parses the text. `file` is its name in faults. Never throws: `problems` has the syntax errors. */
-export const createSource = (text: string, file: string) => {
-  const lines = new LineCounter();
+/** What the parser found in a text, as plain values. `places` is null for a text that was not parsed. */
+export type ParsedText = {
+  readonly content: unknown;
+  readonly problems: readonly Problem[];
+  readonly places: Places | null;
+};
+
+/** Parses the text. Takes seconds for the longest texts. Never throws: `problems` has the syntax errors. */
+export const parseText = (text: string): ParsedText => {
   const excess = findExcess(text);
-  // A text that cannot be parsed is an empty document with one problem.
-  const document = parseDocument(excess === undefined ? text : '', {
-    ...{ lineCounter: lines, prettyErrors: false, uniqueKeys: false },
-  });
-  const { content, problems } = excess === undefined ? readContent(document) : { content: null, problems: [excess] };
+  if (excess !== undefined) return { content: null, problems: [excess], places: null };
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  return { ...readContent(document), places: placesOf(document, lines) };
+};
+
+const createPlaceOf = (text: string, places: Places | null) => {
+  if (places === null) return (offset: number) => placeIn(text, offset);
+  const counter = new LineCounter();
+  for (const start of places.lines) counter.addNewLine(start);
+  return counter.linePos;
+};
+
+/** A parsed text with its name in faults, `file`. The text is parsed here, unless a thread has done so. */
+export const createSource = (text: string, file: string, parsed: ParsedText = parseText(text)) => {
+  const { content, problems, places } = parsed;
+  const { rangeAt, keyAt } = createFindRow(places ?? { rows: new Int32Array(), keys: '[]', lines: [] });
+  const placeOf = createPlaceOf(text, places);
   const at = (offset: number): string => {
-    const { line, col } = excess === undefined ? lines.linePos(offset) : placeIn(text, offset);
+    const { line, col } = placeOf(offset);
     return `${file}:${line}:${col}`;
   };
-  const findPair = createFindPair();
-  const childOf = (node: Node, key: string | number): unknown => {
-    if (isMap(node)) return findPair(node, key)?.value;
-    return isSeq(node) ? node.items[Number(key)] : undefined;
-  };
-  /** The node at the path, or the last one on the way to it. */
-  const nodeAt = (path: Path): Node | null => {
-    let node: Node | null = document.contents;
-    for (const key of path) {
-      const child: unknown = node === null ? undefined : childOf(node, key);
-      if (!isNode(child)) return node;
-      node = child;
-    }
-    return node;
-  };
   return {
-    content,
+    ...{ file, text, content, places },
     at,
     /** The syntax errors. */
     problems: problems.map(({ offset, message }): PolicyFault => ({ at: at(offset), message })),
-    offsetOf: (path: Path): number => nodeAt(path)?.range?.[0] ?? 0,
+    offsetOf: (path: Path): number => rangeAt(path)[0],
     /** Returns the offset of the key itself, for a key that is not allowed. */
-    offsetOfKey: (path: Path, key: string): number => {
-      const node = nodeAt(path);
-      const pair = isMap(node) ? findPair(node, key) : undefined;
-      return (isScalar(pair?.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
-    },
+    offsetOfKey: keyAt,
     /**
      * Returns the offset of a character of a scalar's value, or of the scalar's start if the scalar is folded or
      * escaped.
      */
     offsetIn: (path: Path, value: string, offset: number): number => {
-      const [start = 0, end = 0] = nodeAt(path)?.range ?? [];
+      const [start, end] = rangeAt(path);
       const inside = text.slice(start, end).indexOf(value);
       return inside < 0 ? start : start + inside + offset;
     },

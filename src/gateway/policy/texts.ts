@@ -1,4 +1,5 @@
 /** Reads the files of a policy: the policy file and its `tenantFiles`. */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createSource, type PolicyFault, type Source } from './source.js';
@@ -71,3 +72,16 @@ export const readPolicyTexts = (path: string): PolicyTexts => {
   });
   return { own, source, beside, faults, watched: [...new Set(watched)] };
 };
+
+/** The texts of a policy that were kept: the policy file's is the first. */
+export const keptTexts = ([own, ...beside]: readonly PolicyFile[]): PolicyTexts => ({
+  own: own ?? null,
+  source: own === undefined ? null : createSource(own.text, own.file),
+  ...{ beside, faults: [], watched: [] },
+});
+
+/** Returns a digest of all texts and faults, so that the same faults in the same content are logged once. */
+export const markOf = ({ own, beside, faults }: PolicyTexts): string =>
+  createHash('sha256')
+    .update(JSON.stringify([own, beside, faults]))
+    .digest('hex');

@@ -2,18 +2,18 @@
  * Updates the policy in force when its files change. A changed policy replaces the earlier one as a whole. A policy
  * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
-import { createHash } from 'node:crypto';
 import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
-import { loadPolicyTexts } from './load.js';
+import { loadPolicyTexts, type PolicyDocuments } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
 import type { Policy } from './policy.js';
 import { type ReachOf, tableNamedIn } from './reach.js';
+import { compileRead, type Reading, readPolicy } from './reading.js';
 import { PolicyFaults, type Source } from './source.js';
 import { closeTenantRule, tableOf } from './tenant-rule.js';
-import { type PolicyTexts, readPolicyTexts } from './texts.js';
+import { markOf, type PolicyTexts, readPolicyTexts } from './texts.js';
 
 type PolicyRead = {
   readonly kind: 'policy-load';
@@ -36,12 +36,6 @@ type Followed = WatchOptions & { readonly path: string; readonly listeners: Poli
 
 /** The current state. `taken` and `refused` are digests of the files that were last used and last refused. */
 type State = { current: Policy; taken: string; refused: string | null };
-
-/** Returns a digest of all texts and faults, so that the same faults in the same content are logged once. */
-const markOf = ({ own, beside, faults }: PolicyTexts): string =>
-  createHash('sha256')
-    .update(JSON.stringify([own, beside, faults]))
-    .digest('hex');
 
 /** Stores and records a policy. Rejects if that fails; then the policy must not be used. */
 const recordPolicy = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
@@ -78,13 +72,15 @@ const take = async (state: State, mark: string, next: Policy, followed: Followed
 
 const namedIn = (source: Source | null): string | undefined => (source === null ? undefined : tableNamedIn(source));
 
-const readNext = async (
-  texts: PolicyTexts,
+const compileNext = async (
+  documents: PolicyDocuments | PolicyFaults,
   { listeners, reachOf }: Followed,
   current: Policy,
 ): Promise<Policy | PolicyFaults> => {
+  if (documents instanceof PolicyFaults) return documents;
   try {
-    const next = loadPolicyTexts(texts, await reachOf(namedIn(texts.source), tableOf(current.tenant)));
+    const reach = await reachOf(tableNamedIn(documents.own.source), tableOf(current.tenant));
+    const next = await compileRead(documents, reach);
     for (const { prepare } of listeners) prepare?.(next);
     return next;
   } catch (error) {
@@ -93,19 +89,19 @@ const readNext = async (
   }
 };
 
-const compare = async (state: State, texts: PolicyTexts, followed: Followed): Promise<Reload> => {
-  const mark = markOf(texts);
-  if (mark === state.taken) {
+const compare = async (state: State, { mark, documents }: Reading, followed: Followed): Promise<Reload> => {
+  if (documents === null) {
     state.refused = null;
     followed.metrics?.policyRead('unchanged');
     return { outcome: 'unchanged', digest: state.current.digest };
   }
-  const next = await readNext(texts, followed, state.current);
+  const next = await compileNext(documents, followed, state.current);
   if (next instanceof PolicyFaults) await refuse(state, mark, next, followed);
   else await take(state, mark, next, followed);
   return { outcome: next instanceof PolicyFaults ? 'refused' : 'changed', digest: state.current.digest };
 };
 
+/** At the start no request waits, so the texts are read here: a thread takes longer for most policies. */
 const beginWith = async (texts: PolicyTexts, { reachOf }: WatchOptions): Promise<State> => {
   const current = loadPolicyTexts(texts, await reachOf(namedIn(texts.source)));
   return { current, taken: markOf(texts), refused: null };
@@ -121,7 +117,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
   let turn: Promise<unknown> = Promise.resolve();
   const reload = (): Promise<Reload> => {
     const read = async (): Promise<Reload> => {
-      const found = readPolicyTexts(path);
+      const found = await readPolicy({ from: path, unless: state.taken });
       await files.follow(found.watched);
       return compare(state, found, followed);
     };
