@@ -5,6 +5,14 @@ import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const count = z.number().int().min(0);
+const fence = z
+  .string()
+  .max(15)
+  .regex(/^[1-9][0-9]{0,14}$/, 'a whole number from 1')
+  .optional()
+  .describe(
+    'A whole number. A call is refused if one with a larger number and the same header `Guestlist-Gateway` has erased this client within the last day: a process that was presumed dead deletes nothing of a later sign-up.',
+  );
 
 export const eraseClient = operation({
   name: 'eraseClient',
@@ -15,7 +23,7 @@ export const eraseClient = operation({
     'Deletes its dashboards with their embeds and metrics, everything that its guests created and saved on any dashboard, its guest tokens, and every other record of it. Rows of the customer’s databases are not changed. A second call finds nothing and succeeds. This cannot be undone.',
   credentials: ['apiKey'],
   reads: 'definitions',
-  input: z.strictObject({ clientId: identifier }),
+  input: z.strictObject({ clientId: identifier, fence }),
   output: z.object({
     data: z
       .object({

@@ -3,6 +3,7 @@ export const capabilityNames = [
   'find-embed',
   'delete-dashboard',
   'erase-client',
+  'fence-erasures',
   'list-guest-tokens',
   'find-guest-token',
   'revoke-guest-tokens',

@@ -90,6 +90,7 @@ const ownReasons = [
   'embeds-not-listed',
   'empty-intersection',
   'engine-closed',
+  'erasure-is-late',
   'erasure-refused',
   'everything-hidden',
   'expression-column-unknown',

@@ -1,13 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Owner } from '../domain/dashboard/metric.js';
 import { tenantRecipient } from '../domain/deliver/host-schedule.js';
-import type { ClientStore, ErasedClient } from '../domain/store/organization.js';
+import type { ClientStore, ErasedClient, ErasureFence } from '../domain/store/organization.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
 export const createClientStore = (db: Kysely<Tables>): ClientStore => ({
-  erase: (dataAppId, clientId) => inTransaction(db, (transaction) => erase(transaction, dataAppId, clientId)),
+  erase: (dataAppId, clientId, fence) =>
+    inTransaction(db, (transaction) => erase(transaction, dataAppId, clientId, fence)),
 });
 
 const nothing: ErasedClient = {
@@ -25,19 +26,26 @@ const nothing: ErasedClient = {
 /**
  * Locks the data app and counts the erasure. Every write for a client also locks its data app until the write commits,
  * so each such write is either committed before the erasure reads, or starts after it. The count tells mints that began
- * before the erasure that they are too late. Returns false if the data app does not exist.
+ * before the erasure that they are too late. Returns false if the data app does not exist, and `late`, without counting,
+ * if a process with a larger fence was here.
  */
-const lockDataApp = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<boolean> => {
+const lockDataApp = async (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  clientId: string,
+  fence: ErasureFence | undefined,
+): Promise<boolean | 'late'> => {
   const held = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forUpdate();
   if ((await held.executeTakeFirst()) === undefined) return false;
+  if (fence !== undefined && (await isLate(db, { dataAppId, clientId }, fence))) return 'late';
   await sql`
     with counted as (
       update guestlist.data_apps set erasures = erasures + 1 where id = ${dataAppId} returning erasures
     ), forgotten as (
       delete from guestlist.client_erasures where erased_at < now() - interval '1 day'
     )
-    insert into guestlist.client_erasures (data_app_id, number, salt, digest, erased_at)
-    select ${dataAppId}, erasures, salt, ${digestOf(clientId)}, now()
+    insert into guestlist.client_erasures (data_app_id, number, salt, digest, erased_at, gateway, fence)
+    select ${dataAppId}, erasures, salt, ${digestOf(clientId)}, now(), ${fence?.gateway ?? null}, ${fence?.number ?? null}::bigint
     from counted, (select gen_random_uuid()::text as salt) as salted`.execute(db);
   return true;
 };
@@ -45,6 +53,18 @@ const lockDataApp = async (db: Kysely<Tables>, dataAppId: string, clientId: stri
 /** The client's digest. Each row has its own salt. */
 const digestOf = (clientId: string): RawBuilder<string> =>
   sql<string>`encode(sha256(convert_to(salt || ${clientId}::text, 'UTF8')), 'hex')`;
+
+const isLate = async (
+  db: Kysely<Tables>,
+  { dataAppId, clientId }: Owner,
+  { gateway, number }: ErasureFence,
+): Promise<boolean> => {
+  const { rows } = await sql`
+    select from guestlist.client_erasures
+    where data_app_id = ${dataAppId} and gateway is not distinct from ${gateway}::text and fence > ${number}::bigint
+      and digest = ${digestOf(clientId)} limit 1`.execute(db);
+  return rows.length > 0;
+};
 
 /** Returns whether the client was erased after the erasure count of its data app was `erasures`. */
 export const wasErasedSince = async (
@@ -94,8 +114,14 @@ type ClientTable =
   | 'schedules'
   | 'guest_tokens';
 
-const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<ErasedClient> => {
-  if (!(await lockDataApp(db, dataAppId, clientId))) return nothing;
+const erase = async (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  clientId: string,
+  fence: ErasureFence | undefined,
+): Promise<ErasedClient | 'late'> => {
+  const locked = await lockDataApp(db, dataAppId, clientId, fence);
+  if (locked !== true) return locked === 'late' ? locked : nothing;
   const embeds = await lockBoards(db, dataAppId, clientId);
   const remove = async (table: ClientTable): Promise<number> => {
     const own = db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);

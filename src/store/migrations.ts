@@ -21,6 +21,7 @@ import { hostAlerts } from './migrations/0014-host-alerts.js';
 import { sealingCanary } from './migrations/0015-sealing-canary.js';
 import { tokenGateways } from './migrations/0016-token-gateways.js';
 import { sessionChecks } from './migrations/0017-session-checks.js';
+import { erasureFences } from './migrations/0018-erasure-fences.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** @internal Tests only: they migrate from each release. */
@@ -41,6 +42,7 @@ export const migrations: Migrations = {
   '0015-sealing-canary': sealingCanary,
   '0016-token-gateways': tokenGateways,
   '0017-session-checks': sessionChecks,
+  '0018-erasure-fences': erasureFences,
 };
 
 /** Throws if the metadata database does not accept writes. */

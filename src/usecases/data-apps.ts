@@ -104,11 +104,22 @@ export const listDataApps =
   ): Promise<Slices<ListedDataApp>> =>
     withEmbeds(store, store.dataApps.list(pageOf(paging)));
 
-/** Deletes everything that the key's own data app holds for the client. An unknown client is not an error. */
+/**
+ * Deletes everything that the key's own data app holds for the client. An unknown client is not an error. Throws
+ * INVALID_REQUEST_BODY if a later erasure has been here.
+ */
 export const eraseClient =
   ({ store, engine }: { readonly store: Pick<Store, 'clients'>; readonly engine: Pick<Engine, 'forgetClient'> }) =>
-  async ({ dataAppId }: ApiKeyCaller, { clientId }: { readonly clientId: string }): Promise<ErasedClient> => {
-    const erased = await store.clients.erase(dataAppId, clientId);
+  async (
+    { dataAppId, gateway }: ApiKeyCaller,
+    { clientId, fence }: { readonly clientId: string; readonly fence?: string | undefined },
+  ): Promise<ErasedClient> => {
+    const fenced = fence === undefined ? undefined : { gateway: gateway ?? null, number: Number(fence) };
+    const erased = await store.clients.erase(dataAppId, clientId, fenced);
+    if (erased === 'late') {
+      const message = 'fence: a process with a larger number has erased this client; this call is late.';
+      throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'erasure-is-late' });
+    }
     // Also needed if nothing was erased: rows of the client may be cached although nothing else is stored.
     await engine.forgetClient(dataAppId, clientId);
     return erased;

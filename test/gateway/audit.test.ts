@@ -448,7 +448,7 @@ describe('a policy with an override for an erased tenant', () => {
       (
         await auditEraser(ledger).erase(
           { clientId, tenantRef: ledger.refOf(clientId) },
-          { write: (work) => ledger.db.transaction().execute(work) },
+          { write: (work) => ledger.db.transaction().execute(work), fence: 1 },
         )
       ).left;
     expect(await leftOf('LAX')).toHaveLength(1);

@@ -1,6 +1,7 @@
 /** Deletion of a tenant: how it depends on the upstream and the cache, and how operators start it. */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../src/contract/client.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { auditEraser } from '../../src/gateway/audit/commands.js';
@@ -8,12 +9,14 @@ import { createAudit } from '../../src/gateway/audit/writer.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { createErasure } from '../../src/gateway/erase/erasure.js';
 import { createRevocationEraser } from '../../src/gateway/erase/revocation.js';
+import { createUpstreamEraser } from '../../src/gateway/erase/upstream.js';
 import { createTenantLeases } from '../../src/gateway/lease/tenant-lease.js';
 import { createTenantLock, type TenantLock } from '../../src/gateway/lease/tenant-lock.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createProvisionLedger } from '../../src/gateway/provision/ledger.js';
 import { createRecipients } from '../../src/gateway/recipients.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
+import { tokenKeysOf } from '../../src/gateway/token/token.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { testSealer } from '../suites/sealer.js';
@@ -27,6 +30,7 @@ import {
   startSeconds,
 } from './harness.js';
 import { openTestLedger } from './ledgers.js';
+import { createOwnService } from './own-service.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 
@@ -242,7 +246,7 @@ describe('the audit', () => {
 
 /** A process that counts as dead while it holds the lock of LAX, which another process has taken since. */
 const withLostLock = async (
-  work: (ledger: Awaited<ReturnType<typeof openTestLedger>>, lock: TenantLock) => Promise<void>,
+  work: (ledger: Awaited<ReturnType<typeof openTestLedger>>, lock: TenantLock, later: TenantLock) => Promise<void>,
 ) => {
   const ledger = await openTestLedger();
   const stale = { ...ledger, self: await joinProcesses(ledger.db, true) };
@@ -251,9 +255,41 @@ const withLostLock = async (
     const own = ledger.db.updateTable('processes').set({ beat_at: new Date(0) });
     await own.where('process_id', '=', stale.self.id()).execute();
     await ledger.self.beat(true);
-    await createTenantLock(ledger)(tenantRef, () => work(stale, lock));
+    await createTenantLock(ledger)(tenantRef, (later) => work(stale, lock, later));
   });
 };
+
+it('an eraser that was taken for dead and goes on late deletes nothing of a new sign-up at the service', async () => {
+  const service = await createOwnService();
+  onTestFinished(service.close);
+  const { transport, apiKey } = service.upstream;
+  const ofGateway = (gateway: string) =>
+    createUpstreamEraser({
+      upstream: createClient((request, signal) => transport({ ...request, gateway }, signal), apiKey),
+      requireCapability: async () => {},
+    });
+  const eraser = ofGateway('one');
+  await withLostLock(async (ledger, late, current) => {
+    const subject = { clientId: 'LAX', tenantRef: ledger.refOf('LAX') };
+    const signUp = () => service.clone('delays', 'delays--LAX', 'LAX');
+    await signUp();
+    expect((await eraser.erase(subject, current)).erased).toMatchObject({ dashboards: 1 });
+    await signUp();
+    await expect(eraser.erase(subject, late)).rejects.toMatchObject({ reason: 'erasure-refused' });
+    // Who holds the lock may repeat the call, and other gateways count for themselves.
+    expect((await eraser.erase(subject, current)).erased).toMatchObject({ dashboards: 1 });
+    await signUp();
+    expect((await ofGateway('two').erase(subject, late)).erased).toMatchObject({ dashboards: 1 });
+  });
+});
+
+it('a late eraser that empties the cache of tokens keeps nobody of a new sign-up out', async () => {
+  const cache = createMemoryCache({ clock: createMovableClock() });
+  const { granted } = await start({ upstream: foreign().upstream, cache });
+  await granted(analyst);
+  expect(await cache.deleteByPrefix(tokenKeysOf('LAX'))).toBe(1);
+  await granted(analyst);
+});
 
 it('a process that was taken for dead erases nothing of a tenant that may have signed up again', async () => {
   await withLostLock(async (ledger, lock) => {

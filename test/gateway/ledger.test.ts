@@ -46,6 +46,7 @@ describe('the ledger', () => {
       '0003-editions',
       '0004-recipients',
       '0005-silence',
+      '0006-fences',
     ]);
   });
 

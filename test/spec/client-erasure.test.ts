@@ -100,5 +100,6 @@ describe('DELETE /data-app/clients?clientId= (ours)', () => {
     await refused('eraseClient INVALID_REQUEST_BODY', house, {});
     await refused('eraseClient INVALID_REQUEST_BODY', house, { clientId: '' });
     await refused('eraseClient INVALID_REQUEST_BODY', house, { clientId: 'acme', all: 'true' });
+    await refused('eraseClient INVALID_REQUEST_BODY', house, { clientId: 'acme', fence: '-1' });
   });
 });

@@ -34,12 +34,16 @@ export type ErasedClient = {
   readonly guestTokens: number;
 };
 
+/** `number` rises with each process that takes the erasure over. `gateway` is the deployment that counts, if it has a name. */
+export type ErasureFence = { readonly gateway: string | null; readonly number: number };
+
 export type ClientStore = {
   /**
    * Deletes everything that the data app holds for the client, in one transaction. Afterwards no row names the client:
-   * mints and writes of its guests that run at the same time also leave no row.
+   * mints and writes of its guests that run at the same time also leave no row. Deletes nothing, and returns `late`, if
+   * the same gateway erased the client with a larger fence lately.
    */
-  readonly erase: (dataAppId: string, clientId: string) => Promise<ErasedClient>;
+  readonly erase: (dataAppId: string, clientId: string, fence?: ErasureFence) => Promise<ErasedClient | 'late'>;
 };
 
 /** Stores workspaces. `list` is ordered by name. */

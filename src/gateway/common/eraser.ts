@@ -19,11 +19,12 @@ export type Eraser = {
   /** The name of the storage in the report. */
   readonly where: string;
   /**
-   * Erases the subject's data. Idempotent: missing data is no error. Rejects unless all data is certainly erased. What it
-   * deletes from the ledger, it deletes under the tenant's `lock`: if another process has that by now, the tenant may have
-   * signed up again.
+   * Erases the subject's data. Idempotent: missing data is no error. Rejects unless all data is certainly erased. If
+   * another process has the tenant's `lock` by now, the tenant may have signed up again. So data that cannot be made anew
+   * is deleted under the lock where it lies in the ledger, and with the lock's fence elsewhere. Caches and tokens need
+   * neither: what is lost too much is made anew.
    */
-  readonly erase: (subject: ErasureSubject, lock: Pick<Lease, 'write'>) => Promise<Erased>;
+  readonly erase: (subject: ErasureSubject, lock: Pick<Lease, 'write' | 'fence'>) => Promise<Erased>;
 };
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Erases a tenant at the analytics service. Guestlist's own service has one operation for this. At another service of
  * the interface, the embeds that the gateway made are deleted, and the report lists the data that the interface cannot
- * delete.
+ * delete. Such a service takes no fence: an eraser that was presumed dead and goes on after a new sign-up may delete
+ * embeds of it, which the next login creates again.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
@@ -11,7 +12,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Erased, Eraser } from '../common/eraser.js';
 import { unavailable } from '../upstream/unavailable.js';
 
-export type ErasureCapability = 'erase-client' | 'delete-dashboard';
+export type ErasureCapability = 'erase-client' | 'fence-erasures' | 'delete-dashboard';
 
 /**
  * Throws NOT_SUPPORTED if the upstream lacks the capability, or UPSTREAM_UNAVAILABLE if that cannot be determined now.
@@ -101,9 +102,11 @@ export const createUpstreamEraser = (options: UpstreamErasureOptions): Eraser =>
   const supports = createSupports(options.requireCapability);
   return {
     where: 'analytics service',
-    erase: async ({ clientId }) => {
-      if (await supports('erase-client'))
-        return { erased: (await asUnavailable(options.upstream)(eraseClient, { clientId })).data };
+    erase: async ({ clientId }, { fence }) => {
+      if (await supports('erase-client')) {
+        const fenced = (await supports('fence-erasures')) ? { fence: String(fence) } : {};
+        return { erased: (await asUnavailable(options.upstream)(eraseClient, { clientId, ...fenced })).data };
+      }
       return eraseByParts(options, clientId, await supports('delete-dashboard'));
     },
   };

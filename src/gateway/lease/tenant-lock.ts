@@ -28,6 +28,8 @@ export type TenantLock = {
    * writes nothing, if the lock was lost.
    */
   readonly write: Lease['write'];
+  /** Rises with each taking of a lock. */
+  readonly fence: Lease['fence'];
 };
 
 /** Runs `work` under the tenant's lock. Rejects with UPSTREAM_UNAVAILABLE (`tenant-locked`) if another process holds it. */
@@ -50,7 +52,7 @@ export const createTenantLock = (ledger: Ledger): WithTenantLock => {
       }
     };
     try {
-      return await work({ assertHeld, write });
+      return await work({ assertHeld, write, fence: lease.fence });
     } finally {
       await lease.release();
     }

@@ -16,6 +16,8 @@ export type Lease = {
    * Rejects with LeaseLost, and writes nothing, if another one has taken it.
    */
   readonly write: <T>(work: (db: Transaction<LedgerTables>) => Promise<T>) => Promise<T>;
+  /** Larger than that of every earlier holder, of each lease. Who writes elsewhere sends it along, to be refused if late. */
+  readonly fence: number;
   readonly release: () => Promise<void>;
 };
 
@@ -32,15 +34,17 @@ export type Leases = {
 
 export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases => {
   const holderAlive = isAlive(sql.ref('leases.process_id'));
-  const insert = async (name: string, holder: string): Promise<boolean> => {
+  /** Returns the fence, or undefined if a live process has the lease, or this one counts as dead. */
+  const insert = async (name: string, holder: string): Promise<number | undefined> => {
     const id = self.id();
-    const { rows } = await sql`
+    const { rows } = await sql<{ fence: string }>`
       insert into guestlist_gateway.leases (name, holder, process_id)
       select ${name}, ${holder}, ${id} where ${isAlive(sql`${id}`)}
       on conflict (name) do update set holder = excluded.holder, process_id = excluded.process_id
         where not ${holderAlive}
-      returning name`.execute(db);
-    return rows.length > 0;
+      returning nextval('guestlist_gateway.fences') as fence`.execute(db);
+    // Some drivers return a number.
+    return rows[0] === undefined ? undefined : Number(rows[0].fence);
   };
   const held = (name: string) =>
     db.selectFrom('leases').select('name').where('name', '=', name).where(holderAlive).limit(1);
@@ -63,20 +67,24 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
    * Inserts the lease. The insert also fails if this process was declared dead and does not know it: then the heartbeat
    * gives it a new id, and the insert is retried.
    */
-  const insertAlive = async (name: string, holder: string): Promise<boolean> =>
-    (await insert(name, holder)) || ((await self.beat(false)).wasDead && (await insert(name, holder)));
+  const insertAlive = async (name: string, holder: string): Promise<number | undefined> => {
+    const fence = await insert(name, holder);
+    if (fence !== undefined || !(await self.beat(false)).wasDead) return fence;
+    return insert(name, holder);
+  };
   return {
     take: async (name) => {
       const holder = randomUUID();
       const release = () => self.release(holder);
       try {
-        if (!(await insertAlive(name, holder))) return undefined;
+        const fence = await insertAlive(name, holder);
+        if (fence === undefined) return undefined;
+        return { isHeld: () => isMine(name, holder), write: (work) => writeAs(name, holder, work), fence, release };
       } catch (error) {
         // The row may have been stored although the statement failed.
         await release();
         throw error;
       }
-      return { isHeld: () => isMine(name, holder), write: (work) => writeAs(name, holder, work), release };
     },
     isHeld: async (name) => (await held(name).executeTakeFirst()) !== undefined,
   };

@@ -253,6 +253,9 @@ const recipients = [
 /** A slow process says how long it may be silent. The default is for processes of an earlier version. */
 const silence = ['alter table guestlist_gateway.processes add column silence_ms integer not null default 5000'];
 
+/** A number for each taking of a lease, which rises: for writes outside the ledger. */
+const fences = ['create sequence guestlist_gateway.fences'];
+
 /** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
@@ -260,4 +263,5 @@ export const ledgerMigrations: Migrations = {
   '0003-editions': statementsOf(editions),
   '0004-recipients': statementsOf(recipients),
   '0005-silence': statementsOf(silence),
+  '0006-fences': statementsOf(fences),
 };

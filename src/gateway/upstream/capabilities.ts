@@ -53,6 +53,12 @@ const capabilityTable: Readonly<Record<Capability, Entry>> = {
     does: 'erase all that it keeps of a client',
     reason: 'The interface deletes only embeds, and nothing else of a client.',
   },
+  'fence-erasures': {
+    operation: eraseClient,
+    parameter: 'fence',
+    does: 'refuse an erasure that another process has taken over',
+    reason: 'The interface has no operation that erases a client.',
+  },
   'list-guest-tokens': {
     operation: listGuestTokens,
     does: 'list the guest tokens of a client',
