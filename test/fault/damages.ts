@@ -23,6 +23,9 @@ const greetings: readonly Buffer[] = [
   Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46]),
 ];
 
+/** The alert `handshake_failure` of TLS. */
+const handshakeFailure = Buffer.from([0x15, 3, 3, 0, 2, 2, 40]);
+
 /** Damages the chunk with the number `at` of each connection, and leaves the others as they are. */
 const only =
   (at: number, alter: (bytes: Buffer) => ReturnType<Alter>): Alter =>
@@ -61,6 +64,7 @@ const kinds = {
     }),
   'the greeting of another protocol': (random: Random): Alter =>
     only(random(3), () => ({ bytes: greetings[random(greetings.length)] ?? Buffer.alloc(1) })),
+  'an alert of TLS': (random: Random): Alter => only(random(3), () => ({ bytes: handshakeFailure, isCut: true })),
   'an endless message': (random: Random, { first, repeated }: Endless): Alter =>
     only(random(4), () => ({ bytes: first, after: repeated })),
 } as const;

@@ -22,13 +22,16 @@ import { damageOf, damages, type Endless } from '../fault/damages.js';
 import { isMysqlThere, mysqlServer } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { isRedisServerThere, startOwnRedis } from '../suites/redis.js';
+import { createCertificate, isOpensslThere, startTlsFront, trust } from '../suites/tls.js';
 
 type Target = { readonly host: string; readonly port: number };
 type Opened = { readonly ask: () => Promise<unknown>; readonly close: () => Promise<unknown> };
 type Protocol = {
   readonly isThere: boolean;
   readonly start: () => Promise<Target & { readonly stop: () => Promise<unknown> }>;
-  readonly open: (target: Target) => Promise<Opened>;
+  readonly open: (target: Target, isTls: boolean) => Promise<Opened>;
+  /** How TLS begins. Default: at once. */
+  readonly tls?: 'PostgreSQL' | 'MySQL';
   readonly endless: Endless;
 };
 
@@ -54,13 +57,18 @@ const asked = async (opened: ReturnType<typeof openPostgres | typeof openMysql |
   return { ask: () => run(isRead, untenanted, { signal: AbortSignal.timeout(patienceMs) }), close };
 };
 
-const sourceAt = (datasourceType: ServerConnection['datasourceType'], login: object, { host, port }: Target) =>
+const sourceAt = (
+  datasourceType: ServerConnection['datasourceType'],
+  login: object,
+  { host, port }: Target,
+  isSsl: boolean,
+) =>
   ({
     name: 'one',
     datasourceType,
     password: '',
     schema: null,
-    isSsl: false,
+    isSsl,
     ...login,
     host,
     port,
@@ -114,28 +122,32 @@ const protocols: Readonly<Record<string, Protocol>> = {
   'PostgreSQL as metadata': {
     isThere: isPostgres,
     start: startPostgres,
-    open: async ({ host, port }) => {
+    open: async ({ host, port }, isTls) => {
       const url = new URL(postgresUrl);
       url.hostname = host;
       url.port = String(port);
+      if (isTls) url.searchParams.set('sslmode', 'verify-full');
       const database = await openDatabase({ databaseUrl: url.href, folder: null });
       return { ask: () => sql`select 1`.execute(database.connect()), close: () => database.close() };
     },
     endless: { first: Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]), repeated: zeros },
+    tls: 'PostgreSQL',
   },
   'PostgreSQL as a source': {
     isThere: isPostgres,
     start: startPostgres,
-    open: (target) => asked(openPostgres(sourceAt('POSTGRES', postgresLogin, target), options())),
+    open: (target, isTls) => asked(openPostgres(sourceAt('POSTGRES', postgresLogin, target, isTls), options())),
     endless: { first: Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]), repeated: zeros },
+    tls: 'PostgreSQL',
   },
   MariaDB: {
     isThere: await isMysqlThere(),
     start: async () => ({ ...mysqlServer, stop: async () => {} }),
-    open: (target) => {
+    open: (target, isTls) => {
       const { username, password } = mysqlServer;
-      return asked(openMysql(sourceAt('MYSQL', { username, password, database: 'mysql' }, target), options()));
+      return asked(openMysql(sourceAt('MYSQL', { username, password, database: 'mysql' }, target, isTls), options()));
     },
+    tls: 'MySQL',
     endless: {
       first: Buffer.alloc(0),
       repeated: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0]), Buffer.alloc(0xffffff)]),
@@ -144,8 +156,10 @@ const protocols: Readonly<Record<string, Protocol>> = {
   ClickHouse: {
     isThere: true,
     start: () => startSpeaker(null, [httpOf(clickHouseRows)]),
-    open: (target) =>
-      asked(openClickHouse(sourceAt('CLICKHOUSE', { username: 'default', database: 'default' }, target), options())),
+    open: (target, isTls) => {
+      const login = { username: 'default', database: 'default' };
+      return asked(openClickHouse(sourceAt('CLICKHOUSE', login, target, isTls), options()));
+    },
     endless: { first: endlessBody, repeated: zeros },
   },
   Redis: {
@@ -154,8 +168,9 @@ const protocols: Readonly<Record<string, Protocol>> = {
       const redis = await startOwnRedis();
       return { host: '127.0.0.1', port: redis.port, stop: redis.stop };
     },
-    open: async ({ host, port }) => {
-      const redis = createRedisClient({ url: `redis://${host}:${port}`, log: quiet as never, commandTimeoutMs: 500 });
+    open: async ({ host, port }, isTls) => {
+      const url = `${isTls ? 'rediss' : 'redis'}://${host}:${port}`;
+      const redis = createRedisClient({ url, log: quiet as never, commandTimeoutMs: 500 });
       redis.on('error', () => undefined);
       await redis.connect();
       return { ask: () => redis.get('one'), close: async () => redis.disconnect() };
@@ -172,9 +187,9 @@ const protocols: Readonly<Record<string, Protocol>> = {
         '354 go\r\n',
         '250 ok\r\n',
       ]),
-    open: async ({ host, port }) => {
+    open: async ({ host, port }, isTls) => {
       const mailer = createMailer({
-        smtpUrl: `smtp://${host}:${port}`,
+        smtpUrl: `${isTls ? 'smtps' : 'smtp'}://${host}:${port}`,
         dkim: null,
         timeoutMs: 500,
         isTlsRequired: false,
@@ -194,8 +209,9 @@ const protocols: Readonly<Record<string, Protocol>> = {
   'HTTP upstream': {
     isThere: true,
     start: () => startSpeaker(null, [httpOf('{"data":1}')]),
-    open: async ({ host, port }) => {
-      const transport = createHttpTransport({ baseUrl: `http://${host}:${port}`, timeoutMs: 2_000 });
+    open: async ({ host, port }, isTls) => {
+      const baseUrl = `${isTls ? 'https' : 'http'}://${host}:${port}`;
+      const transport = createHttpTransport({ baseUrl, timeoutMs: 2_000 });
       const ask = () => transport({ method: 'GET', path: '/', query: {}, body: undefined, bearer: '' });
       return { ask, close: async () => {} };
     },
@@ -218,32 +234,43 @@ const isOrdinary = (error: unknown, name: string): boolean => {
 const seeds = Array.from({ length: 6 }, (_, index) => index + 1);
 const greatestBytes = 200_000_000;
 
-describe.each(Object.entries(protocols).filter(([, { isThere }]) => isThere))('%s', (name, protocol) => {
-  let server: Awaited<ReturnType<Protocol['start']>>;
+const certificate = isOpensslThere() ? createCertificate() : null;
+/** A record of TLS that says to be longer than any may be. */
+const endlessRecord: Endless = { first: Buffer.from([0x17, 3, 3, 0xff, 0xff]), repeated: zeros };
+const there = Object.entries(protocols).filter(([, { isThere }]) => isThere);
+const ways = there.flatMap(([name, protocol]) => [
+  { name, protocol, by: null },
+  ...(certificate === null ? [] : [{ name, protocol, by: certificate }]),
+]);
+
+describe.each(ways)('$name, with TLS where a certificate is given', ({ name, protocol, by }) => {
+  let stops: readonly (() => Promise<unknown>)[] = [];
   let relay: Relay;
   beforeAll(async () => {
-    server = await protocol.start();
-    relay = await startRelay(server);
+    const server = await protocol.start();
+    const front = by === null ? server : await startTlsFront(server, by, protocol.tls);
+    relay = await startRelay(front);
+    stops = [relay.close, ...(by === null ? [] : [front.stop]), server.stop];
   });
   afterAll(async () => {
-    await relay?.close();
-    await server?.stop();
+    for (const stop of stops) await stop();
   });
 
   it.each(damages)(
-    'malformed answers of a server fail as its absence does: %s',
+    `malformed answers of a server fail as its absence does${by === null ? '' : ' over TLS'}: %s`,
     { timeout: 120_000 },
     async (damage) => {
+      if (by !== null) trust(by);
       const uncaught: unknown[] = [];
       const note = (error: unknown): void => void uncaught.push(error);
       process.on('uncaughtException', note).on('unhandledRejection', note);
       onTestFinished(() => void process.off('uncaughtException', note).off('unhandledRejection', note));
       const odd: unknown[] = [];
-      const opened = await protocol.open(relay);
+      const opened = await protocol.open(relay, by !== null);
       onTestFinished(async () => void (await opened.close()));
       await opened.ask();
       for (const seed of seeds) {
-        relay.alter(damageOf(damage, seed, protocol.endless));
+        relay.alter(damageOf(damage, seed, by === null ? protocol.endless : endlessRecord));
         relay.cut();
         await opened.ask().catch((error: unknown) => {
           if (!isOrdinary(error, name)) odd.push(error);
@@ -271,7 +298,7 @@ it.each(Object.entries(silentAfter).filter(([name]) => protocols[name]?.isThere 
     const relay = await startRelay(server);
     onTestFinished(relay.close);
     relay.alter((bytes, index) => ({ bytes: index < chunks ? bytes : Buffer.alloc(0) }));
-    const refused = await protocol.open(relay).catch((error: unknown) => error);
+    const refused = await protocol.open(relay, false).catch((error: unknown) => error);
     expect(isOrdinary(refused, name), String(refused)).toBe(true);
   },
 );

@@ -7,6 +7,9 @@ import type { DriverFault, FaultOf } from './driver-faults.js';
 /** `late` and `statement` are no faults of connecting. */
 type Fault = Exclude<DriverFault, 'late' | 'statement' | 'names'>;
 
+const notEncrypted =
+  'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.';
+
 const mends: Readonly<Record<Fault, string>> = {
   lost: 'the server does not answer; check host and port, and that it accepts connections from here.',
   busy: 'the server has no free connections or is short of memory or disk; retry shortly.',
@@ -15,14 +18,15 @@ const mends: Readonly<Record<Fault, string>> = {
   database: 'the server has no such database for this user; check the database name.',
   settings:
     'the server does not accept the settings that a query needs; it must be a current version, and the user’s profile must have readonly 0 or 2.',
-  encryption:
-    'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.',
+  tls: notEncrypted,
+  encryption: notEncrypted,
 };
 
 /** DependencyUnavailable for a fault that passes; undefined for any other. */
 export const passingFault = (fault: DriverFault | undefined, cause: unknown): DependencyUnavailable | undefined => {
   if (cause instanceof DependencyUnavailable) return cause;
-  if (fault === 'lost') return new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
+  if (fault === 'lost' || fault === 'tls')
+    return new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
   if (fault !== 'busy') return undefined;
   return new DependencyUnavailable('datasource-exhausted', 'The datasource is short of connections or memory.', cause);
 };
@@ -33,6 +37,7 @@ const reasons = {
   credentials: 'datasource-credentials',
   database: 'datasource-database',
   settings: 'datasource-settings',
+  tls: 'datasource-encryption',
   encryption: 'datasource-encryption',
 } as const satisfies Readonly<Record<Fault, Reason>>;
 

@@ -5,14 +5,16 @@
 import { malformedCode } from '../../platform/answer-guard.js';
 
 /**
- * Passing: `lost` (no connection, or it broke: another one may serve at once) and `busy` (the server is full, starts, or
- * lacks memory: the same may succeed later). `late`: the statement reached its time limit. The author's: `statement`
+ * Passing: `lost` (no connection, or it broke: another one may serve at once), `tls` (its encryption broke: the bytes
+ * were damaged, or the other side began no encryption) and `busy` (the server is full, starts, or lacks memory: the same
+ * may succeed later). `late`: the statement reached its time limit. The author's: `statement`
  * (functions or types that the database refuses whatever the rows are), and `names` (tables or columns that it does not
  * have or does not show: they may have changed since the catalog was read). The datasource's settings: `credentials`,
- * `database`, `settings` and `encryption`. An error that no table names is ours.
+ * `database`, `settings` and `encryption` (a server without any, or with a certificate that is not valid). An error that no table names is ours.
  */
 export type DriverFault =
   | 'lost'
+  | 'tls'
   | 'busy'
   | 'late'
   | 'statement'
@@ -43,8 +45,10 @@ const lostCodes: readonly string[] = [
   malformedCode,
 ];
 
-/** Error codes of OpenSSL and Node for a failed certificate or handshake. */
-const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
+/** Codes of Node and of drivers for a certificate that is not valid, and for a server without encryption. */
+const encryptionCode = /^(ERR_TLS_(CERT|REFUSED)|ERR_OSSL_|HANDSHAKE_NO_SSL|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+/** Codes of OpenSSL, Node and drivers for bytes that are no answer in TLS. */
+const tlsCode = /^(ERR_(TLS|SSL)_|HANDSHAKE_|EPROTO$)/;
 
 const propertyOf = (cause: unknown, name: 'code' | 'errno'): string => {
   if (typeof cause !== 'object' || cause === null) return '';
@@ -62,7 +66,9 @@ export const createFaultOf = (codes: FaultCodes): FaultOf => {
   return (cause) => {
     const code = codeOf(cause);
     const known = faults.get(code) ?? faults.get(propertyOf(cause, 'errno'));
-    return known ?? (encryptionCode.test(code) ? 'encryption' : undefined);
+    if (known !== undefined) return known;
+    if (encryptionCode.test(code)) return 'encryption';
+    return tlsCode.test(code) ? 'tls' : undefined;
   };
 };
 

@@ -2,8 +2,9 @@ import { createFaultOf, type FaultOf } from '../../connections/driver-faults.js'
 
 /** Names or numbers of MariaDB and MySQL. */
 const faultOfCode = createFaultOf({
-  // A shutdown, a killed connection, an idle one that the server closed, and packets that could not be read or written.
-  lost: ['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 1053, 1158, 1159, 1160, 1161, 1927, 4031],
+  // A shutdown, a killed connection, an idle one that the server closed, and packets that could not be read or written. No
+  // server has an error of the number 0: the answer is damaged.
+  lost: ['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 0, 1053, 1158, 1159, 1160, 1161, 1927, 4031],
   busy: [
     // Connections: all, of this user, of this user's hour. Prepared statements, threads.
     ...[1040, 1203, 1226, 1461, 1135],

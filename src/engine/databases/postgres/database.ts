@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { DatabaseError } from 'pg';
 import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { malformedCode } from '../../../platform/answer-guard.js';
 import { guardPostgres } from '../../../platform/postgres-guard.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { refuseFault } from '../../connections/connection-faults.js';
@@ -146,10 +147,15 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
   return createServer(client);
 };
 
-/** The driver's errors without a code: both of its texts for a failed encryption name SSL, the others say that the server is away. */
+/** Codes for the driver's errors without one. One text is for a server without encryption, one for an odd answer to the question. */
+const codeOfText = (text: string): string => {
+  if (text.includes('does not support SSL')) return 'ERR_TLS_REFUSED';
+  return text.includes('SSL') ? malformedCode : 'ETIMEDOUT';
+};
+
 const withCode = (cause: unknown): unknown => {
   if (!(cause instanceof Error) || 'code' in cause) return cause;
-  return Object.assign(cause, { code: cause.message.includes('SSL') ? 'ERR_TLS_REFUSED' : 'ETIMEDOUT' });
+  return Object.assign(cause, { code: codeOfText(cause.message) });
 };
 
 /** The key of a connection from the server. Who has it may cancel the connection's statement. */
