@@ -142,7 +142,7 @@ const aCommand = fc
 
 const kinds = ['dashboard', 'metric', 'source', 'model', 'tenant', 'token', 'schedule', 'rollout', 'audit', 'page'];
 // No word of hexadecimal digits alone: it would be found in ids, which differ.
-const words = ['acme', 'ann', 'bea.', 'north', 'Hidden', 'board', 'customer', 'salary', 'Other'];
+const words = ['acme', 'ann', 'amy.', 'north', 'Hidden', 'board', 'customer', 'salary', 'Other'];
 const aSearch = fc.tuple(fc.constantFrom(...words), fc.option(fc.constantFrom(...kinds))).map(
   ([q, kind]): Parts => ({
     ...{ what: 'search', method: 'GET', path: '/studio/search' },
@@ -235,6 +235,7 @@ const withDefault = {
 const withNumbers = {
   chart: { type: 'bar', lines: [{ kind: 'value', value: chosen(3) }] },
 };
+const daily = { every: 'day', at: '08:00', timezone: 'UTC' };
 const aName = fc.nat(300).map((nth) => `made ${nth}`);
 const aTemplate = fc.constantFrom('board', 'defaults', 'risky');
 
@@ -243,6 +244,53 @@ const aCard = fc.tuple(aTemplate, fc.nat(20)).map(([at, pick]) => ({
   dashboardId: `§${at}:1`,
   metricId: `§metricOf${at}:${pick * 2}`,
 }));
+
+const schedulesOf = (board: string): string => `/api/v2/guest/dashboards/{${board}}/schedules`;
+/** The rows of one of the two are in breach. */
+const anAlert = (made: string, board: string, metricId: string, isAbove: boolean): Parts => {
+  const condition = isAbove ? { is: 'above', value: 1000 } : { is: 'below', value: 500 };
+  return {
+    ...{ what: 'make an alert', method: 'POST', path: schedulesOf(board) },
+    body: { name: made, format: 'alert', recurrence: daily, alert: { metricId, measure: 'Revenue', condition } },
+  };
+};
+const aReport = (made: string, board: string): Parts => ({
+  ...{ what: 'make a report', method: 'POST', path: schedulesOf(board) },
+  body: { name: made, format: 'csv', recurrence: daily },
+});
+const aSending = (board: string, pick: number): Parts => ({
+  ...{ what: 'send at once', method: 'POST', path: `${schedulesOf(board)}/send` },
+  body: { scheduleId: `§scheduleId:${pick}` },
+});
+
+/** What each user has sent before anything else is asked. Of the schedules that are known, most are of others. */
+export const firstMessages = (howMany: number): readonly Asked[] => {
+  const own = '§board:1';
+  const picks = Array.from({ length: 8 }, (_, nth) => nth * 2);
+  const ofEach = (made: (nth: number) => readonly Parts[]): readonly Asked[] =>
+    Array.from({ length: howMany }, (_, who) =>
+      made(who).map((given): Asked => ({ as: 'guest', who, query: [], body: undefined, ...given })),
+    ).flat();
+  const board = { what: 'open', method: 'GET', path: `/api/v2/guest/dashboards/{${own}}` };
+  const made = ofEach((who) => [
+    board,
+    aReport(`first report ${who}`, own),
+    ...picks.flatMap((pick) =>
+      [true, false].map((isAbove) =>
+        anAlert(`first ${who} ${pick} ${isAbove}`, own, `§metricOfboard:${pick}`, isAbove),
+      ),
+    ),
+  ]);
+  const sent = ofEach(() => Array.from({ length: 30 }, (_, nth) => aSending(own, nth * 2)));
+  return [...made, ...sent];
+};
+
+/** What became of these messages, as each person of Studio is told. */
+export const readMessages = (howMany: number): readonly Asked[] =>
+  Array.from({ length: howMany }, (_, who): Asked => {
+    const list = { as: 'page', method: 'GET', path: '/studio/schedule-list', query: [], body: undefined } as const;
+    return { ...list, who, what: 'schedule-list' };
+  });
 
 /** What users do with their dashboards. They choose values that they see in their rows. */
 const aDeed: fc.Arbitrary<Parts> = fc.oneof(
@@ -268,6 +316,11 @@ const aDeed: fc.Arbitrary<Parts> = fc.oneof(
       body: { name: made, dashboardFilter: { Region: [chosen(0), chosen(1)] }, isShared, isDefault },
     }),
   ),
+  fc
+    .tuple(aName, aCard, fc.boolean())
+    .map(([made, { dashboardId, metricId }, isAbove]): Parts => anAlert(made, dashboardId, metricId, isAbove)),
+  fc.tuple(aName, aTemplate).map(([made, at]): Parts => aReport(made, `§${at}:1`)),
+  fc.tuple(aTemplate, fc.nat(30)).map(([at, pick]): Parts => aSending(`§${at}:1`, pick * 2)),
   fc.tuple(aName, aCard).map(
     ([made, { dashboardId, metricId }]): Parts => ({
       ...{ what: 'make a board', method: 'POST', path: `/api/v2/guest/dashboards/{${dashboardId}}/boards` },

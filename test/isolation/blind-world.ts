@@ -8,6 +8,7 @@ import type { Store } from '../../src/domain/store/store.js';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { openMailbox } from '../deliver/mailbox.js';
 import { type House, noon, openHouse } from '../spec/house.js';
 import { boardFilters, insertBoard } from '../spec/organization.js';
 import { personWith } from '../studio/studio-server.js';
@@ -32,7 +33,7 @@ const otherRows: readonly string[] = [
 const settings = {
   ...{ isAllowUnderlyingData: true, isAllowMetricCreation: true, isAllowDashboardCreation: true },
   ...{ isAllowMetricLayoutChange: true, isAllowManageMetrics: true, isAllowMetricUpdate: true },
-  ...{ isAllowMetricDeletion: true, isAllowCreateDashboardView: true },
+  ...{ isAllowMetricDeletion: true, isAllowCreateDashboardView: true, isAllowEmailReports: true },
 };
 const permissions = [
   ...['isEnableUnderlyingData', 'isEnableDownloadMetrics', 'isEnableCreateDashboard', 'isEnableCustomizeLayout'],
@@ -44,7 +45,7 @@ export const policyFor = (when: string): string =>
   JSON.stringify({
     ...{ version: 1, dataApp: 'shop', workspace: 'shop', datamart: 'shop' },
     session: {
-      claims: { org: 'string', roles: 'list<string>', regions: 'list<string>', secret: 'string' },
+      claims: { org: 'string', roles: 'list<string>', regions: 'list<string>', secret: 'string', email: 'string' },
       ...{ tenant: 'claims.org', roles: 'claims.roles' },
     },
     templates: {
@@ -76,7 +77,8 @@ export const users: readonly { readonly org: string; readonly roles: readonly st
   { org: 'acme', roles: ['regional'] },
   { org: 'globex', roles: ['short'] },
 ];
-const namesOfSides: Pair = ['ann', 'bea'];
+/** Masks leave the first letter. */
+const namesOfSides: Pair = ['ann', 'amy'];
 const regionsOfSides: Pair<readonly string[]> = [['north'], ['1', '22']];
 /** Values that users find in their rows, and choose. */
 export const chosen: Pair<readonly unknown[]> = [
@@ -99,6 +101,8 @@ export type BlindWorld = {
   readonly differs: (texts: Pair) => Pair | null;
   /** Gives the ids in two texts, which are answers to the same request, the same names by their places. */
   readonly name: (texts: Pair) => void;
+  /** Number of messages that the users of each installation have got. */
+  readonly mails: () => Pair<number>;
   readonly close: () => Promise<void>;
 };
 export type Sent = {
@@ -135,12 +139,23 @@ const parts = {
   times: { idleMinutes: 1e6, sessionHours: 1e4 },
 };
 
+/** Users of both get alerts and reports by e-mail. */
+const configuration = JSON.stringify({
+  gateway: { policies: 'policy.yaml', publicOrigin: 'https://numbers.example.com' },
+  studio: { servesAssistants: true },
+  mail: { from: 'reports@host.example', allowedDomains: ['customer.example'], isTlsRequired: false, spreadMinutes: 0 },
+});
+
 const openSide = async (side: 0 | 1) => {
   const people: { name: string; headers: Headers; key: string }[] = [];
-  const house = await openHouse('{ gateway: { policies: policy.yaml }, studio: { servesAssistants: true } }', {
+  const mailbox = await openMailbox();
+  const house = await openHouse(configuration, {
     rows: side === 0 ? [] : otherRows,
     policy,
-    env: { GUESTLIST_HOST_JWT_SECRET: secret, GUESTLIST_ENCRYPTION_KEY: sealingKey },
+    env: {
+      ...{ GUESTLIST_HOST_JWT_SECRET: secret, GUESTLIST_ENCRYPTION_KEY: sealingKey },
+      GUESTLIST_SMTP_URL: mailbox.url,
+    },
     prepare: async (store) => {
       await insertRisky(store);
       const sessions = createStudioSessions({ ...parts, store: store.studioSessions });
@@ -153,7 +168,11 @@ const openSide = async (side: 0 | 1) => {
       }
     },
   });
-  return { house, people };
+  const close = async (): Promise<void> => {
+    await house.close();
+    await mailbox.close();
+  };
+  return { house, people, mails: () => mailbox.received.length, close };
 };
 
 const anId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -203,6 +222,7 @@ export const openBlindWorld = async (): Promise<BlindWorld> => {
     const claims = {
       ...{ iss: 'host', sub: `${namesOfSides[side]}.${at}@customer.example`, iat: seconds, exp: seconds + 3600 },
       ...{ org, roles, regions: regionsOfSides[side], secret: `${namesOfSides[side]}'s salary` },
+      email: `${namesOfSides[side]}.${at}@customer.example`,
     };
     const session = jwt.sign(claims, secret);
     const { status, text } = await send(side, {
@@ -247,8 +267,9 @@ export const openBlindWorld = async (): Promise<BlindWorld> => {
         seen[1].set(other, name);
       }
     },
+    mails: () => [sides[0].mails(), sides[1].mails()],
     close: async () => {
-      for (const { house } of sides) await house.close();
+      for (const { close } of sides) await close();
       restore();
     },
   };

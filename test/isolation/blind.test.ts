@@ -8,7 +8,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import { firstNames } from '../fuzz/world.js';
-import { type Asked, anAsked, commandsWithoutInput, pathsWithoutQuestion } from './blind-cases.js';
+import {
+  type Asked,
+  anAsked,
+  commandsWithoutInput,
+  firstMessages,
+  pathsWithoutQuestion,
+  readMessages,
+} from './blind-cases.js';
 import { type Answered, type BlindWorld, chosen, openBlindWorld, type Pair, type Sent, users } from './blind-world.js';
 import { countOfCases } from './count.js';
 
@@ -131,6 +138,8 @@ const parsed = (text: string): unknown => {
   }
 };
 
+const idOf = (answer: unknown): unknown => (isJson(answer) && isJson(answer.data) ? answer.data.id : undefined);
+
 /** Ranks by time are no answer about rows: of the entries of such a list, only the fields stay. */
 const withoutRanks = (text: string): string => {
   const walk = (value: unknown, field = ''): unknown => {
@@ -146,8 +155,8 @@ const withoutRanks = (text: string): string => {
   return whole === null ? text : JSON.stringify(walk(whole));
 };
 
-/** Reads of what is written a moment after the answer: the audit, numbers of it, and roll-outs that go on. */
-const isLate = /^(?:tool )?(?:audit|erasure|rollout|search|template|system|read_system|tenants)/;
+/** Reads of what is written a moment after the answer: the audit, numbers of it, roll-outs that go on, and deliveries. */
+const isLate = /^(?:tool )?(?:audit|erasure|query|rollout|schedule|search|template|system|read_system|tenants)/;
 
 const dashboardOf = (path: string): string => /dashboards\/([^/?]+)/.exec(path)?.[1] ?? '';
 
@@ -215,6 +224,10 @@ const session = async (world: BlindWorld) => {
     tally.set(key, (tally.get(key) ?? 0) + 1);
     if (asked.as === 'guest') {
       learn(asked, answers);
+      if (/^make an? (?:alert|report)/.test(asked.what) && left.status === 200) {
+        const [one, other] = [left, right].map(({ text }) => ({ scheduleId: idOf(parsed(text)) }));
+        names.learn(one, other, '');
+      }
       if (/^(?:make|save)/.test(asked.what)) {
         // One that is refused in one of the two would make the two differ from then on.
         expect({ asked, status: right.status }).toEqual({ asked, status: left.status });
@@ -245,7 +258,10 @@ const session = async (world: BlindWorld) => {
       timeout: 45_000,
     });
   };
-  for (const asked of first) await ask(asked);
+  for (const asked of [...first, ...firstMessages(users.length)]) await ask(asked);
+  // Without a message on each side, nothing about messages would be compared.
+  await vi.waitFor(() => expect(Math.min(...world.mails())).toBeGreaterThan(0), { timeout: 45_000 });
+  for (const asked of readMessages(people)) await ask(asked);
   for (const at of world.people.keys()) for (const { org, roles } of users) await openView(at, org, roles);
   return { ask, tally };
 };
@@ -291,6 +307,9 @@ test(
       'make a metric',
       'save a view',
       'make a board',
+      'make an alert',
+      'make a report',
+      'send at once',
       'open',
       ...(count < 1000 ? [] : ['query', 'options']),
     ];
