@@ -3,11 +3,25 @@ import { Redis } from 'ioredis';
 import { guardSocket } from './answer-guard.js';
 
 /** The parts of a client that its types leave out. */
-type Wire = { readonly stream: Duplex; readonly commandQueue: { readonly peekFront: () => unknown } };
+type Wire = {
+  readonly stream: Duplex;
+  readonly commandQueue: { readonly peekFront: () => unknown };
+  readonly connector: { connect: (...args: readonly unknown[]) => Promise<Duplex> };
+};
+
+/**
+ * The client listens for the first error of a connection alone. Over TLS a second one may follow, such as a reset after a
+ * damaged handshake, and an error that nobody listens for ends the process.
+ */
+const hearAllErrors = ({ connector }: Wire): void => {
+  const connect = connector.connect.bind(connector);
+  connector.connect = async (...args) => (await connect(...args)).on('error', () => undefined);
+};
 
 /** A malformed answer ends the client's connection, and fails its commands. The client then connects again. */
 const guard = (redis: Redis): void => {
   const wire = redis as unknown as Wire;
+  hearAllErrors(wire);
   let completed = 0;
   let awaited: unknown;
   redis.on('messageBuffer', () => {

@@ -285,6 +285,49 @@ describe.each(ways)('$name, with TLS where a certificate is given', ({ name, pro
   );
 });
 
+it.runIf(certificate !== null && protocols.Redis?.isThere === true)(
+  'a client of Redis whose handshake is damaged, and is reset then, ends no process',
+  { timeout: 60_000 },
+  async () => {
+    if (certificate === null) throw new Error('no certificate');
+    trust(certificate);
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', note);
+    onTestFinished(() => void process.off('uncaughtException', note));
+    const redis = await startOwnRedis();
+    onTestFinished(redis.stop);
+    const front = await startTlsFront({ host: '127.0.0.1', port: redis.port }, certificate);
+    onTestFinished(front.stop);
+    const relay = await startRelay(front);
+    onTestFinished(relay.close);
+    const url = `rediss://127.0.0.1:${relay.port}`;
+    const client = createRedisClient({ url, log: quiet as never, commandTimeoutMs: 500 });
+    onTestFinished(() => client.disconnect());
+    client.on('error', () => undefined);
+    await client.connect();
+    for (let seed = 1; seed <= 30; seed += 1) {
+      const damage = damageOf('flipped bytes', seed, endlessRecord);
+      let isDamaged = false;
+      relay.alter((bytes, index) => {
+        const altered = damage(bytes, index);
+        isDamaged ||= altered.bytes !== bytes;
+        return altered;
+      });
+      relay.cut();
+      const ask = async (): Promise<void> => {
+        await client.get('one').catch(() => undefined);
+        expect(isDamaged).toBe(true);
+      };
+      await vi.waitFor(ask, { interval: 15, timeout: 10_000 });
+      relay.alter(null);
+      relay.cut();
+      await vi.waitFor(() => client.get('one'), { interval: 5, timeout: 10_000 });
+    }
+    expect(uncaught).toEqual([]);
+  },
+);
+
 const silentAfter = { 'PostgreSQL as a source': 1, MariaDB: 2 } as const;
 it.each(Object.entries(silentAfter).filter(([name]) => protocols[name]?.isThere === true))(
   '%s: a server that says nothing after the login is given up as one that cannot be reached',
