@@ -29,7 +29,7 @@ export type Product = {
   /** Ends the process and returns its exit code. The folder stays. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
   /** Sends a signal that does not end the process. */
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2') => void;
   readonly remove: () => Promise<void>;
 };
 
