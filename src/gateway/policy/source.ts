@@ -174,7 +174,7 @@ export type ParsedText = {
 };
 
 /** Parses the text. Takes seconds for the longest texts. Never throws: `problems` has the syntax errors. */
-export const parseText = (text: string): ParsedText => {
+const parseText = (text: string): ParsedText => {
   const excess = findExcess(text);
   if (excess !== undefined) return { content: null, problems: [excess], places: null };
   const lines = new LineCounter();
