@@ -4,11 +4,12 @@
  */
 import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
+import { copyIdOf } from '../gateway/common/dashboard-id.js';
 import type { EmbedTokenBody } from '../gateway/common/wire.js';
 import { createPolicyDecision, type Grant, type PolicyDecision } from '../gateway/policy/decide.js';
 import { type Policy, policyFor } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
-import { idOf, type ProvisionedDashboard } from '../gateway/provision/provision.js';
+import type { ProvisionedDashboard } from '../gateway/provision/provision.js';
 import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
 import type { JwtClaims } from '../platform/jwt.js';
 
@@ -47,7 +48,7 @@ export type DryRun = Granted | Denied;
 
 const dashboardsOf = ({ templates }: Grant, clientId: string): readonly ProvisionedDashboard[] =>
   templates.map((template) => ({
-    id: idOf(template, clientId),
+    id: copyIdOf(template.template, clientId),
     name: template.name,
     template: template.template,
   }));

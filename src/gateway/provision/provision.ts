@@ -11,7 +11,7 @@ import { mapBounded } from '../../platform/bounded.js';
 import type { Log } from '../../platform/log.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Audit } from '../audit/audit.js';
-import { dashboardIdOf } from '../common/dashboard-id.js';
+import { copyIdOf, dashboardIdOf } from '../common/dashboard-id.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy, Template } from '../policy/policy.js';
@@ -86,21 +86,6 @@ export type ProvisionOptions = {
   readonly maxRemembered?: number;
 };
 
-const maxIdLength = 255;
-
-/** Returns the id of the client's copy. Throws NO_TENANT if it would be too long. */
-export const idOf = ({ template }: Template, clientId: string): string => {
-  const id = dashboardIdOf(template, clientId);
-  if (id.length <= maxIdLength) return id;
-  throw new Refusal(
-    'NO_TENANT',
-    `The session's organisation has an id that is too long for a dashboard id of ${maxIdLength} characters.`,
-    {
-      reason: 'tenant-too-long',
-    },
-  );
-};
-
 /** Maximum number of templates in progress at once for one request. */
 const maxParallel = 4;
 
@@ -145,7 +130,7 @@ const createSettle = (
   const settleTemplate = createEnsureDashboard({ make, memory, clock, log });
   const reading = createSingleFlight<TenantDashboards>();
   return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
-    const named = templates.map((template) => ({ template, dashboardId: idOf(template, clientId) }));
+    const named = templates.map((template) => ({ template, dashboardId: copyIdOf(template.template, clientId) }));
     const tenantRef = ledger.refOf(clientId);
     const read = await reading(tenantRef, () => provisioned.read(tenantRef)).catch((error: unknown) => ({ error }));
     if ('state' in read && read.state === 'deleted') throw tenantDeleted();
