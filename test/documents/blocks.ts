@@ -81,7 +81,7 @@ export const checkers: Readonly<Record<Exclude<Kind, 'not run' | 'picture'>, str
   'policy test': 'test/documents/data-blocks.test.ts',
   policy: 'test/documents/data-blocks.test.ts',
   configuration: 'test/documents/data-blocks.test.ts',
-  definition: 'test/cli/files.test.ts',
+  definition: 'test/cli/files.long.test.ts',
   'style sheet': 'test/pages/host-page.long.test.ts',
   metric: 'test/contract/docs-metrics.test.ts',
   'body of the interface': 'test/documents/data-blocks.test.ts',
