@@ -1,0 +1,257 @@
+/**
+ * Who may call what, and with which answer, seen from outside: every path of the product with every kind of caller and an
+ * input without fields. `who-may-call/` has the tables. A change of the code that means no change of rights leaves it as it is.
+ */
+import { randomUUID } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
+import type { Store } from '../../src/domain/store/store.js';
+import { type Person, studioRoles } from '../../src/domain/studio/person.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
+import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { personWith } from '../studio/studio-server.js';
+import { type House, noon, openHouse } from './house.js';
+
+const secret = 'a secret of a host that only this test knows';
+const gatewayToken = 'a-token-of-the-gateway-that-only-this-test-knows';
+const accessSettings = {
+  ...{ isAllowUnderlyingData: true, isAllowMetricCreation: true, isAllowDashboardCreation: true },
+  ...{ isAllowMetricLayoutChange: true, isAllowManageMetrics: true, isAllowMetricUpdate: true },
+  ...{ isAllowMetricDeletion: true, isAllowCreateDashboardView: true, isAllowEmailReports: true },
+};
+const permissions = [
+  ...['isEnableArchiveMetrics', 'isEnableManageMetrics', 'isEnableCreateDashboardView', 'isEnableMetricUpdation'],
+  ...['isEnableCustomizeLayout', 'isEnableUnderlyingData', 'isEnableDownloadMetrics', 'isEnableCreateDashboard'],
+];
+/** Its users may do everything that a guest may. */
+const policy = JSON.stringify({
+  ...{ version: 1, dataApp: 'shop', workspace: 'shop', datamart: 'shop' },
+  session: { claims: { org: 'string' }, tenant: 'claims.org', roles: '[]' },
+  templates: { board: { name: 'Board', accessSettings } },
+  rules: [
+    {
+      name: 'all',
+      when: 'true',
+      grant: { templates: ['board'], permissions, timezone: '"UTC"' },
+    },
+  ],
+});
+const acceptsEvents = { accept: 'application/json, text/event-stream' };
+type Headers = Readonly<Record<string, string>>;
+type Callers = Readonly<Record<string, Headers>>;
+type Asked = { readonly method: string; readonly path: string; readonly body?: unknown };
+
+const commands = [
+  ...['audit-export', 'audit-search', 'audit-verify', 'embed-facts', 'erasure-report', 'policy-check'],
+  ...['policy-explain', 'policy-names', 'policy-read', 'policy-reload', 'policy-save', 'policy-words'],
+  ...['request-explanation', 'revoke', 'unrevoke', 'rollout-apply', 'rollout-list', 'rollout-plan', 'rollout-resume'],
+  ...['rollout-rollback', 'rollout-status', 'template-check', 'template-history', 'template-record'],
+  ...['template-version', 'tenant-delete', 'tenant-resume', 'tenant-suspend', 'tenants-list', 'tenants-provision'],
+];
+const outside = [
+  ...[
+    'POST /embed-token',
+    'POST /hooks/tenant-signed-up',
+    'POST /hooks/tenant-suspended',
+    'POST /hooks/tenant-deleted',
+  ],
+  ...['POST /hooks/tenant-resumed', 'POST /hooks/mail-bounced', 'GET /healthz', 'GET /readyz', 'GET /metrics'],
+  ...['GET /openapi.json', 'GET /docs', 'POST /mcp'],
+];
+/** The last of them end the session. */
+const ofStudio = [
+  ...['GET /studio/logins', 'GET /studio/session', 'POST /studio/session', 'GET /studio/sessions'],
+  ...['POST /studio/sessions/end', 'GET /studio/system', 'GET /studio/search?q=x', 'GET /studio/query-log'],
+  ...['GET /studio/query-log/x/plan', 'GET /studio/schedule-list', 'PUT /studio/schedule-list/x'],
+  ...['GET /studio/signing-keys', 'POST /studio/keys', 'POST /studio/keys/rotate', 'GET /studio/uploads'],
+  ...['POST /studio/uploads', 'PUT /studio/uploads', 'POST /studio/views', 'POST /studio/metric-preview'],
+  ...['POST /studio/metric-statement', 'DELETE /studio/session', 'DELETE /studio/sessions'],
+];
+const asAsked = (line: string): Asked => {
+  const [method = '', path = ''] = line.split(' ');
+  return { method, path };
+};
+const ofGateway = (name: string): Asked => ({ method: 'POST', path: `/gateway/admin/${name}` });
+const asCommand = (name: string): Asked => ({ method: 'POST', path: `/studio/commands/${name}` });
+const inStudio = ({ method, path }: Asked): Asked => ({ method, path: `/studio${path}` });
+const ofInterface: readonly Asked[] = Object.values(operations).flatMap(({ bindings }) =>
+  bindings.map(({ method, path }) => ({ method, path })),
+);
+
+const isOfGuest = (path: string): boolean => path.includes('/api/v2/guest/');
+/** What ends sessions. */
+const isEnd = ({ method, path }: Asked): boolean => method === 'DELETE' && path.startsWith('/studio/session');
+
+const people = studioRoles.flatMap((role) => [
+  { name: role as string, role, seesData: true, ends: [] as Headers[] },
+  { name: `${role} without data`, role, seesData: false, ends: [] as Headers[] },
+]);
+const keys: Record<string, Headers> = {};
+const pages: Record<string, Headers> = {};
+let house: House;
+let credentials: Callers;
+let sessionOfHost: Headers;
+
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+const openStudio = async (store: Store): Promise<void> => {
+  const sessions = createStudioSessions({
+    store: store.studioSessions,
+    clock: { now: () => noon },
+    ids: { uuid: randomUUID },
+    tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
+    times: { idleMinutes: 1e6, sessionHours: 1e4 },
+  });
+  const enter = async (person: Person): Promise<Headers> => {
+    const { cookie } = await sessions.logIn(person);
+    return { cookie: `${studioCookie}=${cookie}`, 'x-guestlist-change': changeTokenOf(cookie) };
+  };
+  for (const { name, role, seesData, ends } of people) {
+    const person = personWith([role], seesData, name);
+    pages[name] = await enter(person);
+    keys[name] = bearer((await sessions.createKey(person, 30)).key);
+    // The end of all sessions of a person ends those of the other tests.
+    const leaving = personWith([role], seesData, `${name} who leaves`);
+    ends.push(await enter(leaving), await enter(leaving));
+  }
+};
+
+/** The ids of the guest's own dashboard; others are of nothing. */
+const ids: Record<string, string> = { dashboardId: 'board--acme' };
+
+/** A drawing takes seconds, so it is asked for with a fault. */
+const bodyFor = (path: string): unknown => (/\/(?:pdf|png)$/.test(path) ? { unknown: true } : {});
+
+const send = async ({ method, path, body = bodyFor(path) }: Asked, headers: Headers) => {
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (isOfGuest(path) ? (ids[name] ?? 'x') : 'x'));
+  const answer = await fetch(`${house.url()}${address}`, {
+    ...{ method, headers: { 'content-type': 'application/json', ...headers } },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, text: await answer.text() };
+};
+
+beforeAll(async () => {
+  house = await openHouse('{ gateway: { policies: policy.yaml }, studio: { servesAssistants: true } }', {
+    policy,
+    env: { GUESTLIST_HOST_JWT_SECRET: secret, GUESTLIST_GATEWAY_TOKEN: gatewayToken },
+    prepare: openStudio,
+  });
+  const seconds = Math.floor(noon.getTime() / 1000);
+  const claims = { iss: 'host', sub: 'ann', org: 'acme' };
+  sessionOfHost = bearer(jwt.sign({ ...claims, iat: seconds, exp: seconds + 3600 }, secret));
+  const { text } = await send({ method: 'POST', path: '/embed-token' }, sessionOfHost);
+  const guest = bearer(JSON.parse(text).token);
+  const board = await send({ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}' }, guest);
+  ids.metricId = JSON.parse(board.text).data.metrics[0].metricId;
+  credentials = {
+    nobody: {},
+    'a session of the host': sessionOfHost,
+    'a guest token': guest,
+    'an API key': bearer(house.apiKey),
+    'the service token': bearer(house.serviceToken),
+    'the gateway token': bearer(gatewayToken),
+  };
+});
+afterAll(() => house.close());
+
+const answerTo = async (asked: Asked, headers: Headers): Promise<string> => {
+  const { status, text } = await send(asked, headers);
+  const code = /"code": ?"([A-Z_]+)"/.exec(text)?.[1];
+  return code === undefined ? `${status}` : `${status} ${code}`;
+};
+
+/** The names as they are read: a role stands for its people with access to data and without. */
+const listOf = (names: readonly string[], all: readonly string[]): string => {
+  if (names.length === all.length) return 'all';
+  const has = (name: string): boolean => names.includes(name);
+  const words = names.flatMap((name) => {
+    const role = name.replace(/ without data$/, '');
+    if (!all.includes(`${role} without data`)) return [name];
+    if (!has(role) || !has(`${role} without data`)) return [name === role ? `${role} with data` : name];
+    return name === role ? [role] : [];
+  });
+  return words.join(', ');
+};
+
+/** The answers to one request, each with those who get it. */
+const rowOf = async (asked: Asked, title: string, callers: Callers, answer = answerTo): Promise<string> => {
+  const byAnswer = new Map<string, string[]>();
+  for (const [name, headers] of Object.entries(callers)) {
+    const got = await answer(asked, headers);
+    byAnswer.set(got, [...(byAnswer.get(got) ?? []), name]);
+  }
+  const lines = [...byAnswer].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [title, ...lines.map(([got, names]) => `  ${got}: ${listOf(names, Object.keys(callers))}`)].join('\n');
+};
+
+const rowsOf = async (all: readonly Asked[], callers: Callers): Promise<string> => {
+  const rows: string[] = [];
+  for (const asked of all) rows.push(await rowOf(asked, `${asked.method} ${asked.path}`, callers));
+  return `${[...new Set(rows)].toSorted().join('\n')}\n`;
+};
+
+test('every path answers each credential as before', async () => {
+  const all = [...ofInterface, ...outside.map(asAsked), ...commands.map(ofGateway)];
+  await expect(await rowsOf(all, credentials)).toMatchFileSnapshot('who-may-call/credentials.txt');
+});
+
+test('every path of Studio answers each role as before, with access to data and without', async () => {
+  const all = [...ofInterface.map(inStudio), ...ofStudio.map(asAsked), ...commands.map(asCommand)];
+  const lasting = all.filter((asked) => !isEnd(asked));
+  const rows = await rowsOf(lasting, pages);
+  const endings: string[] = [];
+  for (const [at, asked] of all.filter(isEnd).entries()) {
+    const own = Object.fromEntries(people.map(({ name, ends }) => [name, ends[at] ?? {}]));
+    endings.push(await rowOf(asked, `${asked.method} ${asked.path}`, own));
+  }
+  await expect(`${rows}${endings.join('\n')}\n`).toMatchFileSnapshot('who-may-call/studio.txt');
+});
+
+test('a view as a user answers each role as before', async () => {
+  const views: Record<string, Headers> = {};
+  const opened = asAsked('POST /studio/views');
+  const claims = { sub: 'ann', org: 'acme' };
+  for (const { name } of people) {
+    const { status, text } = await send({ ...opened, body: { clientId: 'acme', claims } }, pages[name] ?? {});
+    expect([name, status]).toEqual([name, 200]);
+    views[name] = bearer(JSON.parse(text).data.token);
+  }
+  const all = ofInterface
+    .filter(({ path }) => isOfGuest(path))
+    .map(({ method, path }) => ({ method, path: `/studio/as${path}` }));
+  await expect(await rowsOf(all, views)).toMatchFileSnapshot('who-may-call/views.txt');
+});
+
+test('every tool of assistants answers each role as before', async () => {
+  const rpc = (method: string, params: object): Asked => ({
+    ...{ method: 'POST', path: '/studio/mcp' },
+    body: { jsonrpc: '2.0', id: 1, method, params },
+  });
+  const offered = new Map<string, string[]>();
+  for (const [name, headers] of Object.entries(keys)) {
+    const { text } = await send(rpc('tools/list', {}), { ...headers, ...acceptsEvents });
+    for (const tool of JSON.parse(text).result.tools) {
+      offered.set(tool.name, [...(offered.get(tool.name) ?? []), name]);
+    }
+  }
+  const answer = async (asked: Asked, headers: Headers): Promise<string> => {
+    const { status, text } = await send(asked, { ...headers, ...acceptsEvents });
+    const { result, error } = JSON.parse(text);
+    if (error !== undefined) return `${status} ${error.code}`;
+    return `${status} ${result.isError === true ? (/\b[A-Z]+(?:_[A-Z]+)+\b/.exec(text)?.[0] ?? 'refused') : 'answered'}`;
+  };
+  const rows: string[] = [];
+  for (const [tool, names] of [...offered].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    rows.push(
+      await rowOf(
+        rpc('tools/call', { name: tool, arguments: {} }),
+        `${tool}: ${listOf(names, Object.keys(keys))}`,
+        keys,
+        answer,
+      ),
+    );
+  }
+  await expect(`${rows.join('\n')}\n`).toMatchFileSnapshot('who-may-call/tools.txt');
+});
