@@ -178,8 +178,10 @@ const listOf = (names: readonly string[], all: readonly string[]): string => {
 /** The answers to one request, each with those who get it. */
 const rowOf = async (asked: Asked, title: string, callers: Callers, answer = answerTo): Promise<string> => {
   const byAnswer = new Map<string, string[]>();
-  for (const [name, headers] of Object.entries(callers)) {
-    const got = await answer(asked, headers);
+  const all = Object.entries(callers);
+  const answers = await Promise.all(all.map(([, headers]) => answer(asked, headers)));
+  for (const [at, [name]] of all.entries()) {
+    const got = answers[at] ?? '';
     byAnswer.set(got, [...(byAnswer.get(got) ?? []), name]);
   }
   const lines = [...byAnswer].toSorted(([a], [b]) => (a < b ? -1 : 1));
