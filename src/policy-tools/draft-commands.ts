@@ -9,7 +9,14 @@ import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { loadRecentSessions } from '../gateway/audit/read.js';
-import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  changedBy,
+  declareCommand,
+  noInput,
+  readBy,
+} from '../gateway/common/admin-command.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
 import type { Policies } from '../gateway/policy/policies.js';
 import type { ReachOf } from '../gateway/policy/reach.js';
@@ -108,13 +115,23 @@ const save = async (
   return policies.reload();
 };
 
+export const checkPolicy = declareCommand(
+  'policy-check',
+  checkInput,
+  readBy('author', 'publisher', 'policyAdmin', 'auditor'),
+  { title: 'Check the policy', description: 'Says what is wrong with the policy files.' },
+);
+
+// Who decides what others see may see it.
+export const savePolicy = declareCommand('policy-save', saveInput, { ...changedBy('policyAdmin'), reads: 'rows' });
+
+export const listPolicyWords = declareCommand('policy-words', noInput, readBy('author', 'publisher', 'policyAdmin'));
+
 export const policyDraftCommands = (options: PolicyDraftOptions): readonly AdminCommand[] => {
   const check = createCheck(options);
   return [
-    adminCommand('policy-check', checkInput, ({ text }, { seesData }, signal) =>
-      check(text, seesData ? 'plan' : 'tests', signal),
-    ),
-    adminCommand('policy-save', saveInput, (input, _by, signal) => save(options, check, input, signal)),
-    adminCommand('policy-words', z.strictObject({}), async () => ({ words: policyWords() })),
+    adminCommand(checkPolicy, ({ text }, { seesData }, signal) => check(text, seesData ? 'plan' : 'tests', signal)),
+    adminCommand(savePolicy, (input, _by, signal) => save(options, check, input, signal)),
+    adminCommand(listPolicyWords, async () => ({ words: policyWords() })),
   ];
 };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { loadExplanation } from '../gateway/audit/read.js';
-import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, readBy } from '../gateway/common/admin-command.js';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import type { Ledger } from '../gateway/ledger/ledger.js';
 import type { Policies } from '../gateway/policy/policies.js';
@@ -60,6 +60,20 @@ const withAccess = async (
   }
 };
 
+// The explanation of an earlier request has the claims of its user.
+export const explainPolicy = declareCommand(
+  'policy-explain',
+  input,
+  {
+    ...readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
+    narrower: { field: 'request', roles: ['support', 'auditor'], reads: 'rows' },
+  },
+  {
+    title: 'Explain a decision',
+    description: 'Says what a user of a tenant may see, and which rule of the policy says so.',
+  },
+);
+
 /** Creates the command. It returns `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
   const { policies, reachOf, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
@@ -71,7 +85,7 @@ export const createPolicyExplainCommand = (options: PolicyExplainOptions): Admin
     const explained = await explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
     return withAccess(explained, options);
   };
-  return adminCommand('policy-explain', input, async (given) => {
+  return adminCommand(explainPolicy, async (given) => {
     const explanation = await explain(given);
     return { explanation, text: writeExplanation(explanation) };
   });

@@ -21,11 +21,13 @@ export const assertOwnPage = ({ headers }: IncomingMessage, cookie: string): voi
   );
 };
 
+/** What Studio does for nobody. */
+export const notOffered = (what: string): Refusal =>
+  new Refusal('UNAUTHORIZED', `Studio does not offer ${what}.`, { reason: 'studio-not-offered' });
+
 /** Throws UNAUTHORIZED unless the person has one of the roles. Undefined: Studio never does this. */
 export const assertRole = (person: Person, what: string, roles: readonly StudioRole[] | undefined): void => {
-  if (roles === undefined) {
-    throw new Refusal('UNAUTHORIZED', `Studio does not offer ${what}.`, { reason: 'studio-not-offered' });
-  }
+  if (roles === undefined) throw notOffered(what);
   if (hasRole(person, roles)) return;
   const needed = [...new Set<StudioRole>(['owner', ...roles])].join(', ');
   throw new Refusal('UNAUTHORIZED', `${what} needs one of these roles: ${needed}. Ask an owner of this installation.`, {

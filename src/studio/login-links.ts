@@ -1,9 +1,8 @@
 /** Login links with a code that works once: how the operator of an installation gets into Studio. */
-import { z } from 'zod';
 import type { HashedToken } from '../domain/brand.js';
 import type { Clock, Tokens } from '../domain/ports.js';
 import type { Person } from '../domain/studio/person.js';
-import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, noInput } from '../gateway/common/admin-command.js';
 
 export type LoginLinks = {
   /** Returns a new code. */
@@ -47,6 +46,8 @@ export const createLoginLinks = ({ clock, tokens }: { readonly clock: Clock; rea
 /** The page that takes the code from the address. The part after `#` is never sent to a server nor logged by a proxy. */
 export const linkOf = (origin: string, code: string): string => `${origin}/studio#code=${code}`;
 
+export const createLink = declareCommand('studio-link', noInput, null);
+
 /** `studio-link`: answers a new link. */
 export const studioLinkCommand = (links: LoginLinks, origin: string): AdminCommand =>
-  adminCommand('studio-link', z.strictObject({}), async () => ({ url: linkOf(origin, links.create()) }));
+  adminCommand(createLink, async () => ({ url: linkOf(origin, links.create()) }));

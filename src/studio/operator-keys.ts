@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { type Person, studioRoles } from '../domain/studio/person.js';
-import { type AdminCommand, adminCommand } from '../gateway/common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, noInput } from '../gateway/common/admin-command.js';
 import { keyIssuer, type StudioSessions } from './sessions.js';
 
 /** An assistant owns nothing: what only an owner may do, a person does. */
@@ -25,9 +25,15 @@ const assistant = (name: string, roles: Person['roles']): Person => ({
   seesData: false,
 });
 
+export const createOperatorKey = declareCommand('operator-key-create', createInput, null);
+
+export const listOperatorKeys = declareCommand('operator-key-list', noInput, null);
+
+export const endOperatorKey = declareCommand('operator-key-end', z.strictObject({ name: keyName }), null);
+
 /** `operator-key-create`, `operator-key-list` and `operator-key-end`. Studio offers none of them. */
 export const operatorKeyCommands = (sessions: StudioSessions): readonly AdminCommand[] => [
-  adminCommand('operator-key-create', createInput, async ({ name, roles, days }) => {
+  adminCommand(createOperatorKey, async ({ name, roles, days }) => {
     const taken = (await sessions.listKeys()).some(({ person }) => person.subject === name);
     if (taken)
       throw new Refusal(
@@ -37,13 +43,13 @@ export const operatorKeyCommands = (sessions: StudioSessions): readonly AdminCom
     const { key, expiresAt } = await sessions.createKey(assistant(name, roles), days);
     return { name, roles, key, expiresAt: expiresAt.toISOString() };
   }),
-  adminCommand('operator-key-list', z.strictObject({}), async () => ({
+  adminCommand(listOperatorKeys, async () => ({
     keys: (await sessions.listKeys()).map(({ person: { subject, roles }, createdAt, usedAt, expiresAt }) => ({
       ...{ name: subject, roles, createdAt: createdAt.toISOString() },
       ...{ usedAt: usedAt.toISOString(), expiresAt: expiresAt.toISOString() },
     })),
   })),
-  adminCommand('operator-key-end', z.strictObject({ name: keyName }), async ({ name }) => {
+  adminCommand(endOperatorKey, async ({ name }) => {
     const ended = await sessions.endAllOf({ issuer: keyIssuer, subject: name });
     if (ended === 0)
       throw new Refusal('NOT_FOUND', `There is no key ${name}. "guestlist operator-key list" lists them.`);

@@ -8,7 +8,6 @@ import { needsData, type Reads } from '../domain/studio/reads.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Described } from '../mcp/described.js';
 import { inputSchemaOf } from '../mcp/tools.js';
-import { commandRoles } from './command-roles.js';
 import { type ProcessRead, processReads } from './process-reads.js';
 import { isChange } from './work.js';
 
@@ -21,52 +20,6 @@ export type OperatorTool = Described & {
     | { readonly kind: 'process'; readonly process: ProcessRead };
 };
 
-type Offered = { readonly title: string; readonly description: string; readonly isDestructive?: true };
-
-/** The commands that are tools. A command that is not here is none: erasing tenants and writing policies are for people. */
-const offered: Readonly<Record<string, Offered>> = {
-  'tenants-list': { title: 'List tenants', description: 'Lists tenants with their state and their dashboards.' },
-  'tenant-suspend': {
-    ...{ title: 'Suspend a tenant', isDestructive: true },
-    description: 'Refuses all users of a tenant from now on. Nothing is deleted.',
-  },
-  'tenant-resume': { title: 'Resume a tenant', description: 'Lets the users of a suspended tenant in again.' },
-  'tenants-provision': {
-    title: 'Create missing dashboards',
-    description: 'Creates the dashboards that tenants should have and lack.',
-  },
-  'erasure-report': { title: 'Read an erasure', description: 'Reads what the erasure of a tenant deleted.' },
-  revoke: {
-    ...{ title: 'Revoke tokens', isDestructive: true },
-    description: 'Ends the guest tokens of a user, a tenant or a policy, or all.',
-  },
-  unrevoke: { title: 'Accept sessions again', description: 'Accepts sessions again that a revocation refuses.' },
-  'policy-check': { title: 'Check the policy', description: 'Says what is wrong with the policy files.' },
-  'policy-explain': {
-    title: 'Explain a decision',
-    description: 'Says what a user of a tenant may see, and which rule of the policy says so.',
-  },
-  'policy-read': { title: 'Read the policy', description: 'Reads the policy in force: templates, roles and claims.' },
-  'request-explanation': { title: 'Explain a request', description: 'Reads what was decided for an earlier request.' },
-  'audit-verify': { title: 'Verify the audit', description: 'Verifies that the audit is complete and unmodified.' },
-  'template-history': { title: 'List editions', description: 'Lists the editions of a template with their changes.' },
-  'rollout-list': { title: 'List roll-outs', description: 'Lists the newest roll-outs with their state.' },
-  'rollout-status': { title: 'Read a roll-out', description: 'Reads the progress of a roll-out, and what failed.' },
-  'rollout-plan': {
-    title: 'Plan a roll-out',
-    description: 'Says what a roll-out would do to each tenant. Does nothing.',
-  },
-  'rollout-apply': {
-    ...{ title: 'Roll out a template', isDestructive: true },
-    description: 'Brings a changed template to tenants. What each tenant changed is kept. Plan it first.',
-  },
-  'rollout-resume': { title: 'Continue a roll-out', description: 'Continues a roll-out that waits or stopped.' },
-  'rollout-rollback': {
-    ...{ title: 'Take a roll-out back', isDestructive: true },
-    description: 'Gives each copy back what it had before the roll-out.',
-  },
-};
-
 const toolName = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('-', '_');
 
@@ -77,15 +30,21 @@ const operationTool = (operation: Operation, roles: readonly StudioRole[]): Oper
   does: { kind: 'operation', operation },
 });
 
-const commandTool = (command: AdminCommand, { title, description, isDestructive }: Offered): OperatorTool => ({
-  ...{ name: toolName(command.name), title, description },
-  ...(isDestructive === undefined ? {} : { isDestructive }),
-  reads: commandRoles[command.name]?.isChange !== true,
-  roles: commandRoles[command.name]?.roles ?? [],
-  tells: commandRoles[command.name]?.reads ?? 'rows',
-  inputSchema: inputSchemaOf(command.input),
-  does: { kind: 'command', command },
-});
+/** A command without words for assistants is for people alone: erasing tenants and writing policies are. */
+const commandTool = (command: AdminCommand): readonly OperatorTool[] => {
+  const { name, input, studio, tool } = command;
+  if (studio === null || tool === undefined) return [];
+  const { title, description, isDestructive } = tool;
+  return [
+    {
+      ...{ name: toolName(name), title, description },
+      ...(isDestructive === undefined ? {} : { isDestructive }),
+      ...{ reads: studio.isChange !== true, roles: studio.roles, tells: studio.reads },
+      inputSchema: inputSchemaOf(input),
+      does: { kind: 'command', command },
+    },
+  ];
+};
 
 const processTool = (process: ProcessRead): OperatorTool => ({
   ...{ name: process.name, title: process.title, description: process.description, roles: process.roles },
@@ -106,10 +65,7 @@ export const operatorTools = (
   ...Object.values(operations).flatMap((operation) =>
     operation.roles !== undefined && isOffered(operation) ? [operationTool(operation, operation.roles)] : [],
   ),
-  ...commands.flatMap((command) => {
-    const entry = Object.hasOwn(offered, command.name) ? offered[command.name] : undefined;
-    return entry === undefined ? [] : [commandTool(command, entry)];
-  }),
+  ...commands.flatMap(commandTool),
   ...processReads.map(processTool),
 ];
 

@@ -13,9 +13,13 @@ import { Refusal } from '../domain/refusal.js';
 import type { FoundPage, SearchStore, Wanted } from '../domain/store/search.js';
 import { hasRole, type Person, type StudioRole } from '../domain/studio/person.js';
 import { needsData, type Reads } from '../domain/studio/reads.js';
+import { searchAudit } from '../gateway/audit/commands.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
+import type { CommandDeclaration } from '../gateway/common/admin-command.js';
+import { readPolicy } from '../gateway/policy/policies.js';
+import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import { listRollouts } from '../gateway/rollout/commands.js';
 import { assertReads, assertRole } from './access.js';
-import { commandRoles } from './command-roles.js';
 import { loggedInOf, requestIdOf, sendData } from './requests.js';
 import { scheduleReaders } from './schedules.js';
 import type { StudioSessions } from './sessions.js';
@@ -49,10 +53,10 @@ export type SearchDeps = {
   readonly now: () => Date;
 };
 
-const ruleOf = (command: string): Pick<Kind, 'roles' | 'reads'> => {
-  const { roles, reads } = commandRoles[command] ?? { roles: [], reads: 'rows' };
-  return { roles, reads };
-};
+const ruleOf = ({ studio }: CommandDeclaration): Pick<Kind, 'roles' | 'reads'> => ({
+  roles: studio?.roles ?? [],
+  reads: studio?.reads ?? 'rows',
+});
 
 /** A page of a list that its source answers whole. */
 const pageOf = (all: readonly Hit[], { words, after, limit }: Wanted): FoundPage<Hit> => {
@@ -111,15 +115,15 @@ type Entries = {
 
 /** What the gateway knows, by the commands of Studio's pages, which check the person's roles once more. */
 const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
-  const run = async <T>({ person, requestId }: Asking, name: string, input: object): Promise<T> =>
+  const run = async <T>({ person, requestId }: Asking, { name }: CommandDeclaration, input: object): Promise<T> =>
     (await work.runCommand(person, { name, readInput: async () => input, requestId })) as T;
   return {
     tenant: {
-      ...ruleOf('tenants-list'),
+      ...ruleOf(listTenantsCommand),
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { contains: words, limit, ...(after === null ? {} : { after }) };
-        const { tenants, next } = await run<Tenants>(asking, 'tenants-list', input);
+        const { tenants, next } = await run<Tenants>(asking, listTenantsCommand, input);
         const found = tenants.flatMap(({ clientId: id, state }) =>
           id === null ? [] : [{ id, name: id, detail: state }],
         );
@@ -127,10 +131,10 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     template: {
-      ...ruleOf('policy-read'),
+      ...ruleOf(readPolicy),
       find: async (asking) => {
         type Read = { readonly templates: readonly { template: string; name: string }[] };
-        const { templates } = await run<Read>(asking, 'policy-read', {});
+        const { templates } = await run<Read>(asking, readPolicy, {});
         return pageOf(
           templates.map(({ template: id, name }) => ({ id, name, detail: id })),
           asking.wanted,
@@ -138,9 +142,9 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     rollout: {
-      ...ruleOf('rollout-list'),
+      ...ruleOf(listRollouts),
       find: async (asking) => {
-        const { rollouts } = await run<Rollouts>(asking, 'rollout-list', {});
+        const { rollouts } = await run<Rollouts>(asking, listRollouts, {});
         const hits = rollouts.map(({ id, template, state, startedAt }) => ({
           ...{ id, name: template, detail: `${state}, ${startedAt.slice(0, 10)}` },
         }));
@@ -148,11 +152,11 @@ const gatewayKinds = ({ work }: Pick<SearchDeps, 'work'>): Search => {
       },
     },
     audit: {
-      ...ruleOf('audit-search'),
+      ...ruleOf(searchAudit),
       find: async (asking) => {
         const { words, after, limit } = asking.wanted;
         const input = { words, limit, ...(after === null ? {} : { after }) };
-        const { entries, next } = await run<Entries>(asking, 'audit-search', input);
+        const { entries, next } = await run<Entries>(asking, searchAudit, input);
         const found = entries.map(({ seq, at, kind, code, tenant, user }) => ({
           id: String(seq),
           name: `${seq}: ${kind} ${code}`,

@@ -4,14 +4,14 @@
  */
 import type { Operation } from '../contract/operation.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
+import { isRecord } from '../domain/is-record.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
-import type { AdminCommand } from '../gateway/common/admin-command.js';
+import type { AdminCommand, CommandRule } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { createRoutes, withoutCondition } from '../http/routes.js';
-import { assertReads, assertRole } from './access.js';
-import { commandRoles, ruleFor } from './command-roles.js';
+import { assertReads, assertRole, notOffered } from './access.js';
 
 export type WorkDeps = {
   readonly operations: Readonly<Record<string, Operation>>;
@@ -81,21 +81,28 @@ const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps)
   };
 };
 
+/** Who may run a command with this input, and what the answer tells. */
+const ruleFor = (rule: NonNullable<AdminCommand['studio']>, input: unknown): CommandRule => {
+  const { narrower } = rule;
+  return narrower !== undefined && isRecord(input) && Object.hasOwn(input, narrower.field) ? narrower : rule;
+};
+
 const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => {
   const byName = new Map(commands.map((command) => [command.name, command]));
   return async (person, { name, readInput, requestId, signal }) => {
-    const rule = Object.hasOwn(commandRoles, name) ? commandRoles[name] : undefined;
-    assertRole(person, name, rule?.roles);
-    if (rule !== undefined) assertReads(person, rule.reads);
     const command = byName.get(name);
-    if (command === undefined) throw new Refusal('NOT_FOUND', `There is no command ${name}.`);
+    const rule = command?.studio ?? null;
+    if (command === undefined || rule === null) throw notOffered(name);
+    const assertMay = ({ roles, reads }: CommandRule): void => {
+      assertRole(person, name, roles);
+      assertReads(person, reads);
+    };
+    assertMay(rule);
     const input = await readInput();
-    const asked = ruleFor(name, input);
-    assertRole(person, name, asked?.roles);
-    if (asked !== undefined) assertReads(person, asked.reads);
+    assertMay(ruleFor(rule, input));
     const operator = nameInRecords(person);
     // Before the command: what cannot be recorded must not happen.
-    if (rule?.isChange === true)
+    if (rule.isChange === true)
       await audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command: name, operator } });
     return command.run(input, { name: operator, seesData: person.seesData }, signal);
   };

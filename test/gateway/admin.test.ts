@@ -11,9 +11,11 @@ type Answer = { data: unknown; error: { code: string; message: string; status: n
 const start = async (token: string | null = gatewayToken) => {
   const { log, lines } = captureLog();
   const commands = [
-    adminCommand('double', z.strictObject({ n: z.number() }), async ({ n }) => ({ doubled: 2 * n })),
-    adminCommand('note', z.looseObject({}), async () => ({})),
-    adminCommand('break', z.looseObject({}), async () => {
+    adminCommand({ name: 'double', input: z.strictObject({ n: z.number() }), studio: null }, async ({ n }) => ({
+      doubled: 2 * n,
+    })),
+    adminCommand({ name: 'note', input: z.looseObject({}), studio: null }, async () => ({})),
+    adminCommand({ name: 'break', input: z.looseObject({}), studio: null }, async () => {
       throw new Error('the secret inside');
     }),
   ];

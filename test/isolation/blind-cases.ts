@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { operations } from '../../src/compose/operations.js';
 import { authoredMetric } from '../../src/contract/author-previews.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { commandRoles } from '../../src/studio/command-roles.js';
 import { operatorTools } from '../../src/studio/operator-tools.js';
 import { viewOperations } from '../../src/studio/views.js';
 import { inlined } from '../contract/json-fields.js';
 import { type Plan, planFor, validFor } from '../fuzz/plan.js';
+import { commandRules } from '../studio/commands.js';
 import { policyFor } from './blind-world.js';
 
 export type Asked = {
@@ -132,7 +132,7 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   unrevoke: fc.record({ by: fc.constant('tenant'), tenant: gone, reason }),
 };
 
-export const commandsWithoutInput = Object.keys(commandRoles).filter(
+export const commandsWithoutInput = Object.keys(commandRules).filter(
   (command) => !Object.hasOwn(commandInputs, command),
 );
 

@@ -10,6 +10,7 @@ import type { Store } from '../../src/domain/store/store.js';
 import { type Person, studioRoles } from '../../src/domain/studio/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
+import { commands as declared } from '../studio/commands.js';
 import { personWith } from '../studio/studio-server.js';
 import { type House, noon, openHouse } from './house.js';
 
@@ -42,13 +43,7 @@ type Headers = Readonly<Record<string, string>>;
 type Callers = Readonly<Record<string, Headers>>;
 type Asked = { readonly method: string; readonly path: string; readonly body?: unknown };
 
-const commands = [
-  ...['audit-export', 'audit-search', 'audit-verify', 'embed-facts', 'erasure-report', 'policy-check'],
-  ...['policy-explain', 'policy-names', 'policy-read', 'policy-reload', 'policy-save', 'policy-words'],
-  ...['request-explanation', 'revoke', 'unrevoke', 'rollout-apply', 'rollout-list', 'rollout-plan', 'rollout-resume'],
-  ...['rollout-rollback', 'rollout-status', 'template-check', 'template-history', 'template-record'],
-  ...['template-version', 'tenant-delete', 'tenant-resume', 'tenant-suspend', 'tenants-list', 'tenants-provision'],
-];
+const commands = declared.map(({ name }) => name);
 const outside = [
   ...[
     'POST /embed-token',
@@ -193,6 +188,12 @@ const rowsOf = async (all: readonly Asked[], callers: Callers): Promise<string> 
   for (const asked of all) rows.push(await rowOf(asked, `${asked.method} ${asked.path}`, callers));
   return `${[...new Set(rows)].toSorted().join('\n')}\n`;
 };
+
+test('the gateway has the commands that are declared, and no others', async () => {
+  const { text } = await send(ofGateway('none'), bearer(gatewayToken));
+  const named = /There are: ([^"]+)\./.exec(text)?.[1]?.split(', ') ?? [];
+  expect(named.toSorted()).toEqual(commands.toSorted());
+});
 
 test('every path answers each credential as before', async () => {
   const all = [...ofInterface, ...outside.map(asAsked), ...commands.map(ofGateway)];

@@ -6,10 +6,10 @@ import { withoutWrites } from '../../src/domain/guest/access.js';
 import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { type StudioRole, studioRoles } from '../../src/domain/studio/person.js';
 import { needsData } from '../../src/domain/studio/reads.js';
-import { commandRoles } from '../../src/studio/command-roles.js';
 import { processReads } from '../../src/studio/process-reads.js';
 import { withoutSecrets } from '../../src/studio/system.js';
 import { viewOperations } from '../../src/studio/views.js';
+import { commandRules } from './commands.js';
 import { personWith, type StudioServer, someSchedule, startStudioServer } from './studio-server.js';
 
 let nowMs = Date.UTC(2026, 0, 1);
@@ -135,7 +135,7 @@ test.each(
 describe('a command', () => {
   test.each(studioRoles)('runs for a person with the role %s only where the table says so', async (role) => {
     const headers = await server.as(personWith([role]));
-    for (const [name, rule] of Object.entries(commandRoles)) {
+    for (const [name, rule] of Object.entries(commandRules)) {
       const { status } = await ask(headers, 'POST', `/studio/commands/${name}`);
       expect([name, status]).toEqual([name, role === 'owner' || rule.roles.includes(role) ? 200 : 403]);
     }
@@ -193,8 +193,10 @@ describe('a command', () => {
 });
 
 test('a command whose answer tells of rows or claims needs access to data besides the role', async () => {
-  const telling = Object.entries(commandRoles).filter(([, { reads }]) => needsData(reads));
-  expect(telling.map(([name]) => name)).toEqual(['audit-export', 'audit-search', 'policy-save', 'request-explanation']);
+  const telling = Object.entries(commandRules).filter(([, { reads }]) => needsData(reads));
+  expect(telling.map(([name]) => name).toSorted()).toEqual([
+    ...['audit-export', 'audit-search', 'policy-save', 'request-explanation'],
+  ]);
   const headers = await server.as(personWith(['owner'], false, 'owner-without-data'));
   const asked = [...telling.map(([name]) => [name, '{}'] as const), ['policy-explain', '{"request":"an-earlier-one"}']];
   server.commands.length = 0;
@@ -212,7 +214,7 @@ test('a command whose answer tells of rows or claims needs access to data beside
 test('all that can be called says what it tells of rows', () => {
   const kinds = ['nothing', 'definitions', 'outcomes', 'rows'];
   for (const { name, reads } of [...all, ...processReads]) expect([name, kinds.includes(reads)]).toEqual([name, true]);
-  for (const [name, { reads, narrower }] of Object.entries(commandRoles)) {
+  for (const [name, { reads, narrower }] of Object.entries(commandRules)) {
     expect([name, kinds.includes(reads), kinds.includes(narrower?.reads ?? reads)]).toEqual([name, true, true]);
   }
 });

@@ -4,11 +4,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../src/compose/operations.js';
 import type { Person, StudioRole } from '../../src/domain/studio/person.js';
-import { commandRoles } from '../../src/studio/command-roles.js';
 import { operatorKeyCommands } from '../../src/studio/operator-keys.js';
 import { operatorTools } from '../../src/studio/operator-tools.js';
 import { processReads } from '../../src/studio/process-reads.js';
 import { studioCookie } from '../../src/studio/sessions.js';
+import { commandRules } from './commands.js';
 import { personWith, type StudioServer, startStudioServer } from './studio-server.js';
 
 let now = new Date('2026-03-01T08:00:00Z');
@@ -53,10 +53,10 @@ test('a key has the tools of its roles alone: those that Studio offers the same 
     const tools = await toolsOf(client);
     expect(tools.length).toBeGreaterThan(3);
     for (const { name } of tools) {
-      const command = Object.keys(commandRoles).find((one) => plain(one) === plain(name));
+      const command = Object.keys(commandRules).find((one) => plain(one) === plain(name));
       const operation = Object.values(operations).find((one) => plain(one.name) === plain(name));
       const process = processReads.find((one) => one.name === name);
-      const allowed = command === undefined ? operation?.roles : commandRoles[command]?.roles;
+      const allowed = command === undefined ? operation?.roles : commandRules[command]?.roles;
       expect(process === undefined ? allowed : process.roles, name).toContain(role);
     }
     await client.close();

@@ -25,7 +25,6 @@ import { noGuard } from '../../src/platform/credential-guard.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
-import { commandRoles } from '../../src/studio/command-roles.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
 import type { ProcessParts } from '../../src/studio/process-reads.js';
@@ -36,6 +35,7 @@ import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js
 import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
 import { createViews } from '../../src/studio/views.js';
 import { createWork } from '../../src/studio/work.js';
+import { commands as declared } from './commands.js';
 
 /** Sessions in memory, as the store keeps them. */
 const memorySessions = (): StudioSessionStore => {
@@ -239,8 +239,9 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
-  const recorded = [...Object.keys(commandRoles), 'studio-link'].map((name) =>
-    adminCommand(name, z.looseObject({}), async () => {
+  const recorded = declared.map((declaration) =>
+    adminCommand({ ...declaration, input: z.looseObject({}) }, async () => {
+      const { name } = declaration;
       commands.push(name);
       return given.commandAnswers?.[name] ?? commandAnswers[name] ?? null;
     }),

@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { breathe } from '../../platform/breathe.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
@@ -16,14 +16,32 @@ const head = z.strictObject({
   hash: z.string().regex(/^[0-9a-f]{64}$/, `64 hex digits, such as ${genesisHash.slice(0, 8)}...`),
 });
 
+export const verifyAuditCommand = declareCommand(
+  'audit-verify',
+  z.strictObject({ head: head.optional() }),
+  readBy('auditor'),
+  { title: 'Verify the audit', description: 'Verifies that the audit is complete and unmodified.' },
+);
+
+// Names of users, and what they asked.
+export const exportAuditCommand = declareCommand('audit-export', exportInput, { ...readBy('auditor'), reads: 'rows' });
+
+// Names of users, and what they asked.
+export const searchAudit = declareCommand('audit-search', auditSearchInput, { ...readBy('auditor'), reads: 'rows' });
+
+export const readExplanation = declareCommand(
+  'request-explanation',
+  z.strictObject({ requestId: z.string().min(1).max(100) }),
+  { ...readBy('support', 'auditor'), reads: 'rows' },
+  { title: 'Explain a request', description: 'Reads what was decided for an earlier request.' },
+);
+
 /** `audit-verify`, `audit-export`, `audit-search` and `request-explanation`. */
 export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
-  adminCommand('audit-verify', z.strictObject({ head: head.optional() }), (input) => verifyAudit(ledger, input.head)),
-  adminCommand('audit-export', exportInput, (input) => exportAudit(ledger, input)),
-  adminCommand('audit-search', auditSearchInput, (input) => findInAudit(ledger, input)),
-  adminCommand('request-explanation', z.strictObject({ requestId: z.string().min(1).max(100) }), ({ requestId }) =>
-    loadExplanation(ledger, requestId),
-  ),
+  adminCommand(verifyAuditCommand, (input) => verifyAudit(ledger, input.head)),
+  adminCommand(exportAuditCommand, (input) => exportAudit(ledger, input)),
+  adminCommand(searchAudit, (input) => findInAudit(ledger, input)),
+  adminCommand(readExplanation, ({ requestId }) => loadExplanation(ledger, requestId)),
 ];
 
 /** Stores a policy's text, so that its decisions can be explained later. */

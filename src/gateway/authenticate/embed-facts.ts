@@ -2,9 +2,8 @@
  * The command `embed-facts`: where browsers find the gateway and the service, which pages may ask for tokens, and whose
  * sessions are accepted. No keys, no secrets.
  */
-import { z } from 'zod';
 import type { JwtIssuer } from '../../platform/jwt.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, noInput, readBy, readers } from '../common/admin-command.js';
 import type { Origins } from './credential.js';
 
 type Sessions = {
@@ -12,6 +11,8 @@ type Sessions = {
   readonly cookieName?: string | null | undefined;
   readonly serviceUrl: string | null;
 };
+
+export const readEmbedFacts = declareCommand('embed-facts', noInput, readBy(...readers));
 
 /** `issuers` is null where the host application says who the user is; an issuer is null where its name is not checked. */
 export const embedFacts = ({
@@ -21,7 +22,7 @@ export const embedFacts = ({
   issuers,
   cookieName = null,
 }: Origins & Sessions): AdminCommand =>
-  adminCommand('embed-facts', z.strictObject({}), async () => ({
+  adminCommand(readEmbedFacts, async () => ({
     ...{ allowedOrigins, publicOrigin, serviceUrl },
     issuers: issuers === undefined ? null : issuers.map(({ issuer }) => issuer),
     cookieName,

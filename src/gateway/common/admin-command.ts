@@ -1,13 +1,39 @@
-/** The type of the commands of `POST /gateway/admin/<command>`. Each folder declares its own; http/admin.ts serves them. */
-import type { z } from 'zod';
+/**
+ * Declares a command of `POST /gateway/admin/<command>` as one value beside its function. The gateway, Studio, its
+ * assistants and their oracles read from it who may run it and what its answer tells.
+ */
+import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
+import type { StudioRole } from '../../domain/studio/person.js';
+import type { Reads } from '../../domain/studio/reads.js';
 import { writeFaults } from '../../http/faults.js';
 
-/** One command. */
-export type AdminCommand = {
+/** Who may run a command in Studio, and what the answer tells. */
+export type CommandRule = {
+  readonly roles: readonly StudioRole[];
+  /** A command of `definitions` leaves out what it tells only people who see data. */
+  readonly reads: Reads;
+};
+
+export type CommandDeclaration<Input extends z.ZodType = z.ZodType> = {
   /** Kebab-case: the last part of its path. */
   readonly name: string;
-  readonly input: z.ZodType;
+  readonly input: Input;
+  /** Null: Studio never runs it. */
+  readonly studio:
+    | (CommandRule & {
+        /** It changes something, and so has an entry in the audit. */
+        readonly isChange?: true;
+        /** A field of the input that needs one of these roles instead, and whose answer tells this. */
+        readonly narrower?: CommandRule & { readonly field: string };
+      })
+    | null;
+  /** What assistants of operators read of it. Left out: it is for people alone. */
+  readonly tool?: { readonly title: string; readonly description: string; readonly isDestructive?: true };
+};
+
+/** One command with its function. */
+export type AdminCommand = CommandDeclaration & {
   /**
    * Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. `by` left out: the
    * gateway token runs it, which sees data. `signal` aborts when the caller leaves: only commands that compute for long
@@ -19,6 +45,25 @@ export type AdminCommand = {
 /** Who runs a command: the name as in the audit, and whether the answer may tell of rows and of claims. */
 export type RunBy = { readonly name: string | null; readonly seesData: boolean };
 
+type Studio = NonNullable<CommandDeclaration['studio']>;
+
+export const declareCommand = <Input extends z.ZodType>(
+  name: string,
+  input: Input,
+  studio: Studio | null,
+  tool?: CommandDeclaration['tool'],
+): CommandDeclaration<Input> => ({ name, input, studio, ...(tool === undefined ? {} : { tool }) });
+
+export const noInput = z.strictObject({});
+
+/** Those who read definitions. */
+export const readers = ['author', 'publisher', 'support', 'auditor'] as const;
+
+export const readBy = (...roles: readonly StudioRole[]): Studio => ({ roles, reads: 'definitions' });
+
+/** A change, which has an entry in the audit. */
+export const changedBy = (...roles: readonly StudioRole[]): Studio => ({ roles, reads: 'nothing', isChange: true });
+
 const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
@@ -26,14 +71,16 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
   throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${writeFaults(faults)}`);
 };
 
-/** Declares a command. Its input is checked against the schema before `run`. */
+/** Joins a command and its function. The input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType>(
-  name: string,
-  input: Input,
+  declaration: CommandDeclaration<Input>,
   run: (input: z.output<Input>, by: RunBy, signal: AbortSignal) => Promise<unknown>,
 ): AdminCommand => ({
-  name,
-  input,
+  ...declaration,
   run: async (given, by, signal) =>
-    run(decodeInput(name, input, given), by ?? { name: null, seesData: true }, signal ?? new AbortController().signal),
+    run(
+      decodeInput(declaration.name, declaration.input, given),
+      by ?? { name: null, seesData: true },
+      signal ?? new AbortController().signal,
+    ),
 });

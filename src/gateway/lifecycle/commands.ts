@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import type { Audit } from '../audit/audit.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, changedBy, declareCommand, readBy } from '../common/admin-command.js';
 import type { Erasure } from '../erase/erasure.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { TenantRecords } from '../tenant/records.js';
@@ -23,7 +23,29 @@ export type TenantCommandOptions = {
 
 const oneTenant = z.strictObject({ clientId: z.string().min(1).max(255) });
 
-const byHand = { 'tenant-suspend': 'suspended', 'tenant-resume': 'resumed', 'tenant-delete': 'deleted' } as const;
+export const readErasure = declareCommand('erasure-report', oneTenant, readBy('support', 'auditor'), {
+  title: 'Read an erasure',
+  description: 'Reads what the erasure of a tenant deleted.',
+});
+
+export const suspendTenant = declareCommand('tenant-suspend', oneTenant, changedBy('support'), {
+  title: 'Suspend a tenant',
+  description: 'Refuses all users of a tenant from now on. Nothing is deleted.',
+  isDestructive: true,
+});
+
+export const resumeTenant = declareCommand('tenant-resume', oneTenant, changedBy('support'), {
+  title: 'Resume a tenant',
+  description: 'Lets the users of a suspended tenant in again.',
+});
+
+export const deleteTenant = declareCommand('tenant-delete', oneTenant, changedBy('owner'));
+
+const byHand = [
+  [suspendTenant, 'suspended'],
+  [resumeTenant, 'resumed'],
+  [deleteTenant, 'deleted'],
+] as const;
 
 export const createTenantCommands = (options: TenantCommandOptions): readonly AdminCommand[] => {
   const { tenants, lifecycle, erasure, ledger, audit, clock } = options;
@@ -33,7 +55,7 @@ export const createTenantCommands = (options: TenantCommandOptions): readonly Ad
     await audit.record({ kind: 'admin', code: 'OK', ...whose, detail: { command, state: answer.state } });
     return answer;
   };
-  const report = adminCommand('erasure-report', oneTenant, async ({ clientId }) => {
+  const report = adminCommand(readErasure, async ({ clientId }) => {
     const tenant = await tenants.find(clientId);
     return {
       state: tenant?.state ?? null,
@@ -41,8 +63,8 @@ export const createTenantCommands = (options: TenantCommandOptions): readonly Ad
       reports: await erasure.list(ledger.refOf(clientId)),
     };
   });
-  const changes = Object.entries(byHand).map(([name, kind]) =>
-    adminCommand(name, oneTenant, ({ clientId }) => apply(name, kind, clientId)),
+  const changes = byHand.map(([command, kind]) =>
+    adminCommand(command, ({ clientId }) => apply(command.name, kind, clientId)),
   );
   return [report, ...changes];
 };

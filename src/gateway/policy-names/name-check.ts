@@ -10,7 +10,7 @@ import { handled } from '../../domain/handled.js';
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, readBy } from '../common/admin-command.js';
 import { findUnknownNames, type UnknownName } from '../policy/names.js';
 import type { Policies } from '../policy/policies.js';
 import type { Policy } from '../policy/policy.js';
@@ -103,12 +103,18 @@ const asked = z
 
 const input = z.strictObject({ asked: asked.optional() });
 
+export const checkPolicyNames = declareCommand(
+  'policy-names',
+  input,
+  readBy('author', 'publisher', 'policyAdmin', 'auditor'),
+);
+
 /**
  * The command `policy-names`: returns what the service has of these names, for a policy that is not in force; or the
  * unknown names of the policy in force.
  */
 export const policyNamesCommand = (deps: CatalogueDeps, policies: Policies): AdminCommand =>
-  adminCommand('policy-names', input, async (given) => {
+  adminCommand(checkPolicyNames, async (given) => {
     if (given.asked !== undefined) return { catalogue: await readCatalogue(deps, given.asked) };
     const policy = policies.current();
     return { file: policy.file, digest: policy.digest, unknown: await checkNames(deps, policy) };

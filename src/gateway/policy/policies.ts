@@ -3,8 +3,14 @@
  * it ends.
  */
 import { basename } from 'node:path';
-import { z } from 'zod';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  changedBy,
+  declareCommand,
+  noInput,
+  readBy,
+} from '../common/admin-command.js';
 import type { Policy } from './policy.js';
 
 /** The outcome of reading the policy's files again. */
@@ -27,12 +33,21 @@ export type Policies = {
   readonly close: () => Promise<void>;
 };
 
+export const reloadPolicy = declareCommand('policy-reload', noInput, changedBy('publisher', 'policyAdmin'));
+
+export const readPolicy = declareCommand(
+  'policy-read',
+  noInput,
+  readBy('author', 'publisher', 'policyAdmin', 'support', 'auditor'),
+  { title: 'Read the policy', description: 'Reads the policy in force: templates, roles and claims.' },
+);
+
 /**
  * The command `policy-reload`: reads the policy's files now and returns the outcome, and which file the policy is.
  * Faults are in the log.
  */
 export const policyReload = (policies: Policies): AdminCommand =>
-  adminCommand('policy-reload', z.strictObject({}), async () => ({
+  adminCommand(reloadPolicy, async () => ({
     ...(await policies.reload()),
     file: policies.current().file,
   }));
@@ -42,7 +57,7 @@ export const policyReload = (policies: Policies): AdminCommand =>
  * null where the tenant is not simply a claim.
  */
 export const policyRead = (policies: Policies): AdminCommand =>
-  adminCommand('policy-read', z.strictObject({}), async () => {
+  adminCommand(readPolicy, async () => {
     const { digest, files, dataApp, workspace, datamart, claims, tenant, roles, templates } = policies.current();
     const isPlain = tenant.by === 'expression';
     return {

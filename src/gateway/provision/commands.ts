@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { mapBounded } from '../../platform/bounded.js';
 import type { Audit } from '../audit/audit.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { type Policy, policyFor, type Template } from '../policy/policy.js';
@@ -125,6 +125,13 @@ const provisionTenants = async (options: TenantProvisioningOptions, input: Provi
   return { tenants, next };
 };
 
+export const provisionTenantsCommand = declareCommand(
+  'tenants-provision',
+  provisionInput,
+  changedBy('publisher', 'support'),
+  { title: 'Create missing dashboards', description: 'Creates the dashboards that tenants should have and lack.' },
+);
+
 /** The command `tenants-provision`. Each call handles one page; `next` is the cursor of the following page. */
 export const tenantsProvisionCommand = (options: TenantProvisioningOptions): AdminCommand =>
-  adminCommand('tenants-provision', provisionInput, (input) => provisionTenants(options, input));
+  adminCommand(provisionTenantsCommand, (input) => provisionTenants(options, input));

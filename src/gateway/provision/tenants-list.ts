@@ -2,7 +2,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { containsWords } from '../../platform/contains-words.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, declareCommand, readBy, readers } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { templateName } from '../policy/schema.js';
 import { askLedger, type DashboardRow, dashboardColumns } from './ledger.js';
@@ -206,5 +206,10 @@ const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
   };
 };
 
+export const listTenantsCommand = declareCommand('tenants-list', tenantsListInput, readBy(...readers), {
+  title: 'List tenants',
+  description: 'Lists tenants with their state and their dashboards.',
+});
+
 export const tenantsListCommand = (ledger: Ledger): AdminCommand =>
-  adminCommand('tenants-list', tenantsListInput, (input) => listTenants(ledger, input));
+  adminCommand(listTenantsCommand, (input) => listTenants(ledger, input));

@@ -1,7 +1,7 @@
 /** The admin commands `revoke` and `unrevoke`. */
 import { z } from 'zod';
 import { identifierOf } from '../authenticate/signed-session.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import { type AdminCommand, adminCommand, changedBy, declareCommand } from '../common/admin-command.js';
 import type { Policies } from '../policy/policies.js';
 import type { Revocations, RevocationTarget } from './revocations.js';
 
@@ -30,6 +30,17 @@ const unrevokeInput = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('all'), reason }),
 ]);
 
+export const revoke = declareCommand('revoke', revokeInput, changedBy('support'), {
+  title: 'Revoke tokens',
+  description: 'Ends the guest tokens of a user, a tenant or a policy, or all.',
+  isDestructive: true,
+});
+
+export const unrevoke = declareCommand('unrevoke', unrevokeInput, changedBy('support'), {
+  title: 'Accept sessions again',
+  description: 'Accepts sessions again that a revocation refuses.',
+});
+
 const targetOf = (
   input: z.output<typeof revokeInput> | z.output<typeof unrevokeInput>,
   policies: Policies,
@@ -48,15 +59,15 @@ const targetOf = (
   }
 };
 
-/** Declares `revoke` and `unrevoke`. */
+/** `revoke` and `unrevoke`. */
 export const revocationCommands = (revocations: Revocations, policies: Policies): readonly AdminCommand[] => [
-  adminCommand('revoke', revokeInput, (input) =>
+  adminCommand(revoke, (input) =>
     revocations.revoke(targetOf(input, policies), {
       reason: input.reason,
       endsSessions: 'endsSessions' in input && input.endsSessions,
     }),
   ),
-  adminCommand('unrevoke', unrevokeInput, async (input) => {
+  adminCommand(unrevoke, async (input) => {
     const isLifted = await revocations.lift(targetOf(input, policies), { reason: input.reason });
     return {
       isLifted,

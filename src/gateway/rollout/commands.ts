@@ -5,7 +5,15 @@
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Log } from '../../platform/log.js';
-import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  changedBy,
+  declareCommand,
+  noInput,
+  readBy,
+  readers,
+} from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { FinishWork } from '../ledger/takeover.js';
@@ -74,6 +82,66 @@ const statusInput = idInput.extend({
   limit: z.number().int().min(1).max(1000).optional().describe('Left out: all.'),
 });
 
+// The save that it names is in the audit.
+export const recordTemplateCommand = declareCommand(
+  'template-record',
+  z.strictObject({ template: templateName }),
+  readBy('author', 'publisher'),
+);
+
+export const listEditionsCommand = declareCommand(
+  'template-history',
+  historyInput,
+  readBy('author', 'publisher', 'auditor'),
+  { title: 'List editions', description: 'Lists the editions of a template with their changes.' },
+);
+
+export const readVersion = declareCommand(
+  'template-version',
+  z.strictObject({ template: templateName, version }),
+  readBy('author', 'publisher', 'auditor'),
+);
+
+export const checkTemplateCommand = declareCommand('template-check', checkInput, readBy('author', 'publisher'));
+
+// A tenant's side of a conflict may be what its users wrote into a metric, such as a value of a row.
+export const planRolloutCommand = declareCommand(
+  'rollout-plan',
+  planInput,
+  {
+    ...readBy(...readers),
+    narrower: { field: 'showsValues', roles: ['author', 'publisher', 'auditor'], reads: 'rows' },
+  },
+  { title: 'Plan a roll-out', description: 'Says what a roll-out would do to each tenant. Does nothing.' },
+);
+
+export const applyRollout = declareCommand('rollout-apply', applyInput, changedBy('publisher'), {
+  title: 'Roll out a template',
+  description: 'Brings a changed template to tenants. What each tenant changed is kept. Plan it first.',
+  isDestructive: true,
+});
+
+export const resumeRollout = declareCommand('rollout-resume', idInput, changedBy('publisher'), {
+  title: 'Continue a roll-out',
+  description: 'Continues a roll-out that waits or stopped.',
+});
+
+export const rollBack = declareCommand('rollout-rollback', idInput, changedBy('publisher'), {
+  title: 'Take a roll-out back',
+  description: 'Gives each copy back what it had before the roll-out.',
+  isDestructive: true,
+});
+
+export const readRollout = declareCommand('rollout-status', statusInput, readBy(...readers), {
+  title: 'Read a roll-out',
+  description: 'Reads the progress of a roll-out, and what failed.',
+});
+
+export const listRollouts = declareCommand('rollout-list', noInput, readBy(...readers), {
+  title: 'List roll-outs',
+  description: 'Lists the newest roll-outs with their state.',
+});
+
 export type RolloutCommands = {
   readonly commands: readonly AdminCommand[];
   /** Erases the stored before-images, which contain what a tenant wrote. */
@@ -94,15 +162,13 @@ const choicesOf = (given: readonly GivenChoice[], refOf: Ledger['refOf']): NonNu
 
 /** What a template was, is, and would do. */
 const templateCommands = (deps: EditionDeps & CheckDeps, policies: Policies): readonly AdminCommand[] => [
-  adminCommand('template-record', z.strictObject({ template: templateName }), async ({ template }, { name }) => {
+  adminCommand(recordTemplateCommand, async ({ template }, { name }) => {
     const { version } = await recordTemplate(deps, policies.current(), template, name);
     return { template, version };
   }),
-  adminCommand('template-history', historyInput, (input) => listEditions(deps, policies.current(), input)),
-  adminCommand('template-version', z.strictObject({ template: templateName, version }), (input) =>
-    findVersion(deps, input),
-  ),
-  adminCommand('template-check', checkInput, (input, { seesData }) =>
+  adminCommand(listEditionsCommand, (input) => listEditions(deps, policies.current(), input)),
+  adminCommand(readVersion, (input) => findVersion(deps, input)),
+  adminCommand(checkTemplateCommand, (input, { seesData }) =>
     checkTemplate(deps, policies.current(), { ...input, seesData }),
   ),
 ];
@@ -123,23 +189,23 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
     return { id };
   };
   const commands = [
-    adminCommand('rollout-plan', planInput, (input) =>
+    adminCommand(planRolloutCommand, (input) =>
       planRollout({ upstream, versions, ledger, capabilities: options.capabilities }, policies.current(), input),
     ),
-    adminCommand('rollout-apply', applyInput, async ({ canary, choices, ...input }, { name: by }) => {
+    adminCommand(applyRollout, async ({ canary, choices, ...input }, { name: by }) => {
       const { refOf } = options.ledger;
       const wanted = { ...input, canary: canary.map(refOf), choices: choicesOf(choices, refOf), by };
       return underWay(await rollouts.start(policies.current(), wanted));
     }),
-    adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(policies.current(), id))),
-    adminCommand('rollout-rollback', idInput, async ({ id }) => underWay(await rollouts.rollback(id))),
-    adminCommand('rollout-status', statusInput, ({ id, after, limit }) =>
+    adminCommand(resumeRollout, async ({ id }) => underWay(await rollouts.resume(policies.current(), id))),
+    adminCommand(rollBack, async ({ id }) => underWay(await rollouts.rollback(id))),
+    adminCommand(readRollout, ({ id, after, limit }) =>
       rolloutStatus(ledger, id, {
         ...(after === undefined ? {} : { after }),
         ...(limit === undefined ? {} : { limit }),
       }),
     ),
-    adminCommand('rollout-list', z.strictObject({}), async () => ({
+    adminCommand(listRollouts, async () => ({
       rollouts: (await ledger.list()).map(({ id, template, version: of, state, startedBy, startedAt }) => ({
         ...{ id, template, version: of, state },
         ...{ startedBy, startedAt: startedAt.toISOString() },
