@@ -14,6 +14,7 @@ import { createAssistantPath } from '../studio/assistants.js';
 import type { FindKey } from '../studio/keys.js';
 import type { LoginLinks } from '../studio/login-links.js';
 import { createOpenId, type OpenId } from '../studio/openid.js';
+import { processCommands } from '../studio/process-commands.js';
 import { createRecheck, withRecheck } from '../studio/recheck.js';
 import { createStudioRouter } from '../studio/router.js';
 import { createSearch } from '../studio/search.js';
@@ -104,7 +105,7 @@ export const openStudio = (parts: StudioParts): Studio => {
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const uploads = createUploads(config.settings, store, clock);
   const origins = { allowedOrigins: [], publicOrigin };
-  const { commands } = gateway.router;
+  const commands = [...gateway.router.commands, ...processCommands(parts)];
   const work = createWork({
     ...{ operations, dataApp, commands, audit: gateway.audit },
     dispatch: removingFiles({ uploads, log }, dispatch),
@@ -120,7 +121,6 @@ export const openStudio = (parts: StudioParts): Studio => {
       ? createAssistantPath({
           ...{ sessions, work, operations, commands, origins, log, version: parts.version },
           ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
-          ...{ readSystem: parts.readSystem, queries: parts.queries },
         })
       : null,
     ...findingParts(parts, work, async () => (await dataApp()).dataAppId),
@@ -131,7 +131,7 @@ export const openStudio = (parts: StudioParts): Studio => {
     readSigningKeys: parts.readSigningKeys,
     origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
-    ...{ uploads, log, page: parts.page, readSystem: parts.readSystem, queries: parts.queries },
+    ...{ uploads, log, page: parts.page },
   });
   const removeOld = async (): Promise<void> => {
     await sessions.removeExpired();

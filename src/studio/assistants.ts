@@ -25,11 +25,10 @@ import { answerMessage } from '../mcp/server.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';
 import { answerOf } from './answer.js';
 import { type OperatorTool, operatorTools, toolsFor } from './operator-tools.js';
-import type { ProcessParts } from './process-reads.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
 
-export type AssistantOptions = ProcessParts & {
+export type AssistantOptions = {
   readonly sessions: Pick<StudioSessions, 'ofKey'>;
   readonly work: Work;
   readonly operations: Readonly<Record<string, Operation>>;
@@ -71,10 +70,7 @@ const callOperation = async (
   return resultOf(isPieces(body) ? String(await wholeOf(body)) : await jsonText(body), status !== 200);
 };
 
-const inputOf = (does: OperatorTool['does']) => {
-  if (does.kind === 'operation') return does.operation.input;
-  return does.kind === 'command' ? does.command.input : does.process.input;
-};
+const inputOf = (does: OperatorTool['does']) => (does.kind === 'operation' ? does.operation.input : does.command.input);
 
 const call = async (
   options: AssistantOptions,
@@ -86,10 +82,8 @@ const call = async (
   const fault = argumentFaults(inputOf(does), given);
   if (fault !== undefined) throw new Refusal('INVALID_REQUEST_BODY', fault);
   if (does.kind === 'operation') return callOperation(options, asking, does.operation, given);
-  const data =
-    does.kind === 'process'
-      ? await does.process.read(options, person, given)
-      : await options.work.runCommand(person, { name: does.command.name, readInput: async () => given, requestId });
+  const { name } = does.command;
+  const data = await options.work.runCommand(person, { name, readInput: async () => given, requestId });
   return resultOf(await jsonText({ data: data ?? null, error: null }));
 };
 

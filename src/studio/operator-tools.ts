@@ -8,7 +8,6 @@ import { needsData, type Reads } from '../domain/studio/reads.js';
 import type { AdminCommand } from '../gateway/common/admin-command.js';
 import type { Described } from '../mcp/described.js';
 import { inputSchemaOf } from '../mcp/tools.js';
-import { type ProcessRead, processReads } from './process-reads.js';
 import { isChange } from './work.js';
 
 export type OperatorTool = Described & {
@@ -16,8 +15,7 @@ export type OperatorTool = Described & {
   readonly tells: Reads;
   readonly does:
     | { readonly kind: 'operation'; readonly operation: Operation }
-    | { readonly kind: 'command'; readonly command: AdminCommand }
-    | { readonly kind: 'process'; readonly process: ProcessRead };
+    | { readonly kind: 'command'; readonly command: AdminCommand };
 };
 
 const toolName = (name: string): string =>
@@ -46,13 +44,6 @@ const commandTool = (command: AdminCommand): readonly OperatorTool[] => {
   ];
 };
 
-const processTool = (process: ProcessRead): OperatorTool => ({
-  ...{ name: process.name, title: process.title, description: process.description, roles: process.roles },
-  ...{ reads: true, tells: process.reads },
-  inputSchema: inputSchemaOf(process.input),
-  does: { kind: 'process', process },
-});
-
 /** Whether an assistant may call it: what reads, and answers JSON without rows of tenants. */
 const isOffered = (operation: Operation): boolean =>
   !isChange(operation) && operation.reads !== 'rows' && operation.contentType === 'application/json';
@@ -66,7 +57,6 @@ export const operatorTools = (
     operation.roles !== undefined && isOffered(operation) ? [operationTool(operation, operation.roles)] : [],
   ),
   ...commands.flatMap(commandTool),
-  ...processReads.map(processTool),
 ];
 
 /** Those that the person's roles and access to data allow. The others do not exist for this person. */

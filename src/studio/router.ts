@@ -15,7 +15,6 @@ import type { SchedulesOfAll } from '../domain/deliver/operator.js';
 import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
-import type { ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { type IssuerToken, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
@@ -38,12 +37,10 @@ import { createKeyPaths, type FindKey } from './keys.js';
 import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { createPeoplePaths } from './people.js';
-import { planRead, queriesRead, systemRead } from './process-reads.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
 import { createSchedulePaths } from './schedules.js';
 import { createSearchPath, type Search } from './search.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
-import type { ReadSystem } from './system.js';
 import { createUploadPaths, type Uploads } from './uploads.js';
 import { type Views, type ViewUse, viewOperations } from './views.js';
 import type { Work } from './work.js';
@@ -72,8 +69,6 @@ export type StudioOptions = {
   /** Whether browsers reach Studio by HTTPS alone, so that its cookie is never sent without. */
   readonly isSecure: boolean;
   readonly log: Log;
-  readonly readSystem: ReadSystem;
-  readonly queries: ReadQueries;
   /** The reports and alerts of all users. */
   readonly schedules: SchedulesOfAll;
   readonly search: Search;
@@ -104,7 +99,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
   const paths = createHandlers(options);
-  const { sessionPaths, workPaths, viewPath, authorPaths, queryPaths, schedulePaths, keyPaths, uploadPaths } = paths;
+  const { sessionPaths, workPaths, viewPath, authorPaths, schedulePaths, keyPaths, uploadPaths } = paths;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -114,10 +109,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.delete('/studio/sessions', answered(sessionPaths.logOutEverywhere));
   router.get('/studio/sessions', answered(paths.peoplePaths.list));
   router.post('/studio/sessions/end', answered(paths.peoplePaths.end));
-  router.get('/studio/system', answered(sessionPaths.system));
   router.get('/studio/search', answered(paths.searchPath));
-  router.get('/studio/query-log', answered(queryPaths.read));
-  router.get('/studio/query-log/:id/plan', answered(queryPaths.plan));
   router.get('/studio/schedule-list', answered(schedulePaths.read));
   router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
   router.get('/studio/signing-keys', answered(keyPaths.signing));
@@ -166,7 +158,6 @@ const createHandlers = (options: StudioOptions) => ({
   workPaths: createWorkPaths(options),
   viewPath: createViewPath(options),
   authorPaths: createAuthorPaths(options),
-  queryPaths: createQueryPaths(options),
   schedulePaths: createSchedulePaths(options),
   searchPath: createSearchPath(options),
   keyPaths: createKeyPaths(options),
@@ -266,12 +257,6 @@ const createSessionPaths = (options: StudioOptions) => {
       }
       await sendData(response, shown(await enter(linkedPerson, response)));
     },
-    system: async (request: Request, response: Response): Promise<void> => {
-      const { session } = await loggedIn(request);
-      assertRole(session.person, 'the state of the system', systemRead.roles);
-      assertReads(session.person, systemRead.reads);
-      await sendData(response, await systemRead.read(options, session.person, {}));
-    },
     logOut: async (request: Request, response: Response): Promise<void> => {
       const { session } = await loggedIn(request);
       await sessions.end(session);
@@ -284,25 +269,6 @@ const createSessionPaths = (options: StudioOptions) => {
       await record('studio-logout-everywhere', session.person, requestIdOf(response));
       forget(response);
       await sendData(response, { ended });
-    },
-  };
-};
-
-/** What queries took. */
-const createQueryPaths = (options: StudioOptions) => {
-  const loggedIn = loggedInOf(options);
-  return {
-    read: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'queries', queriesRead.roles);
-      assertReads(person, queriesRead.reads);
-      await sendData(response, await queriesRead.read(options, person, {}));
-    },
-    plan: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'plans of queries', planRead.roles);
-      assertReads(person, planRead.reads);
-      await sendData(response, await planRead.read(options, person, { id: String(request.params.id) }));
     },
   };
 };

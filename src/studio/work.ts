@@ -104,7 +104,7 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
     // Before the command: what cannot be recorded must not happen.
     if (rule.isChange === true)
       await audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command: name, operator } });
-    return command.run(input, { name: operator, seesData: person.seesData }, signal);
+    return command.run(input, { name: operator, seesData: person.seesData, roles: person.roles }, signal);
   };
 };
 

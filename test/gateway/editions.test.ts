@@ -158,7 +158,9 @@ describe('a roll-out with decided conflicts', () => {
     const [{ path: found = path } = {}] = plan.tenants[0]?.conflicts ?? [];
     const { commands } = createRolloutCommands({ ...house, policies: { current: () => board.policy } as Policies });
     const run = (name: string, input: object) =>
-      commands.find((command) => command.name === name)?.run(input, { name: 'link bob', seesData: true }) as Promise<{
+      commands
+        .find((command) => command.name === name)
+        ?.run(input, { name: 'link bob', seesData: true, roles: [] }) as Promise<{
         id: string;
         state: string;
       }>;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { pino } from 'pino';
 import { z } from 'zod';
+import { gatewayCommands } from '../../src/compose/commands.js';
 import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
 import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
@@ -27,7 +28,7 @@ import { createSealer } from '../../src/platform/sealing.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
-import type { ProcessParts } from '../../src/studio/process-reads.js';
+import { processCommands } from '../../src/studio/process-commands.js';
 import { createRecheck, withRecheck } from '../../src/studio/recheck.js';
 import { createStudioRouter } from '../../src/studio/router.js';
 import { createSearch } from '../../src/studio/search.js';
@@ -35,7 +36,6 @@ import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js
 import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
 import { createViews } from '../../src/studio/views.js';
 import { createWork } from '../../src/studio/work.js';
-import { commands as declared } from './commands.js';
 
 /** Sessions in memory, as the store keeps them. */
 const memorySessions = (): StudioSessionStore => {
@@ -239,33 +239,14 @@ export const startStudioServer = async (
     createRecheck({ store, openId, clock, times, audit, log }),
   );
   const authored: Authored[] = [];
-  const recorded = declared.map((declaration) =>
+  const recorded = gatewayCommands.map((declaration) =>
     adminCommand({ ...declaration, input: z.looseObject({}) }, async () => {
       const { name } = declaration;
       commands.push(name);
       return given.commandAnswers?.[name] ?? commandAnswers[name] ?? null;
     }),
   );
-  const work = createWork({
-    ...{ operations: offered, audit, commands: recorded },
-    dispatch: removingFiles({ uploads, log }, dispatch),
-    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
-  });
-  const schedules = {
-    list: async (clientId?: string) => ({
-      schedules: clientId === undefined || clientId === 'acme' ? [someSchedule] : [],
-      hasMore: false,
-    }),
-    setPaused: async (id: string, isPaused: boolean) => {
-      paused.push([id, isPaused]);
-      return id === someSchedule.id;
-    },
-  };
-  const dataAppId = async () => {
-    if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
-    return 'app';
-  };
-  const process: ProcessParts = {
+  const process: Parameters<typeof processCommands>[0] = {
     readSystem: async () => ({
       version: '1.2.3',
       checks: [],
@@ -284,6 +265,26 @@ export const startStudioServer = async (
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
     },
   };
+  const all = [...recorded, ...processCommands(process)];
+  const work = createWork({
+    ...{ operations: offered, audit, commands: all },
+    dispatch: removingFiles({ uploads, log }, dispatch),
+    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+  });
+  const schedules = {
+    list: async (clientId?: string) => ({
+      schedules: clientId === undefined || clientId === 'acme' ? [someSchedule] : [],
+      hasMore: false,
+    }),
+    setPaused: async (id: string, isPaused: boolean) => {
+      paused.push([id, isPaused]);
+      return id === someSchedule.id;
+    },
+  };
+  const dataAppId = async () => {
+    if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
+    return 'app';
+  };
   const router = createStudioRouter({
     ...{ sessions, links, operations: offered },
     openId,
@@ -292,11 +293,10 @@ export const startStudioServer = async (
     authenticate: async () => guestCaller as never,
     work,
     assistants: createAssistantPath({
-      ...{ sessions, work, operations: offered, commands: recorded, guard: noGuard, version: '1.2.3' },
+      ...{ sessions, work, operations: offered, commands: all, guard: noGuard, version: '1.2.3' },
       addressOf: () => '127.0.0.1',
       origins: { allowedOrigins: [], publicOrigin: null },
       log,
-      ...process,
     }),
     viewAs: async ({ clientId }) => ({
       ...{
@@ -330,7 +330,6 @@ export const startStudioServer = async (
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    ...process,
     schedules,
     search: createSearch({ store: someFinds(searched), work, dataAppId, now: clock.now }),
     readSigningKeys: () => ({ keys: [], sets: [] }),

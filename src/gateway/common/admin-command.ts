@@ -43,7 +43,11 @@ export type AdminCommand = CommandDeclaration & {
 };
 
 /** Who runs a command: the name as in the audit, and whether the answer may tell of rows and of claims. */
-export type RunBy = { readonly name: string | null; readonly seesData: boolean };
+export type RunBy = {
+  readonly name: string | null;
+  readonly seesData: boolean;
+  readonly roles: readonly StudioRole[];
+};
 
 type Studio = NonNullable<CommandDeclaration['studio']>;
 
@@ -80,7 +84,7 @@ export const adminCommand = <Input extends z.ZodType>(
   run: async (given, by, signal) =>
     run(
       decodeInput(declaration.name, declaration.input, given),
-      by ?? { name: null, seesData: true },
+      by ?? { name: null, seesData: true, roles: ['owner'] },
       signal ?? new AbortController().signal,
     ),
 });

@@ -168,6 +168,8 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
     dataOf(await ask(url, { method: 'POST', ...json(body), ...(signal ? { signal } : {}) }));
   const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
     dataOf(await ask(`/studio/${path}`, signal ? { signal } : {})) as T;
+  const command = async <T>(name: string, input: object = {}, signal?: AbortSignal) =>
+    (await post(`/studio/commands/${name}`, input, signal)) as T;
   return {
     session,
     call: async <T>(method: Method, path: string, { body, query, signal }: Asked = {}) => {
@@ -175,18 +177,16 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       const sent = body === undefined ? {} : json(body);
       return (await ask(`/studio/api/v2/${path}${search}`, { method, ...sent, ...(signal ? { signal } : {}) })) as T;
     },
-    command: async <T>(name: string, input: object = {}, signal?: AbortSignal) =>
-      (await post(`/studio/commands/${name}`, input, signal)) as T,
+    command,
     view: async (input, signal) => (await post('/studio/views', input, signal)) as View,
     previewMetric: (body, signal) => post('/studio/metric-preview', body, signal),
     describeMetric: async (body, signal) =>
       ((await post('/studio/metric-statement', body, signal)) as { readonly sql: string }).sql,
-    system: (signal) => read('system', signal),
+    system: (signal) => command('read-system', {}, signal),
     search: async <T>(query: Readonly<Record<string, string>>, signal: AbortSignal) =>
       dataOf(await ask(`/studio/search?${new URLSearchParams(query)}`, { signal })) as T,
-    queries: (signal) => read('query-log', signal),
-    queryPlan: async (id) =>
-      dataOf(await ask(`/studio/query-log/${encodeURIComponent(id)}/plan`, {})) as { plan: string },
+    queries: (signal) => command('list-slow-queries', {}, signal),
+    queryPlan: (id) => command('read-plan', { id }),
     schedules: (tenant, signal) =>
       read(`schedule-list${tenant === null ? '' : `?${new URLSearchParams({ tenant })}`}`, signal),
     pauseSchedule: async (id, isPaused) => {

@@ -1,0 +1,48 @@
+/** Every command that can be called, as it is declared beside its function. The oracles and the documents read it. */
+import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
+import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
+import type { CommandDeclaration } from '../gateway/common/admin-command.js';
+import { deleteTenant, readErasure, resumeTenant, suspendTenant } from '../gateway/lifecycle/commands.js';
+import { readPolicy, reloadPolicy } from '../gateway/policy/policies.js';
+import { checkPolicyNames } from '../gateway/policy-names/name-check.js';
+import { provisionTenantsCommand } from '../gateway/provision/commands.js';
+import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
+import { revoke, unrevoke } from '../gateway/revocation/commands.js';
+import {
+  applyRollout,
+  checkTemplateCommand,
+  listEditionsCommand,
+  listRollouts,
+  planRolloutCommand,
+  readRollout,
+  readVersion,
+  recordTemplateCommand,
+  resumeRollout,
+  rollBack,
+} from '../gateway/rollout/commands.js';
+import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-commands.js';
+import { explainPolicy } from '../policy-tools/explain-command.js';
+import { createLink } from '../studio/login-links.js';
+import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
+import { listSlowQueries, readPlan, readSystemCommand } from '../studio/process-commands.js';
+
+export const gatewayCommands: readonly CommandDeclaration[] = [
+  ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
+  ...[readEmbedFacts, readErasure],
+  ...[checkPolicy, explainPolicy, checkPolicyNames, readPolicy, reloadPolicy, savePolicy, listPolicyWords],
+  ...[revoke, unrevoke],
+  ...[applyRollout, listRollouts, planRolloutCommand, resumeRollout, rollBack, readRollout],
+  ...[checkTemplateCommand, listEditionsCommand, recordTemplateCommand, readVersion],
+  ...[deleteTenant, resumeTenant, suspendTenant, listTenantsCommand, provisionTenantsCommand],
+  ...[createLink, createOperatorKey, endOperatorKey, listOperatorKeys],
+];
+
+/** Those that read the running process, which Studio has alone. */
+const processCommands: readonly CommandDeclaration[] = [readSystemCommand, listSlowQueries, readPlan];
+
+/** What Studio offers of all commands, and to whom. */
+export const commandRules = Object.fromEntries(
+  [...gatewayCommands, ...processCommands].flatMap(({ name, studio }) =>
+    studio === null ? [] : [[name, studio] as const],
+  ),
+);

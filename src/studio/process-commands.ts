@@ -1,0 +1,87 @@
+/** Commands that read the running process. Studio's pages and assistants run them; the command line does not. */
+import { z } from 'zod';
+import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
+import { Refusal } from '../domain/refusal.js';
+import { hasRole } from '../domain/studio/person.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  declareCommand,
+  noInput,
+  type RunBy,
+  readBy,
+  readers,
+} from '../gateway/common/admin-command.js';
+import type { ReadSystem, System } from './system.js';
+
+/** The text of a query is part of a dashboard's definition, so only those who may read definitions see it. */
+const textReaders = ['author', 'publisher', 'auditor'] as const;
+
+export const readSystemCommand = declareCommand('read-system', noInput, readBy('support', 'auditor'), {
+  title: 'Read the state of the system',
+  description:
+    'Reads checks with how to mend each fault, settings without secrets, numbers, and what runs now. Without access to data: no numbers of queries and answers.',
+});
+
+export const listSlowQueries = declareCommand('list-slow-queries', noInput, readBy(...readers), {
+  title: 'List slow and failed queries',
+  description:
+    'Lists the slowest and the latest failed queries of this process, by tenant. Without access to data: the slowest, failed or not, and no numbers of rows.',
+});
+
+export const readPlan = declareCommand(
+  'read-plan',
+  z.strictObject({ id: z.string().min(1).max(200) }),
+  // The database plans by what its statistics say of the rows, and estimates their number.
+  { ...readBy(...textReaders), reads: 'outcomes' },
+  {
+    title: 'Explain a slow query',
+    description: 'Reads how the database runs a query of the list, by its id. Without values.',
+  },
+);
+
+/** Numbers of the gateway and of the machine. All others count queries, or measure their answers, and so tell of rows. */
+const isOfNoQuery = /^guestlist_(?:gateway|proxy|request)_/;
+
+const withoutAnswers = ({ numbers, live, ...rest }: System) => ({
+  ...rest,
+  numbers: numbers.filter(({ name }) => isOfNoQuery.test(name)),
+  live: { ...live, cache: live.cache && { ...live.cache, bytes: null } },
+});
+
+const slowQueries = (queries: ReadQueries, by: RunBy) => {
+  const { slowest, failed, finished, clients, since } = queries.read();
+  const shown = <Note extends Pick<QueryNote, 'sql'>>({ sql, ...note }: Note) =>
+    hasRole(by, textReaders) ? { ...note, sql } : note;
+  if (by.seesData) return { since, clients, slowest: slowest.map(shown), failed: failed.map(shown) };
+  return {
+    since,
+    clients: clients.map(({ dataAppId, clientId, queries: count, ms }) => ({
+      dataAppId,
+      clientId,
+      queries: count,
+      ms,
+    })),
+    slowest: finished.map(({ rows: _, failure: __, ...note }) => shown(note)),
+    failed: null,
+  };
+};
+
+export const processCommands = ({
+  readSystem,
+  queries,
+}: {
+  readonly readSystem: ReadSystem;
+  readonly queries: ReadQueries;
+}): readonly AdminCommand[] => [
+  adminCommand(readSystemCommand, async (_, { seesData }) => {
+    const system = await readSystem();
+    return seesData ? system : withoutAnswers(system);
+  }),
+  adminCommand(listSlowQueries, async (_, by) => slowQueries(queries, by)),
+  adminCommand(readPlan, async ({ id }) => {
+    const plan = await queries.plan(id);
+    if (plan !== null) return { plan };
+    throw new Refusal('NOT_FOUND', 'This query is no longer remembered. Read the list again.');
+  }),
+];
