@@ -24,7 +24,8 @@ import { checkPolicy, listPolicyWords, savePolicy } from '../policy-tools/draft-
 import { explainPolicy } from '../policy-tools/explain-command.js';
 import { createLink } from '../studio/login-links.js';
 import { createOperatorKey, endOperatorKey, listOperatorKeys } from '../studio/operator-keys.js';
-import { listSlowQueries, readPlan, readSystemCommand } from '../studio/process-commands.js';
+import { listSigningKeys, listSlowQueries, readPlan, readSystemCommand } from '../studio/process-commands.js';
+import { listSchedules, pauseSchedule, resumeSchedule } from '../studio/schedules.js';
 
 export const gatewayCommands: readonly CommandDeclaration[] = [
   ...[exportAuditCommand, searchAudit, verifyAuditCommand, readExplanation],
@@ -37,12 +38,15 @@ export const gatewayCommands: readonly CommandDeclaration[] = [
   ...[createLink, createOperatorKey, endOperatorKey, listOperatorKeys],
 ];
 
-/** Those that read the running process, which Studio has alone. */
-const processCommands: readonly CommandDeclaration[] = [readSystemCommand, listSlowQueries, readPlan];
+/** Those that Studio has alone. */
+const studioCommands: readonly CommandDeclaration[] = [
+  ...[readSystemCommand, listSlowQueries, readPlan, listSigningKeys],
+  ...[listSchedules, pauseSchedule, resumeSchedule],
+];
 
 /** What Studio offers of all commands, and to whom. */
 export const commandRules = Object.fromEntries(
-  [...gatewayCommands, ...processCommands].flatMap(({ name, studio }) =>
+  [...gatewayCommands, ...studioCommands].flatMap(({ name, studio }) =>
     studio === null ? [] : [[name, studio] as const],
   ),
 );

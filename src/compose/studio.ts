@@ -17,12 +17,13 @@ import { createOpenId, type OpenId } from '../studio/openid.js';
 import { processCommands } from '../studio/process-commands.js';
 import { createRecheck, withRecheck } from '../studio/recheck.js';
 import { createStudioRouter } from '../studio/router.js';
+import { scheduleCommands } from '../studio/schedules.js';
 import { createSearch } from '../studio/search.js';
 import type { StudioSessions } from '../studio/sessions.js';
 import type { ReadSystem } from '../studio/system.js';
 import { removingFiles } from '../studio/uploads.js';
 import { createViews } from '../studio/views.js';
-import { createWork, type Work } from '../studio/work.js';
+import { createWork } from '../studio/work.js';
 import { schedulesOfAll } from '../usecases/schedules-of-all.js';
 import type { OpenedGateway } from './gateway.js';
 import { operations } from './operations.js';
@@ -83,19 +84,6 @@ const findKeyIn =
     return key && { kind: 'apiKey', keyId: key.id, dataAppId: of.id, dataAppName: of.name };
   };
 
-/** What is asked across all tenants: schedules, and the search. */
-const findingParts = (
-  { service: { store }, clock, reports }: StudioParts,
-  work: Work,
-  dataAppId: () => Promise<string>,
-) => {
-  const schedules = schedulesOfAll({ store, clock, reports }, dataAppId);
-  return {
-    schedules,
-    search: createSearch({ store: store.search, work, dataAppId, now: () => clock.now() }),
-  };
-};
-
 export const openStudio = (parts: StudioParts): Studio => {
   const { config, credentials, service, gateway, admission, links, clock, log } = parts;
   const { studio, gateway: gatewaySettings } = config.settings;
@@ -105,7 +93,9 @@ export const openStudio = (parts: StudioParts): Studio => {
   const dataApp = () => loadDataAppCaller({ store }, gateway.router.dataApp());
   const uploads = createUploads(config.settings, store, clock);
   const origins = { allowedOrigins: [], publicOrigin };
-  const commands = [...gateway.router.commands, ...processCommands(parts)];
+  const dataAppId = async () => (await dataApp()).dataAppId;
+  const schedules = schedulesOfAll({ store, clock, reports: parts.reports }, dataAppId);
+  const commands = [...gateway.router.commands, ...processCommands(parts), ...scheduleCommands(schedules)];
   const work = createWork({
     ...{ operations, dataApp, commands, audit: gateway.audit },
     dispatch: removingFiles({ uploads, log }, dispatch),
@@ -123,12 +113,11 @@ export const openStudio = (parts: StudioParts): Studio => {
           ...{ guard: admission.studioGuard, addressOf: admission.addressOf },
         })
       : null,
-    ...findingParts(parts, work, async () => (await dataApp()).dataAppId),
+    search: createSearch({ store: store.search, work, dataAppId, now: () => clock.now() }),
     viewAs: gateway.router.viewAs,
     authoring: service.authoring,
     audit: gateway.audit,
     ...{ addressOf: admission.addressOf, guard: admission.studioGuard, findKey: findKeyIn(store) },
-    readSigningKeys: parts.readSigningKeys,
     origins,
     isSecure: publicOrigin?.startsWith('https:') ?? config.isProduction,
     ...{ uploads, log, page: parts.page },

@@ -8,14 +8,13 @@ import { identifier, limits, text } from '../contract/fields.js';
 import type { ApiKeyCaller, Caller, ServiceCaller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person } from '../domain/studio/person.js';
-import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Audit } from '../gateway/audit/audit.js';
 import type { Origins } from '../gateway/authenticate/credential.js';
 import type { Dispatch } from '../http/bind.js';
 import { sendAnswer } from '../http/middleware.js';
 import { goneSignal } from '../http/sending.js';
 import { assertReads, assertRole } from './access.js';
-import { loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
+import { loggedInOf, readInput, requestIdOf } from './requests.js';
 import type { StudioSessions } from './sessions.js';
 
 /** `dataApp` null: a service token of the organization. */
@@ -30,7 +29,6 @@ type Options = {
   readonly dispatch: Dispatch;
   readonly audit: Audit;
   readonly findKey: FindKey;
-  readonly readSigningKeys: ReadSigningKeys;
 };
 
 const named = { dataApp: identifier.nullable(), name: identifier };
@@ -76,11 +74,6 @@ export const createKeyPaths = (options: Options) => {
     return person;
   };
   return {
-    /** The keys that sign and check. They are of the configuration, so nothing of them is changed here. */
-    signing: async (request: Request, response: Response): Promise<void> => {
-      assertRole((await loggedIn(request)).session.person, 'the list of keys', ['auditor']);
-      await sendData(response, options.readSigningKeys());
-    },
     create: async (request: Request, response: Response): Promise<void> => {
       const person = await owner(request);
       const { dataApp, name, description } = await readInput(request, createInput);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { QueryNote, ReadQueries } from '../domain/query/watch.js';
 import { Refusal } from '../domain/refusal.js';
 import { hasRole } from '../domain/studio/person.js';
+import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import {
   type AdminCommand,
   adminCommand,
@@ -40,6 +41,9 @@ export const readPlan = declareCommand(
   },
 );
 
+// They are of the configuration, so nothing of them is changed here.
+export const listSigningKeys = declareCommand('signing-keys', noInput, readBy('auditor'));
+
 /** Numbers of the gateway and of the machine. All others count queries, or measure their answers, and so tell of rows. */
 const isOfNoQuery = /^guestlist_(?:gateway|proxy|request)_/;
 
@@ -67,17 +71,18 @@ const slowQueries = (queries: ReadQueries, by: RunBy) => {
   };
 };
 
-export const processCommands = ({
-  readSystem,
-  queries,
-}: {
+export type ProcessParts = {
   readonly readSystem: ReadSystem;
   readonly queries: ReadQueries;
-}): readonly AdminCommand[] => [
+  readonly readSigningKeys: ReadSigningKeys;
+};
+
+export const processCommands = ({ readSystem, queries, readSigningKeys }: ProcessParts): readonly AdminCommand[] => [
   adminCommand(readSystemCommand, async (_, { seesData }) => {
     const system = await readSystem();
     return seesData ? system : withoutAnswers(system);
   }),
+  adminCommand(listSigningKeys, async () => readSigningKeys()),
   adminCommand(listSlowQueries, async (_, by) => slowQueries(queries, by)),
   adminCommand(readPlan, async ({ id }) => {
     const plan = await queries.plan(id);

@@ -11,14 +11,12 @@ import type { Operation } from '../contract/operation.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { definitionSqlParts } from '../domain/dashboard/content-sql.js';
 import type { MetricDefinition } from '../domain/dashboard/metric.js';
-import type { SchedulesOfAll } from '../domain/deliver/operator.js';
 import type { AuthorCaller, Caller } from '../domain/guest/caller.js';
 import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
 import { type IssuerToken, nameInRecords, type Person, type StudioSession } from '../domain/studio/person.js';
 import type { Reads } from '../domain/studio/reads.js';
-import type { ReadSigningKeys } from '../domain/studio/signing-keys.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { bearerOf, cookieOf, type Origins } from '../gateway/authenticate/credential.js';
 import { explain } from '../gateway/http/answer.js';
@@ -38,7 +36,6 @@ import { type LoginLinks, linkedPerson } from './login-links.js';
 import { loginMs, type OpenId, openIdCookie, openIdPath } from './openid.js';
 import { createPeoplePaths } from './people.js';
 import { assertOwnOrigin, type LoggedIn, loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
-import { createSchedulePaths } from './schedules.js';
 import { createSearchPath, type Search } from './search.js';
 import { changeTokenOf, type StudioSessions, studioCookie } from './sessions.js';
 import { createUploadPaths, type Uploads } from './uploads.js';
@@ -69,11 +66,8 @@ export type StudioOptions = {
   /** Whether browsers reach Studio by HTTPS alone, so that its cookie is never sent without. */
   readonly isSecure: boolean;
   readonly log: Log;
-  /** The reports and alerts of all users. */
-  readonly schedules: SchedulesOfAll;
   readonly search: Search;
   readonly findKey: FindKey;
-  readonly readSigningKeys: ReadSigningKeys;
   readonly uploads: Uploads;
   /** Serves the page of the app, which reads its own address. */
   readonly page: RequestHandler;
@@ -99,7 +93,7 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   const router = express.Router({ caseSensitive: true, strict: true });
   const answered = answering(options);
   const paths = createHandlers(options);
-  const { sessionPaths, workPaths, viewPath, authorPaths, schedulePaths, keyPaths, uploadPaths } = paths;
+  const { sessionPaths, workPaths, viewPath, authorPaths, keyPaths, uploadPaths } = paths;
   router.get('/studio/logins', answered(sessionPaths.kinds));
   router.get('/studio/login', answered(sessionPaths.begin));
   router.get(openIdPath, answered(sessionPaths.finish));
@@ -110,9 +104,6 @@ export const createStudioRouter = (options: StudioOptions): express.Router => {
   router.get('/studio/sessions', answered(paths.peoplePaths.list));
   router.post('/studio/sessions/end', answered(paths.peoplePaths.end));
   router.get('/studio/search', answered(paths.searchPath));
-  router.get('/studio/schedule-list', answered(schedulePaths.read));
-  router.put('/studio/schedule-list/:id', answered(schedulePaths.change));
-  router.get('/studio/signing-keys', answered(keyPaths.signing));
   router.post('/studio/keys', answered(keyPaths.create));
   router.post('/studio/keys/rotate', answered(keyPaths.rotate));
   router.get('/studio/uploads', answered(uploadPaths.read));
@@ -158,7 +149,6 @@ const createHandlers = (options: StudioOptions) => ({
   workPaths: createWorkPaths(options),
   viewPath: createViewPath(options),
   authorPaths: createAuthorPaths(options),
-  schedulePaths: createSchedulePaths(options),
   searchPath: createSearchPath(options),
   keyPaths: createKeyPaths(options),
   peoplePaths: createPeoplePaths(options),

@@ -1,29 +1,36 @@
-/** The reports and alerts of all users as people in Studio see and pause them. */
-import type { Request, Response } from 'express';
+/** The commands for the reports and alerts of all users: where they go and what became of them, never what they say. */
 import { z } from 'zod';
 import { maskedAddress } from '../domain/deliver/address.js';
 import { toldSchedule } from '../domain/deliver/history.js';
 import type { SchedulesOfAll, WatchedSchedule } from '../domain/deliver/operator.js';
 import { Refusal } from '../domain/refusal.js';
-import { nameInRecords, type Person } from '../domain/studio/person.js';
-import type { Audit } from '../gateway/audit/audit.js';
-import type { Origins } from '../gateway/authenticate/credential.js';
-import { assertRole } from './access.js';
-import { loggedInOf, readInput, requestIdOf, sendData } from './requests.js';
-import type { StudioSessions } from './sessions.js';
+import {
+  type AdminCommand,
+  adminCommand,
+  changedBy,
+  declareCommand,
+  type RunBy,
+  readBy,
+} from '../gateway/common/admin-command.js';
 
-type Options = {
-  readonly sessions: StudioSessions;
-  readonly origins: Origins;
-  readonly schedules: SchedulesOfAll;
-  readonly audit: Audit;
-};
+const tenant = z.string().min(1).max(255).optional().describe('The id of one tenant. Left out: all.');
+const oneSchedule = z.strictObject({ id: z.string().min(1).max(100) });
+const ofSchedule = ({ id }: z.output<typeof oneSchedule>) => ({ schedule: id });
 
-/** The roles that may read where messages go. */
-export const scheduleReaders = ['support', 'auditor'] as const;
+export const listSchedules = declareCommand('schedules-list', z.strictObject({ tenant }), readBy('support', 'auditor'));
+
+export const pauseSchedule = declareCommand('schedule-pause', oneSchedule, {
+  ...changedBy('support'),
+  auditDetail: ofSchedule,
+});
+
+export const resumeSchedule = declareCommand('schedule-resume', oneSchedule, {
+  ...changedBy('support'),
+  auditDetail: ofSchedule,
+});
 
 /** What an operator may know of a schedule. A person who sees no data sees no address of a user, nor what alerts found. */
-const shownSchedule = (watched: WatchedSchedule, { seesData }: Person) => {
+const shownSchedule = (watched: WatchedSchedule, { seesData }: RunBy) => {
   const { owner, ...schedule } = watched;
   const { last } = seesData ? watched : toldSchedule(watched);
   return {
@@ -40,49 +47,17 @@ const shownSchedule = (watched: WatchedSchedule, { seesData }: Person) => {
 const noSchedule = (): Refusal =>
   new Refusal('NOT_FOUND', 'There is no such schedule. Its user may have deleted it: read the list again.');
 
-/** Throws NOT_FOUND for a text that is no id. */
-const scheduleIdOf = (request: Request): string => {
-  const { data } = z.uuid().safeParse(request.params.id);
-  if (data === undefined) throw noSchedule();
-  return data;
-};
-
-const listQuery = z.strictObject({ tenant: z.string().min(1).max(255).optional() });
-
-const tenantOf = ({ query }: Request): string | undefined => {
-  const { data } = listQuery.safeParse(query);
-  if (data !== undefined) return data.tenant;
-  throw new Refusal('INVALID_REQUEST_BODY', 'Send no query parameter, or tenant: the id of one tenant.');
-};
-
-const pauseInput = z.strictObject({ isPaused: z.boolean() });
-
-/** The reports and alerts of all users: where they go and what became of them, never what they say. */
-export const createSchedulePaths = (options: Options) => {
-  const { schedules, audit } = options;
-  const loggedIn = loggedInOf(options);
-  return {
-    read: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'deliveries', scheduleReaders);
-      const { schedules: found, hasMore } = await schedules.list(tenantOf(request));
-      await sendData(response, { schedules: found.map((schedule) => shownSchedule(schedule, person)), hasMore });
-    },
-    change: async (request: Request, response: Response): Promise<void> => {
-      const { person } = (await loggedIn(request)).session;
-      assertRole(person, 'pausing a schedule', ['support']);
-      const { isPaused } = await readInput(request, pauseInput);
-      const id = scheduleIdOf(request);
-      const detail = { command: isPaused ? 'schedule-pause' : 'schedule-resume', operator: nameInRecords(person) };
-      // Before the change: what cannot be recorded must not happen.
-      await audit.record({
-        kind: 'admin',
-        code: 'OK',
-        requestId: requestIdOf(response),
-        detail: { ...detail, schedule: id },
-      });
-      if (!(await schedules.setPaused(id, isPaused))) throw noSchedule();
-      await sendData(response, { id, isPaused });
-    },
+export const scheduleCommands = (schedules: SchedulesOfAll): readonly AdminCommand[] => {
+  const setPaused = async (id: string, isPaused: boolean) => {
+    if (!z.uuid().safeParse(id).success || !(await schedules.setPaused(id, isPaused))) throw noSchedule();
+    return { id, isPaused };
   };
+  return [
+    adminCommand(listSchedules, async (input, by) => {
+      const { schedules: found, hasMore } = await schedules.list(input.tenant);
+      return { schedules: found.map((schedule) => shownSchedule(schedule, by)), hasMore };
+    }),
+    adminCommand(pauseSchedule, ({ id }) => setPaused(id, true)),
+    adminCommand(resumeSchedule, ({ id }) => setPaused(id, false)),
+  ];
 };

@@ -21,7 +21,7 @@ import { listTenantsCommand } from '../gateway/provision/tenants-list.js';
 import { listRollouts } from '../gateway/rollout/commands.js';
 import { assertReads, assertRole } from './access.js';
 import { loggedInOf, requestIdOf, sendData } from './requests.js';
-import { scheduleReaders } from './schedules.js';
+import { listSchedules } from './schedules.js';
 import type { StudioSessions } from './sessions.js';
 import type { Work } from './work.js';
 
@@ -182,7 +182,7 @@ const userKinds = ({ store, dataAppId, now }: SearchDeps): Search => ({
       ),
   },
   schedule: {
-    roles: scheduleReaders,
+    ...ruleOf(listSchedules),
     find: async ({ person: { seesData: byUser }, wanted }) =>
       mapped(
         await store.schedules({ dataAppId: await dataAppId(), byUser }, wanted),

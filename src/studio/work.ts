@@ -8,7 +8,7 @@ import { isRecord } from '../domain/is-record.js';
 import { Refusal } from '../domain/refusal.js';
 import { nameInRecords, type Person } from '../domain/studio/person.js';
 import type { Audit } from '../gateway/audit/audit.js';
-import type { AdminCommand, CommandRule } from '../gateway/common/admin-command.js';
+import type { AdminCommand, CommandRule, StudioRule } from '../gateway/common/admin-command.js';
 import type { Dispatch, DispatchRequest, DispatchResponse } from '../http/bind.js';
 import { createRoutes, withoutCondition } from '../http/routes.js';
 import { assertReads, assertRole, notOffered } from './access.js';
@@ -82,7 +82,7 @@ const createCallOperation = ({ operations, dispatch, dataApp, audit }: WorkDeps)
 };
 
 /** Who may run a command with this input, and what the answer tells. */
-const ruleFor = (rule: NonNullable<AdminCommand['studio']>, input: unknown): CommandRule => {
+const ruleFor = (rule: StudioRule, input: unknown): CommandRule => {
   const { narrower } = rule;
   return narrower !== undefined && isRecord(input) && Object.hasOwn(input, narrower.field) ? narrower : rule;
 };
@@ -102,8 +102,11 @@ const createRunCommand = ({ commands, audit }: WorkDeps): Work['runCommand'] => 
     assertMay(ruleFor(rule, input));
     const operator = nameInRecords(person);
     // Before the command: what cannot be recorded must not happen.
-    if (rule.isChange === true)
-      await audit.record({ kind: 'admin', code: 'OK', requestId, detail: { command: name, operator } });
+    if (rule.isChange === true) {
+      const { success, data } = command.input.safeParse(input);
+      const detail = { command: name, operator, ...(success ? rule.auditDetail?.(data) : {}) };
+      await audit.record({ kind: 'admin', code: 'OK', requestId, detail });
+    }
     return command.run(input, { name: operator, seesData: person.seesData, roles: person.roles }, signal);
   };
 };

@@ -107,6 +107,10 @@ const commandInputs: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'policy-save': fc.record({ text: policyText, digest: fc.constant('0'.repeat(64)) }),
   'policy-words': fc.constant({}),
   'request-explanation': fc.constant({ requestId: 'blind' }),
+  'signing-keys': fc.constant({}),
+  'schedules-list': fc.oneof(fc.constant({}), fc.record({ tenant: client })),
+  'schedule-pause': fc.record({ id: fc.constant('x') }),
+  'schedule-resume': fc.record({ id: fc.constant('x') }),
   'read-plan': fc.record({ id: name('queryId') }),
   'read-system': fc.constant({}),
   'list-slow-queries': fc.constant({}),
@@ -153,7 +157,7 @@ const aSearch = fc.tuple(fc.constantFrom(...words), fc.option(fc.constantFrom(..
   }),
 );
 
-const plainReads = ['schedule-list', 'signing-keys', 'uploads', 'session', 'sessions', 'logins'];
+const plainReads = ['uploads', 'session', 'sessions', 'logins'];
 
 /** The paths of Studio's router that are asked here. */
 const askedPaths: ReadonlySet<string> = new Set([
@@ -171,7 +175,7 @@ const askedPaths: ReadonlySet<string> = new Set([
 /** Paths that read nothing of a tenant: logging in and out, and files that the person sends. */
 const otherPaths: ReadonlySet<string> = new Set([
   ...['get /studio/login', 'post /studio/session', 'delete /studio/session', 'delete /studio/sessions'],
-  ...['post /studio/sessions/end', 'put /studio/schedule-list/:id'],
+  'post /studio/sessions/end',
   ...['post /studio/uploads', 'put /studio/uploads'],
 ]);
 
@@ -288,8 +292,8 @@ export const firstMessages = (howMany: number): readonly Asked[] => {
 /** What became of these messages, as each person of Studio is told. */
 export const readMessages = (howMany: number): readonly Asked[] =>
   Array.from({ length: howMany }, (_, who): Asked => {
-    const list = { as: 'page', method: 'GET', path: '/studio/schedule-list', query: [], body: undefined } as const;
-    return { ...list, who, what: 'schedule-list' };
+    const list = { as: 'page', method: 'POST', path: '/studio/commands/schedules-list', query: [], body: {} } as const;
+    return { ...list, who, what: 'schedules-list' };
   });
 
 /** What users do with their dashboards. They choose values that they see in their rows. */

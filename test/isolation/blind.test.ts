@@ -144,7 +144,7 @@ const idOf = (answer: unknown): unknown => (isJson(answer) && isJson(answer.data
 const withoutRanks = (text: string): string => {
   const walk = (value: unknown, field = ''): unknown => {
     if (/^(?:slowest|clients)$/.test(field) && Array.isArray(value))
-      return [...new Set(value.map((entry) => Object.keys(Object(entry)).toSorted().join()))];
+      return [...new Set(value.map((entry) => Object.keys(Object(entry)).toSorted().join()))].toSorted();
     if (Array.isArray(value)) return value.map((entry) => walk(entry));
     // The results of tools are texts of JSON.
     if (typeof value === 'string' && value.startsWith('{')) return walk(parsed(value) ?? `text ${value}`);

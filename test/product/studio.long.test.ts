@@ -634,7 +634,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       { of: 'new', url: 'https://new.example.com/keys', readAt: null, isFailing: false },
       { of: 'gone', url: 'https://gone.example.com/keys', readAt: since, isFailing: true },
     ];
-    await page.route('**/studio/signing-keys', (route) => route.fulfill({ json: { data: { keys, sets } } }));
+    await page.route('**/studio/commands/signing-keys', (route) => route.fulfill({ json: { data: { keys, sets } } }));
     try {
       await page.reload();
       await card.getByRole('cell', { name: 'Sessions of any issuer' }).waitFor();
@@ -654,7 +654,7 @@ describe.skipIf(!hasChromium())('in the browser', { timeout: 120_000 }, () => {
       expect(await card.locator('tbody tr').count()).toBe(2);
     } finally {
       await page.setViewportSize({ width: 1440, height: 900 });
-      await page.unroute('**/studio/signing-keys');
+      await page.unroute('**/studio/commands/signing-keys');
     }
   });
 

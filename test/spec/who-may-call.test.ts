@@ -60,8 +60,7 @@ const outside = [
 const ofStudio = [
   ...['GET /studio/logins', 'GET /studio/session', 'POST /studio/session', 'GET /studio/sessions'],
   ...['POST /studio/sessions/end', 'GET /studio/search?q=x'],
-  ...['GET /studio/schedule-list', 'PUT /studio/schedule-list/x'],
-  ...['GET /studio/signing-keys', 'POST /studio/keys', 'POST /studio/keys/rotate', 'GET /studio/uploads'],
+  ...['POST /studio/keys', 'POST /studio/keys/rotate', 'GET /studio/uploads'],
   ...['POST /studio/uploads', 'PUT /studio/uploads', 'POST /studio/views', 'POST /studio/metric-preview'],
   ...['POST /studio/metric-statement', 'DELETE /studio/session', 'DELETE /studio/sessions'],
 ];

@@ -242,11 +242,10 @@ describe('the state of the system', () => {
 describe('the keys that sign and check', () => {
   test.each(studioRoles)('are listed for the role %s as API keys are', async (role) => {
     const headers = await server.as(personWith([role]));
-    const [own, keys] = await Promise.all(
-      ['/studio/signing-keys', '/studio/api/v2/data-app/api-tokens?dataAppName=app'].map((path) =>
-        ask(headers, 'GET', path),
-      ),
-    );
+    const [own, keys] = await Promise.all([
+      ask(headers, 'POST', '/studio/commands/signing-keys'),
+      ask(headers, 'GET', '/studio/api/v2/data-app/api-tokens?dataAppName=app'),
+    ]);
     expect(own?.status).toBe(['owner', 'auditor'].includes(role) ? 200 : 403);
     expect(own?.status).toBe(keys?.status);
   });
@@ -350,31 +349,31 @@ describe('the queries', () => {
 });
 
 describe('the reports and alerts of all users', () => {
-  const path = '/studio/schedule-list';
-  const one = `${path}/${someSchedule.id}`;
-  const pause = JSON.stringify({ isPaused: true });
+  const path = '/studio/commands/schedules-list';
+  const pause = '/studio/commands/schedule-pause';
+  const one = JSON.stringify({ id: someSchedule.id });
 
   test.each(studioRoles)('are listed for %s only where the role watches tenants', async (role) => {
     const isReader = ['owner', 'support', 'auditor'].includes(role);
-    expect((await ask(await server.as(personWith([role])), 'GET', path)).status).toBe(isReader ? 200 : 403);
+    expect((await ask(await server.as(personWith([role])), 'POST', path)).status).toBe(isReader ? 200 : 403);
   });
 
   test('are listed of one tenant, which is so whole where the list of all is cut', async () => {
     const headers = await server.as(personWith(['support']));
-    const idsOf = async (query: string) => {
-      const answer = await ask(headers, 'GET', `${path}?${query}`);
+    const idsOf = async (tenant: string) => {
+      const answer = await ask(headers, 'POST', path, JSON.stringify({ tenant }));
       return ((await answer.json()) as { data: { schedules: readonly { id: string }[] } }).data.schedules.length;
     };
-    expect([await idsOf('tenant=acme'), await idsOf('tenant=other')]).toEqual([1, 0]);
-    for (const query of ['tenant=', 'tenant=a&tenant=b', 'user=a', `tenant=${'x'.repeat(256)}`])
-      expect((await ask(headers, 'GET', `${path}?${query}`)).status).toBe(400);
+    expect([await idsOf('acme'), await idsOf('other')]).toEqual([1, 0]);
+    for (const input of [{ tenant: '' }, { tenant: ['a', 'b'] }, { user: 'a' }, { tenant: 'x'.repeat(256) }])
+      expect((await ask(headers, 'POST', path, JSON.stringify(input))).status).toBe(400);
   });
 
   test.each(studioRoles)('are paused by %s only where the role changes tenants, and by name', async (role) => {
     const mayPause = ['owner', 'support'].includes(role);
     server.audited.length = 0;
     server.paused.length = 0;
-    expect((await ask(await server.as(personWith([role])), 'PUT', one, pause)).status).toBe(mayPause ? 200 : 403);
+    expect((await ask(await server.as(personWith([role])), 'POST', pause, one)).status).toBe(mayPause ? 200 : 403);
     expect(server.paused).toEqual(mayPause ? [[someSchedule.id, true]] : []);
     const detail = { command: 'schedule-pause', schedule: someSchedule.id };
     expect(server.audited).toMatchObject(mayPause ? [{ kind: 'admin', detail }] : []);
@@ -390,7 +389,7 @@ describe('the reports and alerts of all users', () => {
   ])(
     'name users, and addresses and what alerts found only to those who see data (%s)',
     async (seesData, user, last) => {
-      const { data } = (await (await ask(await server.as(personWith(['support'], seesData)), 'GET', path)).json()) as {
+      const { data } = (await (await ask(await server.as(personWith(['support'], seesData)), 'POST', path)).json()) as {
         data: { schedules: readonly object[] };
       };
       expect(data.schedules).toMatchObject([{ clientId: 'acme', user, format: 'alert', isPaused: false, last }]);
@@ -404,13 +403,13 @@ describe('the reports and alerts of all users', () => {
   );
 
   test.each([
-    ['/studio/schedule-list/x', pause, 404],
-    ['/studio/schedule-list/%00', pause, 404],
-    ['/studio/schedule-list/0b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11', pause, 404],
-    [one, '{}', 400],
-    [one, '{"isPaused":1}', 400],
-  ])('refuse %s with %s', async (where, body, status) => {
-    expect((await ask(await server.as(personWith(['support'])), 'PUT', where, body)).status).toBe(status);
+    ['{"id":"x"}', 404],
+    ['{"id":"\\u0000"}', 404],
+    ['{"id":"0b1f4a34-6d0c-4a39-9a55-0f5e0b1f4c11"}', 404],
+    ['{}', 400],
+    ['{"id":1}', 400],
+  ])('refuse to pause %s', async (body, status) => {
+    expect((await ask(await server.as(personWith(['support'])), 'POST', pause, body)).status).toBe(status);
   });
 });
 
@@ -592,9 +591,6 @@ describe('a session', () => {
       ['POST', '/studio/sessions/end'],
       ['GET', '/studio/search?q=a'],
       ['POST', '/studio/commands/read-system'],
-      ['GET', '/studio/schedule-list'],
-      ['PUT', '/studio/schedule-list/x'],
-      ['GET', '/studio/signing-keys'],
       ['POST', '/studio/keys'],
       ['POST', '/studio/keys/rotate'],
       ['GET', '/studio/uploads'],
@@ -623,7 +619,6 @@ describe('a session', () => {
       expect((await ask(other, 'POST', '/studio/commands/tenant-suspend')).status).toBe(403);
       expect((await ask(other, 'DELETE', '/studio/session')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/sessions/end')).status).toBe(403);
-      expect((await ask(other, 'PUT', '/studio/schedule-list/x')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/keys', '{"dataApp":null,"name":"a"}')).status).toBe(403);
       expect((await ask(other, 'POST', '/studio/uploads?source=a&file=a.csv')).status).toBe(403);
       expect(server.dispatched).toEqual([]);

@@ -28,9 +28,10 @@ import { createSealer } from '../../src/platform/sealing.js';
 import { createAssistantPath } from '../../src/studio/assistants.js';
 import { createLoginLinks } from '../../src/studio/login-links.js';
 import type { OpenId } from '../../src/studio/openid.js';
-import { processCommands } from '../../src/studio/process-commands.js';
+import { type ProcessParts, processCommands } from '../../src/studio/process-commands.js';
 import { createRecheck, withRecheck } from '../../src/studio/recheck.js';
 import { createStudioRouter } from '../../src/studio/router.js';
+import { scheduleCommands } from '../../src/studio/schedules.js';
 import { createSearch } from '../../src/studio/search.js';
 import { createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { removingFiles, type Uploads } from '../../src/studio/uploads.js';
@@ -246,7 +247,8 @@ export const startStudioServer = async (
       return given.commandAnswers?.[name] ?? commandAnswers[name] ?? null;
     }),
   );
-  const process: Parameters<typeof processCommands>[0] = {
+  const process: ProcessParts = {
+    readSigningKeys: () => ({ keys: [], sets: [] }),
     readSystem: async () => ({
       version: '1.2.3',
       checks: [],
@@ -265,12 +267,6 @@ export const startStudioServer = async (
       plan: async (id) => (id === '1' ? 'Seq Scan' : null),
     },
   };
-  const all = [...recorded, ...processCommands(process)];
-  const work = createWork({
-    ...{ operations: offered, audit, commands: all },
-    dispatch: removingFiles({ uploads, log }, dispatch),
-    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
-  });
   const schedules = {
     list: async (clientId?: string) => ({
       schedules: clientId === undefined || clientId === 'acme' ? [someSchedule] : [],
@@ -281,6 +277,12 @@ export const startStudioServer = async (
       return id === someSchedule.id;
     },
   };
+  const all = [...recorded, ...processCommands(process), ...scheduleCommands(schedules)];
+  const work = createWork({
+    ...{ operations: offered, audit, commands: all },
+    dispatch: removingFiles({ uploads, log }, dispatch),
+    dataApp: async () => ({ kind: 'apiKey', keyId: 'none', dataAppId: 'app', dataAppName: 'app' }),
+  });
   const dataAppId = async () => {
     if (given.isDataAppMissing === true) throw new Refusal('UPSTREAM_UNAVAILABLE', 'There is no data app.');
     return 'app';
@@ -330,9 +332,7 @@ export const startStudioServer = async (
     origins: { allowedOrigins: [], publicOrigin: null },
     isSecure: false,
     log,
-    schedules,
     search: createSearch({ store: someFinds(searched), work, dataAppId, now: clock.now }),
-    readSigningKeys: () => ({ keys: [], sets: [] }),
     findKey: async ({ name }) => (name === 'known' ? { kind: 'serviceToken', tokenId: 'of-known' } : undefined),
     uploads,
     page: (_, response) => void response.send('the page'),

@@ -15,19 +15,21 @@ export type CommandRule = {
   readonly reads: Reads;
 };
 
+export type StudioRule<Input = unknown> = CommandRule & {
+  /** It changes something, and so has an entry in the audit. */
+  readonly isChange?: true;
+  /** What the entry names besides the command and the person. */
+  auditDetail?(input: Input): Readonly<Record<string, string>>;
+  /** A field of the input that needs one of these roles instead, and whose answer tells this. */
+  readonly narrower?: CommandRule & { readonly field: string };
+};
+
 export type CommandDeclaration<Input extends z.ZodType = z.ZodType> = {
   /** Kebab-case: the last part of its path. */
   readonly name: string;
   readonly input: Input;
   /** Null: Studio never runs it. */
-  readonly studio:
-    | (CommandRule & {
-        /** It changes something, and so has an entry in the audit. */
-        readonly isChange?: true;
-        /** A field of the input that needs one of these roles instead, and whose answer tells this. */
-        readonly narrower?: CommandRule & { readonly field: string };
-      })
-    | null;
+  readonly studio: StudioRule<z.output<Input>> | null;
   /** What assistants of operators read of it. Left out: it is for people alone. */
   readonly tool?: { readonly title: string; readonly description: string; readonly isDestructive?: true };
 };
@@ -49,12 +51,10 @@ export type RunBy = {
   readonly roles: readonly StudioRole[];
 };
 
-type Studio = NonNullable<CommandDeclaration['studio']>;
-
 export const declareCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,
-  studio: Studio | null,
+  studio: StudioRule<z.output<Input>> | null,
   tool?: CommandDeclaration['tool'],
 ): CommandDeclaration<Input> => ({ name, input, studio, ...(tool === undefined ? {} : { tool }) });
 
@@ -63,10 +63,10 @@ export const noInput = z.strictObject({});
 /** Those who read definitions. */
 export const readers = ['author', 'publisher', 'support', 'auditor'] as const;
 
-export const readBy = (...roles: readonly StudioRole[]): Studio => ({ roles, reads: 'definitions' });
+export const readBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'definitions' });
 
 /** A change, which has an entry in the audit. */
-export const changedBy = (...roles: readonly StudioRole[]): Studio => ({ roles, reads: 'nothing', isChange: true });
+export const changedBy = (...roles: readonly StudioRole[]): StudioRule => ({ roles, reads: 'nothing', isChange: true });
 
 const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
   const result = schema.safeParse(input);

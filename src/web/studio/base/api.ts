@@ -143,10 +143,11 @@ type Read = <T>(path: string, signal?: AbortSignal) => Promise<T>;
 const ownersApi = (
   post: Post,
   read: Read,
+  command: Api['command'],
 ): Pick<Api, 'createKey' | 'rotateKey' | 'signingKeys' | 'sessions' | 'endSessions'> => ({
   createKey: async (input) => ((await post('/studio/keys', input)) as { readonly key: string }).key,
   rotateKey: async (input) => ((await post('/studio/keys/rotate', input)) as { readonly key: string }).key,
-  signingKeys: (signal) => read('signing-keys', signal),
+  signingKeys: (signal) => command('signing-keys', {}, signal),
   sessions: (signal) => read('sessions', signal),
   endSessions: async ({ issuer, subject }) =>
     ((await post('/studio/sessions/end', { issuer, subject })) as { readonly ended: number }).ended,
@@ -187,12 +188,11 @@ export const createApi = (session: Session, onEnded: () => void): Api => {
       dataOf(await ask(`/studio/search?${new URLSearchParams(query)}`, { signal })) as T,
     queries: (signal) => command('list-slow-queries', {}, signal),
     queryPlan: (id) => command('read-plan', { id }),
-    schedules: (tenant, signal) =>
-      read(`schedule-list${tenant === null ? '' : `?${new URLSearchParams({ tenant })}`}`, signal),
+    schedules: (tenant, signal) => command('schedules-list', tenant === null ? {} : { tenant }, signal),
     pauseSchedule: async (id, isPaused) => {
-      await ask(`/studio/schedule-list/${encodeURIComponent(id)}`, { method: 'PUT', ...json({ isPaused }) });
+      await command(isPaused ? 'schedule-pause' : 'schedule-resume', { id });
     },
-    ...ownersApi(post, read),
+    ...ownersApi(post, read, command),
     uploads: (signal) => read('uploads', signal),
     logOut: async (everywhere = false) => {
       await ask(everywhere ? '/studio/sessions' : '/studio/session', { method: 'DELETE' });
