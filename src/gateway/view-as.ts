@@ -85,6 +85,7 @@ export const createViewAs =
       // These claims come from an operator: the user has no such session.
       noteSession: noteNothing,
       policy: createPolicyStep(moment),
+      token: (of, policy, mintAudit) => steps.token(of, policy, { ...mintAudit, isView: true }),
       decisionCache: { find: () => undefined, store: (_, decision) => decision },
       serviceUrl: () => '',
     };

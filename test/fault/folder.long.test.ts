@@ -70,7 +70,9 @@ describe('the folder of the embedded database', () => {
     await login(product, manager('LAX'));
     expect(await readiness(product)).toEqual([200, { status: 'ready' }]);
     disk.fill();
-    expect(await readiness(product)).toEqual([503, { status: 'not ready', failed: ['data-folder'] }]);
+    // What else is asked in the folder at this moment may fail too.
+    const failed = expect.arrayContaining(['data-folder']);
+    expect(await readiness(product)).toEqual([503, { status: 'not ready', failed }]);
     const refused = await untilRefused(product);
     expect([refused.status, refused.retryAfter !== undefined]).toEqual([503, true]);
   });
@@ -84,7 +86,9 @@ describe('the folder of the embedded database', () => {
     const gone = `${product.dataDir}.gone`;
     await rename(product.dataDir, gone);
     onTestFinished(() => rm(gone, { recursive: true, force: true }));
-    expect(await readiness(product)).toEqual([503, { status: 'not ready', failed: ['data-folder'] }]);
+    // What else is asked in the folder at this moment may fail too.
+    const failed = expect.arrayContaining(['data-folder']);
+    expect(await readiness(product)).toEqual([503, { status: 'not ready', failed }]);
     await writeFile(product.dataDir, '');
     expect((await askOnce(`${product.url}/readyz`)).status).toBe(503);
   });

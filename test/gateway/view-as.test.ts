@@ -1,4 +1,4 @@
-/** A view as another user: the same steps and the same token as for that user's own request. */
+/** A view as another user: the same steps and the same rights as for that user's own request, in a token of its own. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exportAudit, exportInput } from '../../src/gateway/audit/read.js';
@@ -12,17 +12,30 @@ const viewing = { by: 'link operator', requestId: 'the-view', from };
 const inputOf = (clientId: string, claims: object, more: object = {}) =>
   viewAsInput.parse({ clientId, claims, ...more });
 
-test('a view of a user is that user’s own token, with the rules that decided', async () => {
+test('a view of a user has that user’s rights in a token of its own, with the rules that decided', async () => {
   const { granted, viewAs, upstream } = await startGateway();
   const own = await granted(regional);
-  const mints = upstream.calls.length;
+  const minted = upstream.lastMint();
   const view = await viewAs(inputOf('SFO', regional), viewing);
-  expect([view.token, view.embeds]).toEqual([own.token, own.embeds]);
-  expect(upstream.calls.length).toBe(mints);
+  expect([upstream.lastMint(), view.embeds]).toEqual([minted, own.embeds]);
+  expect(view.token).not.toBe(own.token);
   expect(view.because.map(({ kind, at }) => [kind, at.split(':')[0]])).toEqual([
     ['rule', 'flights.yaml'],
     ['restriction', 'flights.yaml'],
   ]);
+});
+
+test('a view does not tell whether its user has a token, and since when', async () => {
+  const views = [true, false].map(async (isLoggedIn) => {
+    const { granted, viewAs, upstream, clock } = await startGateway();
+    if (isLoggedIn) await granted(regional);
+    clock.advance(60_000);
+    const before = upstream.lastMint();
+    const { expiresAt, refreshAfter } = await viewAs(inputOf('SFO', regional), viewing);
+    return { expiresAt, refreshAfter, isMinted: upstream.lastMint() !== before };
+  });
+  const [known, unknown] = await Promise.all(views);
+  expect(known).toEqual(unknown);
 });
 
 test('a view has the restrictions of the claims that it names, and nothing more than they grant', async () => {
@@ -68,27 +81,28 @@ test('what names no user or an impossible moment is refused with the field', () 
   }
 });
 
-test('for random policies and users, a view is that user’s own token, or refused with the same code', async () => {
+test('for random policies and users, a view has that user’s rights, or is refused with the same code', async () => {
   const outcomes = { granted: 0, refused: 0 };
   await fc.assert(
     fc.asyncProperty(policyModel, fc.array(user, { minLength: 1, maxLength: 5 }), async (model, users) => {
-      const { ask, viewAs } = await startGateway({ policy: loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml') });
+      const { ask, viewAs, upstream } = await startGateway({
+        policy: loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml'),
+      });
       for (const [index, one] of users.entries()) {
         const clientId = model.tenant === 'ATL' ? 'ATL' : one.org;
         const claims = { ...claimsOf(one), iss: 'guestlist-demo', sub: `user-${index}` };
         const look = () =>
           viewAs(inputOf(clientId, claims, bodyOf(one)), viewing).then(
-            ({ token, embeds }) => ({ token, embeds }),
+            ({ embeds }) => ({ embeds, request: upstream.lastMint() }),
             ({ code }: { code: string }) => ({ code }),
           );
         const own = async () => {
           const response = await ask(claims, bodyOf(one));
           if (response.status !== 200)
             return { code: ((await response.json()) as { error: { code: string } }).error.code };
-          const { token, embeds } = (await response.json()) as { token: string; embeds: unknown };
-          return { token, embeds };
+          const { embeds } = (await response.json()) as { embeds: unknown };
+          return { embeds, request: upstream.lastMint() };
         };
-        // Whoever comes first is the one for whom the token is minted.
         const isViewFirst = index % 2 === 0;
         const first = isViewFirst ? await look() : await own();
         expect(isViewFirst ? await own() : await look()).toEqual(first);

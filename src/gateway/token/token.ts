@@ -75,6 +75,11 @@ export type MintAudit = {
   readonly minted: (minted: Minted) => Promise<void>;
   /** SHA-256 of the token that the caller calls dead. */
   readonly replaces?: string | undefined;
+  /**
+   * A view as a user. It shares no token with users: whether a token with these claims exists, and since when, is what
+   * the people who look must not learn.
+   */
+  readonly isView?: true;
 };
 
 /** Whether the caller calls this token dead. */
@@ -157,7 +162,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
       if (now !== mark) throw new Outdated('revoked while the request was under way');
     };
     const generation = options.generationOf(request.clientId);
-    const marks = [generation, mark];
+    const marks = [generation, mark, ...(audit.isView === true ? ['view'] : [])];
     const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     // Also read after the mint: a revocation that reached the service before the mint is in the ledger by then
