@@ -8,9 +8,9 @@ const { values } = parseArgs({ options: { seed: { type: 'string' }, requests: { 
 const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 31));
 console.log(`fuzz: ${values.requests} requests, seed ${seed}`);
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/fuzz/fuzz.test.ts'], {
+const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/fuzz/fuzz.long.test.ts'], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
   stdio: 'inherit',
-  env: { ...process.env, FUZZ_SEED: seed, FUZZ_REQUESTS: values.requests },
+  env: { ...process.env, TEST_LONG: '1', FUZZ_SEED: seed, FUZZ_REQUESTS: values.requests },
 });
 process.exitCode = status ?? 1;
