@@ -156,7 +156,7 @@ const withoutRanks = (text: string): string => {
 };
 
 /** Reads of what is written a moment after the answer: the audit, numbers of it, roll-outs that go on, and deliveries. */
-const isLate = /^(?:tool )?(?:audit|erasure|rollout|schedule|search|template|read.system|list.slow|tenants)/;
+const isLate = /^(?:tool )?(?:audit|erasure|rollout|schedule|search|template|read.system|list.slow|tenant)/;
 
 const dashboardOf = (path: string): string => /dashboards\/([^/?]+)/.exec(path)?.[1] ?? '';
 
