@@ -22,7 +22,20 @@ const freePort = async (): Promise<number> => {
 };
 
 const startRedis = async (port: number): Promise<ChildProcess> => {
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
+    '--dbfilename',
+    `${port}.rdb`,
+  ];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   for await (const chunk of child.stdout ?? []) {

@@ -65,7 +65,20 @@ const freePort = async (): Promise<number> => {
 };
 
 const startRedis = async (port: number): Promise<ChildProcess> => {
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
+    '--dbfilename',
+    `${port}.rdb`,
+  ];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => {
     child.kill('SIGKILL');

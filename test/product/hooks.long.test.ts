@@ -35,7 +35,20 @@ const freePort = async (): Promise<number> => {
 
 const startRedis = async () => {
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
+    '--dbfilename',
+    `${port}.rdb`,
+  ];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   for await (const chunk of child.stdout) if (String(chunk).includes('Ready to accept connections')) break;
   return { url: `redis://127.0.0.1:${port}`, end: () => child.kill('SIGKILL') };

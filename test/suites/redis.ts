@@ -47,7 +47,20 @@ export type OwnRedis = {
 /** Starts an empty Redis on a free port of loopback. */
 export const startOwnRedis = async (extra: readonly string[] = []): Promise<OwnRedis> => {
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
+    '--dbfilename',
+    `${port}.rdb`,
+  ];
   let child = await ready([...args, ...extra]);
   return {
     port,
