@@ -1,4 +1,4 @@
-/** Every command that can be called, as it is declared beside its function. The oracles and the documents read it. */
+/** Every command that can be called, as it is declared beside its function. The oracles read it. */
 import { exportAuditCommand, readExplanation, searchAudit, verifyAuditCommand } from '../gateway/audit/commands.js';
 import { readEmbedFacts } from '../gateway/authenticate/embed-facts.js';
 import type { CommandDeclaration } from '../gateway/common/admin-command.js';

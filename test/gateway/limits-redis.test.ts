@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
 import { createRedisLimiters } from '../../src/platform/limiter.js';
 import { systemTiming } from '../../src/platform/timing.js';
+import { redisArgs } from '../suites/redis.js';
 import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
@@ -22,21 +23,7 @@ const freePort = async (): Promise<number> => {
 };
 
 const startRedis = async (port: number): Promise<ChildProcess> => {
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
-    '--dbfilename',
-    `${port}.rdb`,
-  ];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn('redis-server', redisArgs(port), { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   for await (const chunk of child.stdout ?? []) {
     if (String(chunk).includes('Ready to accept connections')) break;

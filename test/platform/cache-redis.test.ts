@@ -9,6 +9,7 @@ import type { Cache } from '../../src/platform/cache.js';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
 import { systemTiming } from '../../src/platform/timing.js';
 import { describeCache } from '../suites/cache.js';
+import { redisArgs } from '../suites/redis.js';
 
 const url = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 const prefix = `guestlist-test:${randomUUID()}:`;
@@ -65,21 +66,7 @@ const freePort = async (): Promise<number> => {
 };
 
 const startRedis = async (port: number): Promise<ChildProcess> => {
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
-    '--dbfilename',
-    `${port}.rdb`,
-  ];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn('redis-server', redisArgs(port), { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });

@@ -16,6 +16,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { redisArgs } from '../suites/redis.js';
 import { type EmbedToken, type Failure, get, login, post, session } from './guest.js';
 import { type Product, startProduct } from './product.js';
 
@@ -35,21 +36,7 @@ const freePort = async (): Promise<number> => {
 
 const startRedis = async () => {
   const port = await freePort();
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
-    '--dbfilename',
-    `${port}.rdb`,
-  ];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn('redis-server', redisArgs(port), { stdio: ['ignore', 'pipe', 'ignore'] });
   for await (const chunk of child.stdout) if (String(chunk).includes('Ready to accept connections')) break;
   return { url: `redis://127.0.0.1:${port}`, end: () => child.kill('SIGKILL') };
 };

@@ -44,23 +44,16 @@ export type OwnRedis = {
   readonly start: () => Promise<void>;
 };
 
+/** Of a server that keeps nothing. The file that it writes to feed a replica is its own: another server would load it. */
+export const redisArgs = (port: number): readonly string[] => [
+  ...['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+  ...['--dir', process.env.GUESTLIST_TEST_FOLDER ?? '/tmp', '--dbfilename', `${port}.rdb`],
+];
+
 /** Starts an empty Redis on a free port of loopback. */
 export const startOwnRedis = async (extra: readonly string[] = []): Promise<OwnRedis> => {
   const port = await freePort();
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    process.env.GUESTLIST_TEST_FOLDER ?? '/tmp',
-    '--dbfilename',
-    `${port}.rdb`,
-  ];
+  const args = redisArgs(port);
   let child = await ready([...args, ...extra]);
   return {
     port,
