@@ -196,12 +196,12 @@ test('the gateway has the commands that are declared, and no others', async () =
   expect(named.toSorted()).toEqual(commands.toSorted());
 });
 
-test('every path answers each credential as before', async () => {
+test('every path answers each credential as the table says', async () => {
   const all = [...ofInterface, ...outside.map(asAsked), ...commands.map(ofGateway)];
   await expect(await rowsOf(all, credentials)).toMatchFileSnapshot('who-may-call/credentials.txt');
 });
 
-test('every path of Studio answers each role as before, with access to data and without', async () => {
+test('every path of Studio answers each role as the table says, with access to data and without', async () => {
   const all = [...ofInterface.map(inStudio), ...ofStudio.map(asAsked), ...commandsOfStudio.map(asCommand)];
   const lasting = all.filter((asked) => !isEnd(asked));
   const rows = await rowsOf(lasting, pages);
@@ -213,7 +213,7 @@ test('every path of Studio answers each role as before, with access to data and 
   await expect(`${rows}${endings.join('\n')}\n`).toMatchFileSnapshot('who-may-call/studio.txt');
 });
 
-test('a view as a user answers each role as before', async () => {
+test('a view as a user answers each role as the table says', async () => {
   const views: Record<string, Headers> = {};
   const opened = asAsked('POST /studio/views');
   const claims = { sub: 'ann', org: 'acme' };
@@ -228,7 +228,7 @@ test('a view as a user answers each role as before', async () => {
   await expect(await rowsOf(all, views)).toMatchFileSnapshot('who-may-call/views.txt');
 });
 
-test('every tool of assistants answers each role as before', async () => {
+test('every tool of assistants answers each role as the table says', async () => {
   const rpc = (method: string, params: object): Asked => ({
     ...{ method: 'POST', path: '/studio/mcp' },
     body: { jsonrpc: '2.0', id: 1, method, params },
