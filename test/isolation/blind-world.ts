@@ -4,12 +4,13 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
+import { expect, vi } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
 import { studioRoles } from '../../src/domain/studio/person.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { changeTokenOf, createStudioSessions, studioCookie } from '../../src/studio/sessions.js';
 import { openMailbox } from '../deliver/mailbox.js';
-import { type House, noon, openHouse } from '../spec/house.js';
+import { type House, noon, openHouse, setNow } from '../spec/house.js';
 import { boardFilters, insertBoard } from '../spec/organization.js';
 import { personWith } from '../studio/studio-server.js';
 import { countRandom } from '../suites/counted-random.js';
@@ -103,8 +104,21 @@ export type BlindWorld = {
   readonly name: (texts: Pair) => void;
   /** Number of messages that the users of each installation have got. */
   readonly mails: () => Pair<number>;
+  /** Waits until every message that was due has been sent, or left out. */
+  readonly settle: () => Promise<void>;
+  /** Goes on to the moment at which alerts are checked. */
+  readonly goToAlerts: () => void;
   readonly close: () => Promise<void>;
 };
+type Watched = {
+  readonly name: string;
+  readonly nextAt: string;
+  readonly last: { readonly state: string; readonly reason: string | null } | null;
+};
+/** What failed and is tried again later waits for a clock that stands still. */
+const isOpen = ({ last }: Watched): boolean =>
+  last?.state === 'sending' || (last?.state === 'due' && last.reason === null);
+
 export type Sent = {
   readonly method: string;
   readonly path: string;
@@ -131,6 +145,9 @@ const insertRisky = async (store: Store): Promise<void> => {
   });
 };
 
+/** The time of day at which alerts are checked. */
+export const alertsAt = '12:01';
+
 const clock = { now: () => noon };
 const parts = {
   clock,
@@ -143,12 +160,20 @@ const parts = {
 const configuration = JSON.stringify({
   gateway: { policies: 'policy.yaml', publicOrigin: 'https://numbers.example.com' },
   studio: { servesAssistants: true },
-  mail: { from: 'reports@host.example', allowedDomains: ['customer.example'], isTlsRequired: false, spreadMinutes: 0 },
+  mail: {
+    from: 'reports@host.example',
+    allowedDomains: ['customer.example'],
+    isTlsRequired: false,
+    spreadMinutes: 0,
+    // The clock of these tests stands still, so a limit for each minute would hold for all of them.
+    perTenantPerMinute: 100_000,
+  },
 });
 
 const openSide = async (side: 0 | 1) => {
   const people: { name: string; headers: Headers; key: string }[] = [];
   const mailbox = await openMailbox();
+  let watcher: Headers = {};
   const house = await openHouse(configuration, {
     rows: side === 0 ? [] : otherRows,
     policy,
@@ -166,13 +191,15 @@ const openSide = async (side: 0 | 1) => {
         const headers = { cookie: `${studioCookie}=${cookie}`, 'x-guestlist-change': changeTokenOf(cookie) };
         people.push({ name: role, headers, key });
       }
+      const { cookie } = await sessions.logIn(personWith(['support'], true, 'support with data'));
+      watcher = { cookie: `${studioCookie}=${cookie}`, 'x-guestlist-change': changeTokenOf(cookie) };
     },
   });
   const close = async (): Promise<void> => {
     await house.close();
     await mailbox.close();
   };
-  return { house, people, mails: () => mailbox.received.length, close };
+  return { house, people, watcher, mails: () => mailbox.received.length, close };
 };
 
 const anId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -232,6 +259,14 @@ export const openBlindWorld = async (): Promise<BlindWorld> => {
     if (status !== 200) throw new Error(`no token: ${text}`);
     return { authorization: `Bearer ${JSON.parse(text).token}` };
   };
+  let now = noon;
+  /** Names of schedules that still owe a message, as a person who sees data is told. */
+  const openMessages = async (side: 0 | 1): Promise<readonly string[]> => {
+    const headers = { 'content-type': 'application/json', ...sides[side].watcher };
+    const { text } = await send(side, { method: 'POST', path: '/studio/commands/schedules-list', headers, body: '{}' });
+    const { data } = JSON.parse(text) as { readonly data: { readonly schedules: readonly Watched[] } };
+    return data.schedules.filter((one) => isOpen(one) || new Date(one.nextAt) <= now).map(({ name }) => name);
+  };
   return {
     people: sides[0].people.map(({ name, headers, key }, at) => {
       const other = sides[1].people[at];
@@ -268,6 +303,14 @@ export const openBlindWorld = async (): Promise<BlindWorld> => {
       }
     },
     mails: () => [sides[0].mails(), sides[1].mails()],
+    settle: async () => {
+      for (const side of [0, 1] as const)
+        await vi.waitFor(async () => expect(await openMessages(side)).toEqual([]), { timeout: 45_000, interval: 200 });
+    },
+    goToAlerts: () => {
+      now = new Date(noon.getTime() + 90_000);
+      setNow(now);
+    },
     close: async () => {
       for (const { close } of sides) await close();
       restore();
